@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "robot_model": {"common"},
     "contacts": {"common"},
     **dict.fromkeys(LAYERS, GROUND),
+    "reduced_model": GROUND | {"simplified_model"},  # another layer 2 behind the same interface
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},

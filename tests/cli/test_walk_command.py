@@ -43,6 +43,7 @@ CONTRACT = {
     "foot_tilt_rad": float,
     "foot_slip_m": float,
     "odometry_drift_m": float,
+    "flexible_joints": type(None),
     "adapted_steps": type(None),
     "largest_step_change_m": type(None),
     "largest_step_delay_s": type(None),

@@ -31,6 +31,7 @@ WORDS = {
     "duration": ["--duration", "4.25"],
     "control": ["--control", "velocity"],
     "model": ["--model", "dcm_mpc"],
+    "flexibility": ["--robot", "talos", "--flexibility", "3500"],
     "from_files": ["--from", "a.toml", "--from", "b.toml"],
     "settings": ["--set", "walking.period=0.005", "--set", 'walking.model="dcm_mpc"'],
     "ground": ["--ground", "penalty"],
@@ -50,6 +51,21 @@ def request(**options):
 
 def test_without_options_the_robot_walks_forward_for_ten_seconds():
     assert request().command == VelocityCommand(0.19, 0.0, 0.0, 10.0)
+
+
+def test_flexibility_is_of_the_plant_and_of_the_controller_unless_one_of_them_is_set():
+    setup = WalkOptions(robot="talos", flexibility=3500.0).request().setup
+    of_plant = setup.simulated_robot.flexible_joints
+    assert [joint.stiffness for joint in setup.robot.flexible_joints] == [3500.0] * 4
+    assert of_plant == setup.robot.flexible_joints
+    wrong = ("simulation.flexibility.stiffness=[1e3, 1e3, 2e3, 2e3]",)
+    setup = WalkOptions(robot="talos", flexibility=3500.0, settings=wrong).request().setup
+    assert [joint.stiffness for joint in setup.robot.flexible_joints] == [3500.0] * 4
+    assert [joint.stiffness for joint in setup.simulated_robot.flexible_joints] == [1e3, 1e3, 2e3, 2e3]
+    with pytest.raises(ConfigError, match=r"stiffness=0\.0 N·m/rad, must be positive"):
+        WalkOptions(robot="talos", flexibility=0.0).request()
+    with pytest.raises(ConfigError, match="this robot has no flexible joints"):
+        request(flexibility=1e4)
 
 
 def test_a_slower_robot_walks_at_its_cruise_speed_by_default():

@@ -47,7 +47,6 @@ WRONG = {
     ),
     "no such path": (["--path", "nowhere.csv"], "cannot read nowhere.csv: No such file or directory"),
     "unknown control": (["--control", "positon"], "unknown --control 'positon'; did you mean 'position'?"),
-    "model of another version": (["--model", "centroidal_mpc"], "--model centroidal_mpc is not in this version"),
     "unknown model": (["--model", "dmc"], "unknown --model 'dmc'; did you mean 'dcm'?"),
     "unknown ground": (["--ground", "sotf"], "unknown --ground 'sotf'; did you mean 'soft'?"),
     "stiffness of a rigid ground": (

@@ -197,3 +197,38 @@ def test_a_robot_that_stood_has_no_path(setup):
     log, _ = walked_as_planned(setup, end=0.05, forward=0.19, duration=6.0)
     path = walked_path(log, WHOLE)
     assert (path.length, path.peak_speed) == (0.0, 0.0)
+
+
+def bending_log(estimated=None, shift=(0.0, 0.0, 0.0), turn=0.0, error=(0.0, 0.0, 0.0)):
+    """A walk of a robot with two flexible joints, its world moved and turned, its true CoM off by ``error``."""
+    whole = walk_log()
+    signals = {name: whole[name].copy() for name in whole}
+    rotation = so3.rotation_z(turn)
+    for side in Side:
+        signals[f"simulation::{side}_foot::position"] = whole[f"{side}_foot::position::desired"] @ rotation.T + shift
+        signals[f"simulation::{side}_foot::orientation"] = whole[f"{side}_foot::orientation::desired"] + [
+            0.0,
+            0.0,
+            turn,
+        ]
+    signals["simulation::com::position"] = (whole["com::position::desired"] + error) @ rotation.T + shift
+    signals["simulation::flexible_joints::positions"] = np.tile([0.01, -0.03], (len(whole), 1))
+    if estimated is not None:
+        signals["flexible_joints::positions::estimated"] = np.full((len(whole), 1), estimated)
+    log = SignalLog.from_arrays(whole.times, signals)
+    log.describe("simulation::flexible_joints::positions", ("roll", "pitch"), "rad")
+    log.describe("flexible_joints::positions::estimated", ("pitch",), "rad")
+    return log
+
+
+def test_the_true_com_is_seen_from_the_stance_sole_wherever_the_world_is():
+    figures = score(bending_log(shift=(4.0, -2.0, 0.0), turn=0.7, error=(0.003, -0.004, 0.0)))["flexible_joints"]
+    assert figures["true_com_error_m"] == pytest.approx({"rms": 0.005, "max": 0.005})
+    assert figures["deflection_rad"] == 0.03
+    assert figures["deflection_error_rad"] is None
+    assert score(walk_log())["flexible_joints"] is None
+
+
+def test_observed_deflections_are_compared_by_the_names_of_their_joints():
+    figures = score(bending_log(estimated=-0.028))["flexible_joints"]
+    assert figures["deflection_error_rad"] == pytest.approx({"rms": 0.002, "max": 0.002})

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, JointCommand, Side, so3
+from gradiva.experiments import SimulatedWalk
 from gradiva.experiments.walk_score import torque_score
 from gradiva.experiments.walking_recorder import ground_signals, sole_signals, torque_signals
-from gradiva.setup import load_robot
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_robot, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.telemetry import SignalLog
 from gradiva.whole_body import TorqueController
@@ -136,3 +138,23 @@ def test_shares_are_those_of_the_ticks_that_count():
 
 def test_where_torques_are_not_controlled_nothing_is_recorded():
     assert torque_score(SignalLog.from_arrays(np.arange(2.0), {"zmp::measured": np.zeros(2)}), slice(None)) is None
+
+
+@pytest.mark.walk
+def test_any_robot_can_be_given_links_that_bend_and_their_deflections_are_logged_by_name():
+    settings = {
+        "simulation.flexibility.joints": ["l_hip_pitch", "r_hip_pitch"],
+        "simulation.flexibility.axes": ["roll"],
+        "simulation.flexibility.stiffness": 2e3,
+    }
+    walk = SimulatedWalk(load_setup("icub_v2_7", settings))
+    assert walk.get_ready()
+    assert walk.follow(VelocityCommand(0.1, duration=1.0), settle=0.1)
+    log = walk.recorder.log
+    names = ("l_hip_pitch_roll", "r_hip_pitch_roll")
+    assert log.info("simulation::flexible_joints::positions").elements == names
+    deflections, torques = (log[f"simulation::flexible_joints::{what}"] for what in ("positions", "torques"))
+    rates = log["simulation::flexible_joints::velocities"]
+    np.testing.assert_allclose(torques, -2e3 * deflections - 2.0 * np.sqrt(2e3) * rates, atol=1e-9)
+    assert 1e-3 < np.abs(deflections).max() < 0.05
+    assert "flexible_joints::positions::estimated" not in log

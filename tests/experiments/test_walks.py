@@ -115,8 +115,13 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "estimation/icub_v2_7",
         "model_control.dcm/icub_v2_7",
         "model_control.dcm_mpc/icub_v2_7",
+        "model_control.centroidal_mpc/icub_v2_7",
         "step_adaptation/icub_v2_7",
-        *(f"reduced_model.centroidal_mpc/two_legs_{size}{solver}" for size in (12, 20) for solver in ("", ".ipopt")),
+        *(
+            f"reduced_model.centroidal_mpc/{gait}{solver}"
+            for gait in ("two_legs_12", "two_legs_20", "turning_20")
+            for solver in ("", ".ipopt")
+        ),
         "tick/icub_v2_7",
         "simulation.step_10ms/icub_v2_7",
         "simulation.step_10ms.robot_plant/icub_v2_7",

@@ -112,9 +112,9 @@ def test_the_jacobian_is_that_of_finite_differences(mpc):
     jacobian = problem.jacobian_pattern.copy()
     jacobian.data = values["jacobian"].copy()
     w, rows = values["w"].copy(), values["rows"].copy()
-    np.testing.assert_allclose(values["offset"], jacobian @ w - rows, atol=1e-9)
     nonlinear = problem.nonlinear_program
     function = cs.Function("rows", [nonlinear["x"], nonlinear["p"]], [nonlinear["g"], nonlinear["f"]])
+    np.testing.assert_allclose(rows, np.array(function(w, problem.parameters)[0]).ravel(), atol=1e-9)
     for _ in range(3):
         way = random.standard_normal(problem.size)
         ahead, back = (np.array(function(w + sign * 1e-5 * way, problem.parameters)[0]).ravel() for sign in (1.0, -1.0))
@@ -191,6 +191,47 @@ def test_forces_stay_in_the_friction_cone_and_landings_in_the_box_under_a_push_b
     moved = found.contact_positions[landing, 0] - plan.phases[0][1].position
     assert 0.1 < moved[1] <= CONFIG.limits.location_box[1] + 1e-4
     np.testing.assert_allclose(np.ptp(found.contact_positions[landing : landing + 8, 0], axis=0), 0.0, atol=1e-12)
+
+
+def test_a_contact_in_the_air_moves_no_further_than_its_speed_allows_until_it_lands():
+    """At 0.5 s the left foot lands in 0.3 s."""
+    limits = replace(CONFIG.limits, contact_speed=0.2)
+    slow, plan = CentroidalMpc(replace(CONFIG, limits=limits), BODY), walk()
+    state = state_of(plan, velocity=np.array([0.0, 1.6, 0.0]), time=0.5)
+    found = update(slow, plan, state, 0.5)
+    moved = found.contact_positions[:, 0] - plan.phases[0][1].position
+    assert moved[3, 1] == pytest.approx(0.2 * 0.3, abs=2e-4)
+    lowest, highest = (slow.problem.function.inputs[name].reshape(12, 2, 3) for name in ("lowest", "highest"))
+    np.testing.assert_allclose(highest[2, 0], [0.06, 0.06, 0.001], atol=1e-12)
+    np.testing.assert_allclose(lowest[2, 0], [-0.06, -0.06, -0.001], atol=1e-12)
+    np.testing.assert_allclose(highest[8, 1], CONFIG.limits.location_box)  # the right foot has not lifted off yet
+    assert np.all(np.delete(highest[:, 0], 2, axis=0) == 10.0)  # before and after it lands
+
+
+def test_a_landing_out_of_reach_is_the_allowed_one_that_is_nearest(mpc):
+    plan = walk()
+    state = state_of(plan, time=0.75)
+    away = CentroidalState(state.com_position, ZERO, ZERO, state.contact_positions - [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    found = update(mpc, plan, away, 0.75)
+    assert found.contact_positions[1, 0, 0] - 0.2 == pytest.approx(-CONFIG.limits.location_box[0], abs=1e-4)
+
+
+def test_landings_stay_on_their_stepping_stones_under_a_push(mpc):
+    """The stone ends 3 cm beside the nominal sole; without it the push moves the landing by more than 6 cm."""
+    stone = {"centre": np.array([0.22, 0.11, 0.0]), "half_sizes": np.array([0.14, 0.07]), "corners": SOLE}
+    left, right = walk().phases
+    stones = ContactPlan([[left[0], left[1].on_stone(**stone), *left[2:]], right])
+    np.testing.assert_allclose(stones.phases[0][1].allowed[:, :2], [[-0.02, -0.01], [0.06, 0.03]], atol=1e-12)
+    found = update(mpc, stones, state_of(stones, velocity=np.array([0.0, 1.0, 0.0]), time=0.5), 0.5)
+    assert found.contact_positions[3, 0, 1] - 0.1 == pytest.approx(0.03, abs=1e-4)
+    mpc.reset()
+    free = update(mpc, walk(), state_of(walk(), velocity=np.array([0.0, 1.0, 0.0]), time=0.5), 0.5)
+    assert free.contact_positions[3, 0, 1] - 0.1 > 0.06
+
+
+def test_a_stone_that_does_not_hold_the_nominal_sole_is_refused():
+    with pytest.raises(PlanningError, match="allowed box"):
+        walk().phases[0][1].on_stone(np.array([0.4, 0.1, 0.0]), np.array([0.15, 0.1]), SOLE)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

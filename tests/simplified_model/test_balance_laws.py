@@ -38,7 +38,7 @@ def layer_2(setup):
 
 
 def test_an_installed_package_adds_a_law_with_its_table(installed):
-    assert balance_law_names() == ["dcm", "dcm_mpc", "heading_gains"]
+    assert balance_law_names() == ["dcm", "dcm_mpc", "centroidal_mpc", "heading_gains"]
     setup = load_setup("icub_v2_7", ["balance_laws.heading_gains.sideways=2.5"], [TABLE])
     assert (setup.walking.balance.law.forward, setup.walking.balance.law.sideways) == (1.1, 2.5)
     assert isinstance(layer_2(setup), SimplifiedModelControl)
@@ -86,8 +86,8 @@ def test_a_table_of_a_law_that_does_not_walk_is_warned_of():
 
 
 def test_the_help_of_the_command_line_lists_every_law_with_its_summary(installed):
-    text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "300"}).output.split())
-    assert all(f"{name}: {balance_law(name).summary}" in text for name in ("dcm", "dcm_mpc"))
+    text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "400"}).output.split())
+    assert all(f"{name}: {balance_law(name).summary}" in text for name in ("dcm", "dcm_mpc", "centroidal_mpc"))
     assert "heading_gains Or package.module:Class." in text
 
 

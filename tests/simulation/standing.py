@@ -17,6 +17,7 @@ from gradiva.simulation.rigid_tree import add_bodies
 def configured(**tables: Any) -> SimulationConfig:
     """The shipped configuration with the given entries laid over ``[simulation]``."""
     table = read_toml(data_folder("config") / "simulation.toml")["simulation"]
+    table["flexibility"] = read_toml(data_folder("config") / "whole_body.toml")["flexibility"]
     return from_table(SimulationConfig, merge(table, tables), "test [simulation]")
 
 

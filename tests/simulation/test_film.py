@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import load_robot
+from gradiva.setup import load_robot, load_setup
 from gradiva.simulation import find_mesh, read_stl
 from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film, snapshot
 from gradiva.simulation.scene import Mesh, thin_out
@@ -30,6 +30,20 @@ def test_every_robot_is_drawn_whole(description: RobotDescription, tmp_path: Pat
     assert sky < 10.0  # the head is below the upper edge
     middle, side = picture[30:110, 65:95], picture[30:110, :15]
     assert middle.std() > 1.2 * side.std()  # the robot stands out from the floor
+
+
+def test_a_robot_whose_links_bend_is_drawn_bent(tmp_path: Path) -> None:
+    robot = load_setup("talos", {"simulation.flexibility.stiffness": 1e3}).simulated_robot
+    standing = standing_posture(robot)
+    bent = standing.joint_positions.copy()
+    bent[robot.joints.index("leg_left_1_joint_roll")] = 0.4
+    pictures = [
+        draw(robot, RobotPosture(standing.base_position, standing.base_rotation, joints), tmp_path / "robot.png")
+        for joints in (standing.joint_positions, bent)
+    ]
+    change = np.abs(pictures[0] - pictures[1]).max(axis=2)
+    assert change[70:].max() > 50.0
+    assert change[:40].max() < 10.0  # the trunk stays
 
 
 def test_the_floor_is_chequered_with_quarter_metre_tiles(tmp_path: Path) -> None:

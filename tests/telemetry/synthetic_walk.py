@@ -92,6 +92,8 @@ def walk_signals(times, seed=0):
         "step_adaptation::delay": -0.05 * ~double_support,
         "step_adaptation::nominal_foothold": foothold,
         "step_adaptation::adapted_foothold": foothold + np.array([0.02, -0.03, 0.0]),
+        "external_wrench::force": noisy(np.zeros((len(times), 3)), 4.0),
+        "external_wrench::torque": noisy(np.zeros((len(times), 3)), 1.0),
     }
     for side in Side:
         position = foot_positions(times, side)

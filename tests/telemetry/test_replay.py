@@ -3,7 +3,7 @@ import pytest
 from synthetic_walk import JOINTS, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side, so3
-from gradiva.setup import load_robot
+from gradiva.setup import load_robot, load_setup
 from gradiva.telemetry import RobotView, SignalLog, WalkRecord, save_replay_page
 from gradiva.telemetry.replay import Motion, Replay, rotations_from_rpy
 
@@ -67,6 +67,20 @@ def test_joints_come_in_the_order_of_the_robot(robot):
     shuffled = record_of(duration=1.0, joints=JOINTS[::-1])
     expected = log["simulation::joint_positions"][0][[JOINTS[::-1].index(joint) for joint in robot.joints]]
     np.testing.assert_array_equal(Motion.read(shuffled, robot).joint_positions[0], expected)
+
+
+def test_deflections_are_the_last_joints_of_the_robot_that_is_shown():
+    shown = load_setup("talos", {"simulation.flexibility.stiffness": 1e3}).simulated_robot
+    whole = walk_log(1.0)
+    log = SignalLog.from_arrays(whole.times, {name: whole[name] for name in whole if "joint" not in name})
+    positions, deflections = np.arange(3200.0).reshape(100, 32), 0.01 * np.arange(400.0).reshape(100, 4)
+    signals = {"simulation::joint_positions": positions, "simulation::flexible_joints::positions": deflections}
+    log = SignalLog.from_arrays(whole.times, {**{name: log[name] for name in log}, **signals})
+    log.describe("simulation::flexible_joints::positions", [joint.name for joint in shown.flexible_joints], "rad")
+    motion = Motion.read(WalkRecord(log, shown.joints[:32]), shown, rate=10.0)
+    np.testing.assert_array_equal(motion.joint_positions, np.hstack((positions, deflections))[::10])
+    rigid = Motion.read(WalkRecord(log, shown.joints[:32]), load_robot("talos"), rate=10.0)
+    np.testing.assert_array_equal(rigid.joint_positions, positions[::10])
 
 
 def test_what_cannot_be_replayed_is_refused_by_name(robot):

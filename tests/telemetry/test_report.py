@@ -11,7 +11,7 @@ from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_report
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import drawn_values, heading, number, tiles
-from gradiva.telemetry.time_plots import plot_attitude, plot_drift, plot_leg_torques
+from gradiva.telemetry.time_plots import plot_attitude, plot_deflections, plot_drift, plot_leg_torques
 
 EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
 
@@ -45,11 +45,18 @@ def new_run(folder, log, result):
     return run
 
 
+def bending_log(duration):
+    """A walk of a robot with flexible joints."""
+    log = walk_log(duration)
+    deflections = {"simulation::flexible_joints::positions": 0.01 * np.sin(log.times)[:, None] * np.ones(4)}
+    return SignalLog.from_arrays(log.times, {**{name: log[name] for name in log}, **deflections})
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """The page of a run of 25 s with all signals, safety events and a title that is markup."""
     result = walk_result() | {"title": "<script>alert(1)</script>", "safety_events": ["a < b", EVENT]}
-    return write_report(new_run(tmp_path_factory.mktemp("runs"), walk_log(25.0), result))
+    return write_report(new_run(tmp_path_factory.mktemp("runs"), bending_log(25.0), result))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +123,7 @@ def test_a_run_that_never_began_has_a_report(tmp_path, ticks):
 
 
 def test_a_fall_with_not_a_numbers_is_drawn(tmp_path):
-    whole = walk_log(4.0)
+    whole = bending_log(4.0)
     signals = {name: whole[name].copy() for name in whole}
     for samples in signals.values():
         samples[300:] = np.nan
@@ -226,6 +233,19 @@ def test_a_limit_that_is_far_away_stands_in_the_title_alone(log):
     figure = plot_leg_torques(WalkRecord(log, JOINTS, walk_result() | {"torque_limits": [50.0] * len(JOINTS)}))
     assert dashed(figure.axes[0]) == []
     assert "limit ±50" in figure.axes[0].get_title()
+
+
+def test_deflections_are_drawn_estimated_and_true_where_the_controller_knows_of_them():
+    times, names = 0.01 * np.arange(50), ("l_roll", "l_pitch", "r_roll", "r_pitch")
+    true = 1e-3 * np.outer(np.sin(times), [1.0, 2.0, 3.0, 4.0])
+    signals = {"simulation::flexible_joints::positions": true, "flexible_joints::positions::estimated": true[:, 2:]}
+    log = SignalLog.from_arrays(times, signals)
+    log.describe("simulation::flexible_joints::positions", names, "rad")
+    log.describe("flexible_joints::positions::estimated", names[2:], "rad")
+    figure = plot_deflections(WalkRecord(log, JOINTS))
+    assert [axis.get_title() for axis in figure.axes] == [f"{name} [mrad]" for name in names]
+    assert [len(axis.lines) for axis in figure.axes] == [1, 1, 2, 2]
+    assert np.max(figure.axes[3].lines[0].get_ydata()) == pytest.approx(4.0 * np.sin(0.49))
 
 
 def test_the_extreme_values_that_the_seed_drew_are_shown_the_farthest_first():

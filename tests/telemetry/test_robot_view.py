@@ -4,8 +4,8 @@ import socket
 import numpy as np
 import pytest
 
-from gradiva.common import ModelError, Side
-from gradiva.setup import load_robot
+from gradiva.common import ModelError, Side, so3
+from gradiva.setup import load_robot, load_setup
 from gradiva.telemetry import Footprint, RobotView
 from gradiva.telemetry.robot_meshes import MAX_FACES, LinkPoses, load_meshes
 
@@ -35,6 +35,18 @@ def test_every_shape_is_light_and_has_a_carrier(name):
         assert mesh.faces.max() < len(mesh.vertices)
         assert np.abs(mesh.vertices).max() < 1.0  # m: scales are applied
         assert all(0.0 <= channel <= 1.0 for channel in mesh.colour)
+
+
+def test_the_shown_robot_bends_at_its_hips():
+    description = load_setup("talos", {"flexibility.stiffness": 1e3}).simulated_robot
+    links, joints = LinkPoses(description), np.zeros(36)
+    straight = links.poses(np.zeros(3), np.eye(3), joints)
+    joints[description.joints.index("leg_left_1_joint_roll")] = 0.2
+    bent = links.poses(np.zeros(3), np.eye(3), joints)
+    turn = so3.exp(np.array([0.2, 0.0, 0.0]))
+    hip, foot = (straight[link][:3, 3] for link in ("leg_left_1_link", "leg_left_6_link"))
+    np.testing.assert_allclose(bent["leg_left_6_link"][:3, 3], hip + turn @ (foot - hip), atol=1e-12)
+    np.testing.assert_array_equal(bent["leg_right_6_link"], straight["leg_right_6_link"])
 
 
 def test_meshes_are_loaded_once(robot):
@@ -89,7 +101,7 @@ def test_a_joint_turns_its_link_and_no_other(robot):
 def test_unknown_links_and_models_are_refused_by_name(robot):
     with pytest.raises(ModelError, match="no link 'tail'"):
         LinkPoses(robot).attachment("tail")
-    with pytest.raises(ModelError, match="no link 'tail'"):
+    with pytest.raises(ModelError, match="base_link 'tail' is not the root"):
         LinkPoses(dataclasses.replace(robot, base_link="tail"))
 
 

@@ -1,6 +1,7 @@
 """Walks in which footholds are moved in place and time: by a command, and by step adaptation from tick to tick."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -190,17 +191,20 @@ def test_a_contact_target_is_met_on_the_plane_of_its_foothold_and_asks_for_no_se
     follower.retarget(Retarget((Foothold(sloped),)), time)
     target = PlanarPose(sloped.x + 0.02, sloped.y, sloped.yaw)
     targets = [target if side is other else None for other in Side]
-    follower.aim(targets, follower.plan.at(time), time)
+    anywhere = SimpleNamespace(dcm_position=None, com_position=None)  # the references go on
+    follower.aim(targets, anywhere, follower.plan.at(time), time)
     landing = running_step(follower.plan, time).footstep.pose
     assert (landing.x, landing.normal) == (target.x, sloped.normal)
     assert landing.z == pytest.approx(0.004 + 0.02 * 0.05, abs=1e-12)
     plan = follower.plan
-    follower.aim(targets, plan.at(time + 0.01), time + 0.01)
+    follower.aim(targets, anywhere, plan.at(time + 0.01), time + 0.01)
     last = step.touch_down - 0.01  # too late for another landing, but this one is the planned one
-    follower.aim(targets, plan.at(last), last)
+    follower.aim(targets, anywhere, plan.at(last), last)
     assert follower.plan is plan
-    assert follower.refused_changes == 0
-    follower.aim([PlanarPose(np.nan, 0.0, 0.0)] * 2, plan.at(time + 0.02), time + 0.02)
+    assert (follower.refused_changes, follower.aimed.changes) == (0, 1)
+    assert follower.aimed.nominal.x == pytest.approx(sloped.x)
+    assert follower.aimed.adapted == target
+    follower.aim([PlanarPose(np.nan, 0.0, 0.0)] * 2, anywhere, plan.at(time + 0.02), time + 0.02)
     assert follower.plan is plan
     assert follower.refused_changes == 1
 

@@ -27,4 +27,7 @@ def state_near(reference: WalkingReference, joints: int, seed: int) -> RobotStat
         right_foot_twist=np.zeros(6),
         left_foot_wrench=off(np.full(6, 100.0)),
         right_foot_wrench=off(np.full(6, 100.0)),
+        flexible_positions=off(np.zeros(4)),
+        flexible_velocities=off(np.zeros(4)),
+        flexible_torques=off(np.zeros(4)),
     )

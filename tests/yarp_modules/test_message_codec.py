@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from gradiva.common import PlanarPose
+from gradiva.common import NO_JOINTS, PlanarPose, altered
 from gradiva.experiments import plan_from_start
 from gradiva.middleware import MalformedMessage, decode_list, encode_list
 from gradiva.planner import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlan
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
 from gradiva.yarp_modules.remote_planner import plan_codec
+from tests.yarp_modules.made_up_state import state_near
 
 CODEC = plan_codec()
 
@@ -51,6 +52,17 @@ def test_one_of_several_classes_arrives_as_itself(command):
 def test_an_array_of_two_axes_keeps_its_shape():
     arrived = over_the_wire(PathCommand(np.arange(6.0).reshape(3, 2), 0.2), Command)
     np.testing.assert_array_equal(arrived.points, np.arange(6.0).reshape(3, 2))
+
+
+def test_a_state_arrives_with_its_deflections():
+    setup = load_setup("icub_v2_7")
+    state = state_near(plan_from_start(setup, VelocityCommand(0.1, duration=1.0)).at(0.5), 23, seed=1)
+    arrived = over_the_wire(state)
+    for name in ("flexible_positions", "flexible_velocities", "flexible_torques", "joint_positions"):
+        np.testing.assert_array_equal(getattr(arrived, name), getattr(state, name))
+    assert arrived.flexible_positions.shape == (4,)
+    rigid = over_the_wire(altered(state, flexible_positions=NO_JOINTS))
+    assert rigid.flexible_positions.shape == (0,)
 
 
 def test_a_preview_keeps_its_flags():

@@ -1,5 +1,7 @@
 """Layer 2 in another process answers as if it were in this one, and may be killed and started again."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -52,9 +54,9 @@ def service_of(setup):
     )
 
 
-def remote_on(line, setup=SETUP):
+def remote_on(line, setup=SETUP, timeout=0.001):
     fingerprint = model_control_fingerprint(setup.robot, setup.walking)
-    return RemoteModelControl(setup.walking.balance, fingerprint, (line, line), 0.001, max_silent_ticks=3)
+    return RemoteModelControl(setup.walking.balance, fingerprint, (line, line), timeout, max_silent_ticks=3)
 
 
 def update(control, tick, setup=SETUP):
@@ -62,7 +64,7 @@ def update(control, tick, setup=SETUP):
     state = state_near(reference, len(setup.robot.joints), tick)
     polygon = planned_polygon(reference, setup.robot.sole)
     preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
-    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001))
+    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001), partial(PLAN.contacts, reference.time))
     return control.update(state, plan, reference.time, PERIOD)
 
 
@@ -84,13 +86,41 @@ def test_an_exception_of_layer_2_is_answered_at_once_and_the_fallback_balances(m
     assert line.service.refused == 1
 
 
-@pytest.mark.parametrize("model", ["dcm", "dcm_mpc"])
+@pytest.mark.parametrize("model", ["dcm", "dcm_mpc", "centroidal_mpc"])
 def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
-    setup = load_setup("icub_v2_7", {"walking.model": model})
-    remote, local = remote_on(DirectLine(service_of(setup)), setup), balance_layer(setup.walking.balance, setup.robot)
+    setup = load_setup("icub_v2_7", {"walking.model": model, "centroidal_walking.mpc.deadline": 60.0})
+    remote, local = (
+        remote_on(DirectLine(service_of(setup)), setup, 100.0),
+        balance_layer(setup.walking.balance, setup.robot),
+    )
     for tick in range(60):
         assert_same(update(remote, tick, setup), update(local, tick, setup))
     assert remote.fallback_ticks == 0
+
+
+def test_an_mpc_that_takes_longer_than_the_tick_waits_decides_beside_it():
+    setup = load_setup("icub_v2_7", {"walking.model": "centroidal_mpc", "centroidal_walking.mpc.deadline": 60.0})
+    line = DirectLine(service_of(setup))
+    remote, law = remote_on(line, setup), line.service._model_control._law
+    np.testing.assert_allclose(update(remote, 0, setup).zmp_position, PLAN.at(0.0).dcm.zmp_position, atol=1e-12)
+    assert law.solution is None  # the plan's ZMP until there is one
+    for tick in range(1, 40):
+        if law._running is not None:
+            law._running.result()
+        update(remote, tick, setup)
+        assert law.solution.times[0] > (tick - 4) * PERIOD
+    assert remote.fallback_ticks == 0
+    line.is_up, solution = False, law.solution
+    law._wait()
+    update(remote, 40, setup)  # not heard: the next request comes with the memory before
+    line.is_up = True
+    update(remote, 41, setup)
+    assert law.solution is solution
+    assert law._running is not None
+    line.service = service_of(setup)  # started again: from the memory that comes with the request
+    law._wait()
+    update(remote, 42, setup)
+    np.testing.assert_array_equal(line.service._model_control._law._correction, law._correction)
 
 
 def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():

@@ -50,15 +50,11 @@ def view(
     """Replay a run in the browser."""
     with leaving_at_once():
         from gradiva.cli.output import check_writable
-        from gradiva.common import ConfigError
-        from gradiva.setup import load_robot
+        from gradiva.setup import simulated_robot
         from gradiva.telemetry import RunFolder, replay, save_replay_page
 
     folder = RunFolder(Path(run))
-    name = folder.read_config().get("robot")
-    if not isinstance(name, str):
-        raise ConfigError(f"{folder.config_path} has no key robot")
-    robot = load_robot(name)
+    robot = simulated_robot(folder.read_config())
     if save is None:
         replay(folder, robot, port)
     else:

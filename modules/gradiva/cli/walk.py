@@ -61,6 +61,14 @@ Duration = Annotated[
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
 Model = Annotated[str | None, _how(metavar="MODEL", text="Law of layer 2.")]
+Flexibility = Annotated[
+    float | None,
+    _how(
+        metavar="NM/RAD",
+        text="Stiffness of links that bend, TALOS's hips, in the simulation and as the controller knows it; one of the"
+        " two is set by simulation.flexibility.stiffness or flexibility.stiffness.",
+    ),
+]
 From = Annotated[
     list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
 ]
@@ -142,6 +150,7 @@ def walk(
     duration: Duration = None,
     control: Control = None,
     model: Model = None,
+    flexibility: Flexibility = None,
     from_files: From = None,
     settings: Set = None,
     ground: Ground = None,
@@ -178,6 +187,7 @@ def walk(
         duration=duration,
         control=control,
         model=model,
+        flexibility=flexibility,
         ground=ground,
         stiffness=stiffness,
         damping=damping,

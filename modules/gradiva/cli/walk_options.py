@@ -26,7 +26,6 @@ _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
 }
-_NOT_YET = {"model": ("centroidal_mpc",)}
 
 
 def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
@@ -49,6 +48,7 @@ class WalkOptions:
     duration: float | None = None
     control: str | None = None
     model: str | None = None
+    flexibility: float | None = None
     ground: str | None = None
     stiffness: float | None = None
     damping: float | None = None
@@ -75,7 +75,7 @@ class WalkOptions:
         options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
         options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
         options["plant"] = str(setup.plant)
-        options |= {name: getattr(self, name) for name in ("ground", "stiffness", "damping", "slope")}
+        options |= {name: getattr(self, name) for name in ("flexibility", "ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
         return tuple(word for name, value in repeated for word in (f"--{name}", _as_typed(value)))
@@ -102,6 +102,8 @@ class WalkOptions:
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
         chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
+        if self.flexibility is not None:
+            settings.append(f"flexibility.stiffness={_number('flexibility', self.flexibility)!r}")
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
@@ -253,8 +255,6 @@ def _check_choice(option: str, value: str | None) -> None:
     valid = balance_law_names() if option == "model" else _CHOICES[option]
     if value in valid:
         return
-    if value in _NOT_YET.get(option, ()):
-        raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
     more = "; or write 'package.module:Class'" if option == "model" else ""
     raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}{more}")
 

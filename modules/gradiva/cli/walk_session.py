@@ -38,6 +38,7 @@ from gradiva.experiments import (
 )
 from gradiva.planner import WalkingPlan
 from gradiva.robot_model import RobotDescription
+from gradiva.setup import Setup
 from gradiva.simulation import GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film
 from gradiva.telemetry import (
@@ -143,7 +144,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         console.print(line, markup=False, soft_wrap=True)
     _warn(console, idle_settings(options.settings, request.setup))
     with ExitStack() as stack:
-        view = stack.enter_context(LiveView(request.setup.robot, plan, walk.time, console)) if results.view else None
+        view = stack.enter_context(LiveView(request.setup, plan, walk.time, console)) if results.view else None
         observers += [view] if view is not None else []
         with _progress(console, request, plan) as progress:
             observers.append(progress)
@@ -205,11 +206,12 @@ def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iter
 
 def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) -> None:
     """Film the walk with a progress bar; a robot that never balanced has left nothing to film."""
-    robot, log = outcome.request.setup.robot, outcome.walk.recorder.log
+    setup, log = outcome.request.setup, outcome.walk.recorder.log
+    robot = setup.simulated_robot
     if not len(log):
         _warn(console, [f"warning: no film {path}: the robot never balanced"])
         return
-    motion, soles = Motion.read(WalkRecord(log, robot.joints), robot, form.rate), filmed_soles(log, robot)
+    motion, soles = Motion.read(WalkRecord(log, setup.robot.joints), robot, form.rate), filmed_soles(log, robot)
     pose = motion.base_positions, motion.base_rotations, motion.joint_positions
     with progress_bar(console, f"filming {path}", None) as update:
 
@@ -250,8 +252,17 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     return (
         f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
         f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground},"
-        f" {request.setup.plant} plant"
+        f" {request.setup.plant} plant{_bending(request.setup)}"
     )
+
+
+def _bending(setup: Setup) -> str:
+    """Return the stiffness of the plant's flexible joints as the end of a sentence; nothing of a rigid robot."""
+    values = [joint.stiffness for joint in setup.simulated_robot.flexible_joints]
+    if not values:
+        return ""
+    least, most = min(values), max(values)
+    return f", links bend by {least:g} N·m/rad" if least == most else f", links bend by {least:g} to {most:g} N·m/rad"
 
 
 def outcome_line(result: Mapping[str, Any]) -> str:
@@ -279,22 +290,22 @@ class LiveView:
     its replay.
     """
 
-    def __init__(self, robot: RobotDescription, plan: WalkingPlan, start: float, console: Console) -> None:
+    def __init__(self, setup: Setup, plan: WalkingPlan, start: float, console: Console) -> None:
         """Remember robot, plan and clock.
 
         Args:
-            robot: Its description.
+            setup: Of the walk: its robot is shown as it is simulated.
             plan: Its footsteps are shown.
             start: Simulated time at which the view begins, [s].
             console: The address is printed there.
         """
-        self._robot, self._plan, self._console = robot, plan, console
+        self._setup, self._plan, self._console = setup, plan, console
         self._footprints, self._nominal = planned_footprints(plan), dict[tuple[Side, PlanarPose], Footprint]()
         self._follows_plan = False  # the plan of the view is that of a clock that starts with the walk
         self._shown = self._start = start
 
     def __enter__(self) -> LiveView:
-        self._view = RobotView(self._robot)
+        self._view = RobotView(self._setup.simulated_robot)
         self._view.footprints(self._footprints)
         self._console.print(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
         self._wait_for_page(_OPENING)
@@ -316,7 +327,7 @@ class LiveView:
             shift = (truth.base_position - state.base_position)[:2]  # the points keep their place under the robot
             points |= {"dcm": state.dcm_position + shift, "zmp": state.zmp_position + shift}
         forces = {side: (truth.foot_position(side), truth.foot_wrench(side)[:3]) for side in Side}
-        pose = truth.base_position, truth.base_rotation, truth.joint_positions
+        pose = truth.base_position, truth.base_rotation, truth.all_joint_positions
         self._view.show(*pose, points, forces, walk.time)
         ahead = (walk.time - self._start) - (time.monotonic() - self._wall_start)
         if ahead > 0.0:
@@ -327,7 +338,8 @@ class LiveView:
         if not len(log) or not self._wait_for_page(0.0):
             return
         self._view.footprints(footprints(log), nominal_footprints(log))
-        player = Replay(self._view, Motion.read(WalkRecord(log, self._robot.joints), self._robot, 1.0 / _FRAME))
+        record, robot = WalkRecord(log, self._setup.robot.joints), self._setup.simulated_robot
+        player = Replay(self._view, Motion.read(record, robot, 1.0 / _FRAME))
         self._console.print(f"replay  {self._view.url}: the page replays the walk until you close it or press Ctrl-C")
         try:
             player.play(lambda: self._wait_for_page(_RELOADING))

@@ -28,6 +28,7 @@ from gradiva.common.references import (
     DcmReference,
     FootContact,
     FootReference,
+    PlannedContact,
     Side,
     SoleRectangle,
     TwoFeet,
@@ -35,6 +36,7 @@ from gradiva.common.references import (
 )
 from gradiva.common.robot import (
     GRAVITY,
+    NO_JOINTS,
     BaseMeasurement,
     ControlMode,
     ImuMeasurement,
@@ -48,6 +50,7 @@ from gradiva.common.so3 import PlanarPose
 
 __all__ = [
     "GRAVITY",
+    "NO_JOINTS",
     "BaseMeasurement",
     "ClockJump",
     "ConfigError",
@@ -68,6 +71,7 @@ __all__ = [
     "NDArray",
     "NoSolutionFound",
     "PlanarPose",
+    "PlannedContact",
     "PlanningError",
     "RobotInterface",
     "RobotInterfaceError",

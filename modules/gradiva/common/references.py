@@ -226,6 +226,28 @@ class WalkingReference:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PlannedContact:
+    """Time for which a plan has one sole on the ground, and where; world.
+
+    Attributes:
+        side: The foot.
+        begin: Touch-down, [s].
+        end: Lift-off, [s]; None where the foot stays for as long as was asked.
+        position: Of the sole frame, [m], shape (3,).
+        rotation: Of the sole frame, z is the normal of the contact plane, shape (3, 3).
+    """
+
+    side: Side
+    begin: float
+    end: float | None
+    position: NDArray
+    rotation: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(3,), rotation=(3, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DcmPreview:
     r"""A walking plan sampled over n intervals of equal length; world.
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from gradiva.common.arrays import NDArray, altered, freeze_arrays
+import numpy as np
+
+from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly
 from gradiva.common.references import FootContact, Side, TwoFeet
 from gradiva.common.so3 import PlanarPose
+
+NO_JOINTS = readonly(np.zeros(0))
+"""Positions or velocities of the flexible joints of a rigid robot."""
 
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
 
@@ -139,6 +144,11 @@ class RobotState(TwoFeet):
         right_contact: The same of the right foot.
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
+        external_wrench: That neither ground nor gravity exerts: force, then moment about the CoM, world axes, [N, N·m],
+            shape (6,); None where it is not estimated.
+        flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
+        flexible_velocities: Their velocities, [rad/s], shape (f,).
+        flexible_torques: Torques of their springs and dampers, observed, [N·m], shape (f,).
     """
 
     base_position: NDArray
@@ -163,8 +173,14 @@ class RobotState(TwoFeet):
     right_contact: FootContact | None = None
     zmp_is_measured: bool = True
     velocity_lag: float = 0.0
+    external_wrench: NDArray | None = None
+    flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_torques: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
+        if self.external_wrench is not None:
+            freeze_arrays(self, external_wrench=(6,))
         freeze_arrays(
             self,
             base_position=(3,),
@@ -184,6 +200,9 @@ class RobotState(TwoFeet):
             right_foot_twist=(6,),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
+            flexible_positions=(None,),
+            flexible_velocities=(None,),
+            flexible_torques=(None,),
         )
 
     def foot_twist(self, side: Side) -> NDArray:

@@ -10,6 +10,13 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
+from gradiva.estimation.flexible_joint_observer import (
+    FlexibleJointObserver,
+    FlexibleJointObserverConfig,
+    FlexibleJointState,
+    FootMotion,
+)
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
@@ -21,6 +28,12 @@ __all__ = [
     "ContactEstimatorConfig",
     "ContactParameterEstimator",
     "ContactParameterEstimatorConfig",
+    "ExternalWrenchConfig",
+    "ExternalWrenchObserver",
+    "FlexibleJointObserver",
+    "FlexibleJointObserverConfig",
+    "FlexibleJointState",
+    "FootMotion",
     "StateEstimator",
     "StateEstimatorConfig",
 ]

@@ -74,24 +74,30 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     robot, memory = SymbolicDynamics(model, floating=False), Memory()
     inputs = _inputs(model)
     gain = symbolic_low_pass_gain(inputs["velocity_time_constant"], inputs["period"])
-    velocities = _filtered(memory, "joint_velocities", inputs["joint_velocities"], gain)
+    measured = cs.vertcat(inputs["joint_velocities"], inputs["measured_flexible_velocities"])
+    velocities = _filtered(memory, "joint_velocities", measured, gain)
     if source is BaseSource.MEASURED:
         base, of_base = _measured_base(memory, gain)
     else:
         base, of_base = _base_by_stance(robot, memory, gain)
-    outputs = {"joint_velocities": velocities, **_motion(robot, base, inputs["contact_wrenches"])}
+    encoders = inputs["joint_velocities"].numel()
+    outputs = {"joint_velocities": velocities[:encoders], "flexible_velocities": velocities[encoders:]}
+    outputs |= _motion(robot, base, inputs["contact_wrenches"])
     outputs |= _centre_of_mass(robot, base, inputs, memory)
     outputs["zmp_position"] = measured_zmp(inputs, outputs, memory)
     outputs |= {"heading_over_imu": base.heading_over_imu, "attitude": base.attitude, "memory": memory.output}
-    inputs |= of_base | {"joint_positions": robot.joint_positions, "memory": memory.input}
-    results = cs.substitute(list(outputs.values()), [robot.joint_velocities], [velocities])
+    inputs |= of_base | {"memory": memory.input}
+    positions = cs.vertcat(inputs["joint_positions"], inputs["flexible_positions"])
+    joints = [robot.joint_positions, robot.joint_velocities]
+    results = cs.substitute(list(outputs.values()), joints, [positions, velocities])
     outputs = dict(zip(outputs, results, strict=True))
     return FlatFunction(f"state_estimate_{model.description.name}", inputs, outputs, compiler)
 
 
 def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
     """Return the symbols of what is measured whatever places the base, of the plan, and of the configuration."""
-    sensors, joints = len(model.description.force_torque_sensors), len(model.description.joints)
+    sensors, joints = len(model.description.force_torque_sensors), len(model.description.measured)
+    flexible = len(model.description.joints) - joints
     numbers = (
         "period",
         "natural_frequency",
@@ -101,7 +107,10 @@ def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
         *CONSTANTS,
     )
     return {
+        "joint_positions": cs.SX.sym("measured_joint_positions", joints),
+        "flexible_positions": cs.SX.sym("flexible_positions", flexible),
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
+        "measured_flexible_velocities": cs.SX.sym("measured_flexible_velocities", flexible),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
         "contact_normal": cs.SX.sym("contact_normal", 3),
         "commanded_zmp": cs.SX.sym("commanded_zmp", 2),

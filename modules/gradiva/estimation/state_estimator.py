@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
+    NO_JOINTS,
     BaseMeasurement,
     ConfigError,
     EstimationError,
@@ -29,6 +30,8 @@ from gradiva.common import (
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
+from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
+from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver, FlexibleJointState
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
@@ -37,6 +40,7 @@ _OUTPUTS = (  # of the state function that are fields of the state
     "base_rotation",
     "base_twist",
     "joint_velocities",
+    "flexible_velocities",
     "com_position",
     "com_velocity",
     "dcm_position",
@@ -52,6 +56,7 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "wrench_age_factor",
 )
 
+_RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
@@ -440,18 +445,23 @@ class StateEstimator:
         config: StateEstimatorConfig,
         compiler: Compiler = interpreted,
         contacts: ContactEstimator | None = None,
+        external_wrench: ExternalWrenchObserver | None = None,
+        flexible_joints: FlexibleJointObserver | None = None,
     ) -> None:
         """Build the equations.
 
         Args:
-            model: Of the robot.
+            model: Of the robot, with its flexible joints where they are observed.
             config: Filters, and where the base comes from.
             compiler: How the equations become fast.
             contacts: Estimates the contacts with soft ground; None: the state has none.
+            external_wrench: Estimates the external wrench; None: the state has none.
+            flexible_joints: Observes the flexible joints of the model; None: it has none.
         """
         self._config = config
-        self._contacts = contacts
-        self._joints = (len(model.description.joints),)
+        self._contacts, self._external_wrench = contacts, external_wrench
+        self._flexible_joints = flexible_joints
+        self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
@@ -470,6 +480,11 @@ class StateEstimator:
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
+        if self._flexible_joints is not None:
+            self._flexible_joints.reset()
+        if self._external_wrench is not None:
+            self._external_wrench.reset()
+        self._last: RobotState | None = None
         self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
@@ -499,11 +514,17 @@ class StateEstimator:
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
+        observed = _RIGID
+        if self._flexible_joints is not None:
+            observed = self._flexible_joints.update(measurement, reference, self._last)
+            lags |= {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
         outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         state = self._state(
             joint_positions=measurement.joint_positions,
+            flexible_positions=observed.positions,
+            flexible_torques=observed.torques,
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
@@ -514,6 +535,9 @@ class StateEstimator:
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
             Side.RIGHT: (state.right_foot_position, state.right_foot_rotation),
         }
+        self._last = state
+        if self._external_wrench is not None:
+            state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))

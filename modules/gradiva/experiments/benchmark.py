@@ -32,7 +32,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
-from gradiva.experiments.campaigns.centroidal_gaits import centroidal_config, simulate, walking_and_running
+from gradiva.experiments.campaigns.centroidal_gaits import centroidal_config, simulate, turning, walking_and_running
 from gradiva.experiments.private_network import (
     measure_periodic_stream,
     measure_round_trips,
@@ -88,10 +88,11 @@ _SPEED = 0.19  # [m/s] of the recorded walk
 _CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
 _FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
-_HORIZONS = (12, 20)  # [-] samples of the centroidal MPC
+_CENTROIDAL = ((12, "two_legs"), (20, "two_legs"), (20, "turning"))  # samples of the MPC, and the gait
 _PUSH = np.array([4.0, 4.0, 1.0])  # [N] largest on one kilogram, along each axis
 _PUSH_DURATION = 0.3  # [s]
-_TIGHT = 1e-8  # tolerance of IPOPT
+_TIGHT, _USUAL = 1e-8, 3e-5  # tolerances of IPOPT
+_GAITS = {"two_legs": walking_and_running, "turning": turning}  # no weight or setting was chosen by the second one
 _NO_DEADLINE = 60.0  # [s]
 Row = dict[str, Any]
 Announce = Callable[[str], None]
@@ -162,7 +163,7 @@ def run_benchmark(
     announce("contacts")
     rows += contact_rows(setups[0].robot.sole)
     announce("centroidal MPC")
-    rows += [row for samples in _HORIZONS for row in centroidal_rows(samples, size.gait)]
+    rows += [row for samples, gait in _CENTROIDAL for row in centroidal_rows(samples, size.gait, gait)]
     announce("middleware")
     rows += message_rows() + _middleware_rows(size)
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
@@ -275,24 +276,25 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
             yield partial(move, Retarget((Foothold(pose, end + 0.1 * (now - begin)),)), now)
 
 
-def centroidal_rows(samples: int, duration: float) -> list[Row]:
+def centroidal_rows(samples: int, duration: float, name: str = "two_legs") -> list[Row]:
     """Time the centroidal MPC in closed loop with pushes, then IPOPT on the same problems from the same warm start.
 
-    Two legs of four corners each walk and run for ``duration`` [s]; every second they are pushed for 0.3 s, at random.
+    Two legs of four corners each walk and run for ``duration`` [s], straight on, or heavier ones in a turn by the
+    ``name`` "turning"; every second they are pushed for 0.3 s, at random.
     The MPC's row also has ``cost_gap``: how much more its trajectories cost than those of a tightly converged IPOPT, as
     a fraction, median and largest; both are consistent with the dynamics. The first problem, without a last solution,
     does not count. Times are of the processor, so that a busy machine interrupts neither solver.
     """
     config = dataclasses.replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
-    exactly = dataclasses.replace(config, solver=CentroidalSolver.IPOPT)
-    gait = walking_and_running(duration)
+    exactly = dataclasses.replace(config, solver=CentroidalSolver.IPOPT, tolerance=_USUAL)
+    gait = _GAITS[name](duration)
     mpc, com = CentroidalMpc(config, gait.body), com_reference(gait.plan, gait.com_height)
     random, forces = np.random.default_rng(0), dict[int, NDArray]()
     problems: list[tuple[InputMemory | None, float, CentroidalState, NDArray]] = []
     ours: list[_Timed] = []
 
     def push(now: float) -> NDArray:
-        force = forces.setdefault(math.floor(now), random.uniform(-1.0, 1.0, 3) * _PUSH)
+        force = forces.setdefault(math.floor(now), random.uniform(-1.0, 1.0, 3) * _PUSH * gait.body.mass)
         return force if now % 1.0 < _PUSH_DURATION else np.zeros(3)
 
     def timed(solver: CentroidalMpc, now: float, state: CentroidalState, wrench: NDArray) -> _Timed:
@@ -316,7 +318,7 @@ def centroidal_rows(samples: int, duration: float) -> list[Row]:
     reference = list(solved_again(CentroidalMpc(exactly, gait.body)))
     tight = list(solved_again(CentroidalMpc(dataclasses.replace(exactly, tolerance=_TIGHT), gait.body)))
     gaps = [found.cost / best.cost - 1.0 for (_, found), (_, best) in zip(ours[1:], tight, strict=True)]
-    name = f"reduced_model.centroidal_mpc/two_legs_{samples}"
+    name = f"reduced_model.centroidal_mpc/{name}_{samples}"
     rows = [
         benchmark_row(title, [time_us for time_us, _ in solutions], max(found.violation for _, found in solutions))
         for title, solutions in ((name, ours[1:]), (f"{name}.ipopt", reference))

@@ -112,7 +112,7 @@ class SimulatedWalk:
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
         self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
-        self.recorder = WalkingRecorder(setup.robot.joints)
+        self.recorder = WalkingRecorder(setup.robot, setup.simulated_robot)
         self.fault_reasons: list[str] = []
         self.held_ticks = 0
         self._observers = observers

@@ -50,6 +50,7 @@ def score(log: SignalLog, duration_after: float = 2.0, *, adapts_steps: bool = F
         "sinkage_m": _largest(log, window, "sinkage"),
         "foot_tilt_rad": _largest(log, window, "tilt"),
         "odometry_drift_m": _drift(log, window),
+        "flexible_joints": flexible_score(log, window),
         **_stepping(log, adapts_steps),
         "torque_control": torque_score(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
@@ -88,6 +89,7 @@ def _nothing() -> dict[str, Any]:
         "sinkage_m": None,
         "foot_tilt_rad": None,
         "odometry_drift_m": None,
+        "flexible_joints": None,
         "torque_control": None,
         "max_tilt_rad": None,
         "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
@@ -164,6 +166,52 @@ def _tilt(roll_pitch_yaw: NDArray) -> NDArray:
 def _spread(values: NDArray) -> Mapping[str, float]:
     median, p99 = np.percentile(values, [50, 99])
     return {"median": float(median), "p99": float(p99), "max": float(values.max())}
+
+
+# -- links that bend ---------------------------------------------------------------------------------------------------
+
+_DEFLECTIONS, _OBSERVED = "simulation::flexible_joints::positions", "flexible_joints::positions::estimated"
+
+
+def flexible_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
+    """Return figures of flexible joints, None of a plant whose links do not bend.
+
+    The largest true deflection, the error of the observed ones (None where nothing observes them), and that of the
+    true CoM: the estimated one takes the legs to be as the controller knows them.
+    """
+    if _DEFLECTIONS not in log:
+        return None
+    return {
+        "deflection_rad": float(np.abs(log[_DEFLECTIONS][window]).max()),
+        "deflection_error_rad": None if _OBSERVED not in log else rms_and_max(deflection_errors(log)[window].ravel()),
+        "true_com_error_m": rms_and_max(np.linalg.norm(true_com_errors(log)[window], axis=1)),
+    }
+
+
+def deflection_errors(log: SignalLog) -> NDArray:
+    """Return observed less true deflections of the joints that are observed, [rad], shape (T, f)."""
+    true = list(log.info(_DEFLECTIONS).elements)
+    columns = [true.index(name) for name in log.info(_OBSERVED).elements]
+    return log[_OBSERVED] - log[_DEFLECTIONS][:, columns]
+
+
+def true_com_errors(log: SignalLog) -> NDArray:
+    """Return the true CoM less its reference, both seen from the stance sole: world axes of the plan, [m], (T, 3)."""
+    is_left = log["stance_foot::is_left"] > 0.5
+
+    def of_stance(signal: str) -> NDArray:
+        left, right = (log[signal.format(side=side)] for side in Side)
+        return np.where(is_left, left, right)
+
+    turn = (
+        of_stance("simulation::{side}_foot::orientation")[:, 2] - of_stance("{side}_foot::orientation::desired")[:, 2]
+    )
+    seen = log["simulation::com::position"] - of_stance("simulation::{side}_foot::position")
+    cosine, sine = np.cos(turn), np.sin(turn)
+    turned = np.column_stack(
+        (cosine * seen[:, 0] + sine * seen[:, 1], cosine * seen[:, 1] - sine * seen[:, 0], seen[:, 2])
+    )
+    return turned - (log["com::position::desired"] - of_stance("{side}_foot::position::desired"))
 
 
 # -- limits of torque control ------------------------------------------------------------------------------------------

@@ -27,9 +27,16 @@ class WalkingRecorder:
         standing: What was measured before the robot balanced, when nothing else is known of it.
     """
 
-    def __init__(self, joints: tuple[str, ...]) -> None:
+    def __init__(self, robot: RobotDescription, plant: RobotDescription) -> None:
+        """Begin an empty log.
+
+        Args:
+            robot: As the controller knows it.
+            plant: As it is simulated; links may bend in it that the controller takes to be rigid.
+        """
         self.log = SignalLog()
-        self._joints = joints
+        self._joints = joints = robot.joints
+        self._flexible = tuple(joint.name for joint in robot.flexible_joints)
         self.standing: list[Measurement] = []
         self._due = 0.0
         for name in ("positions::measured", "positions::desired", "positions::command"):
@@ -39,6 +46,11 @@ class WalkingRecorder:
         for name in ("torques::measured", "torques::command"):
             self.log.describe(f"joints_state::{name}", joints, "N m")
         self.log.describe("simulation::joint_positions", joints, "rad")
+        bending = tuple(joint.name for joint in plant.flexible_joints)
+        for place, names, end in (("simulation::", bending, ""), ("", self._flexible, "::estimated")):
+            self.log.describe(f"{place}flexible_joints::positions{end}", names, "rad")
+            self.log.describe(f"{place}flexible_joints::velocities{end}", names, "rad/s")
+            self.log.describe(f"{place}flexible_joints::torques{end}", names, "N m")
 
     def wants(self, log: WalkingLog) -> bool:
         """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
@@ -80,7 +92,7 @@ class WalkingRecorder:
         """Name the elements of the signals that are not described yet; units are SI."""
         for name in self.log:
             if not self.log.info(name).unit.strip("-"):
-                self.log.describe(name, element_names(name, self._joints))
+                self.log.describe(name, element_names(name, self._joints, self._flexible))
 
 
 def _signals(
@@ -90,7 +102,12 @@ def _signals(
     signals["simulation::root_link::position"] = truth.base_position
     signals["simulation::root_link::orientation"] = so3.roll_pitch_yaw(truth.base_rotation)
     signals["simulation::joint_positions"] = truth.joint_positions
+    if truth.flexible_positions.size:
+        signals["simulation::flexible_joints::positions"] = truth.flexible_positions
+        signals["simulation::flexible_joints::velocities"] = truth.flexible_velocities
+        signals["simulation::flexible_joints::torques"] = truth.flexible_torques
     signals["simulation::com::position"] = truth.com_position
+    signals["simulation::angular_momentum"] = truth.angular_momentum
     for side in Side:
         signals[f"simulation::{side}_foot::position"] = truth.foot_position(side)
         signals[f"simulation::{side}_foot::orientation"] = so3.roll_pitch_yaw(truth.foot_rotation(side))

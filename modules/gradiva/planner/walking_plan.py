@@ -17,6 +17,7 @@ from gradiva.common import (
     DcmReference,
     FootReference,
     NDArray,
+    PlannedContact,
     Side,
     WalkingReference,
     unchecked,
@@ -368,6 +369,38 @@ class WalkingPlan:
             landings = np.array([(phase.left.landing, phase.right.landing) for phase in phases])
             known, *_ = self._preview_phases = first, in_contact, landings
         return known, in_contact, landings
+
+    def contacts(self, time: float, duration: float) -> tuple[PlannedContact, ...]:
+        """Return when and where each sole is on the ground from ``time`` on, for ``duration`` [s] or longer.
+
+        In order of time for each foot, the left one first. The first is the contact that lasts at ``time``, with its
+        touch-down in the past, or the next one; a foot in the air at the end is followed to its landing.
+        """
+        supports, contacts = self.supports, list[PlannedContact]()
+        now = max(0, supports.after(time) - 1)
+        for side in Side:
+            first = now
+            while first > 0 and supports[first - 1].swing_side is not side and supports[first].swing_side is not side:
+                first -= 1
+            contacts += self._contacts_of(side, first, time + duration)
+        return tuple(contacts)
+
+    def _contacts_of(self, side: Side, first: int, until: float) -> list[PlannedContact]:
+        """Return the contacts of one foot from the phase of an index on, to the first that lasts until then."""
+        supports, contacts = self.supports, list[PlannedContact]()
+        begin: float | None = None
+        for index in range(first, len(supports)):
+            phase, start = supports[index], supports.times[index]
+            if begin is not None and start >= until:
+                break
+            if phase.swing_side is not side:
+                begin, foot = start if begin is None else begin, phase.foot(side)
+            elif begin is not None:
+                contacts.append(PlannedContact(side, begin, start, *foot.placement))
+                begin = None
+        if begin is not None:
+            contacts.append(PlannedContact(side, begin, None, *foot.placement))
+        return contacts
 
     @property
     def plane(self) -> ContactPlane:

@@ -1,5 +1,6 @@
 """Layer 2 by the centroidal dynamics: nonlinear MPC of contact forces and contact locations."""
 
+from gradiva.reduced_model.centroidal_layer import CentroidalLaw, CentroidalModelControl, CentroidalWalkingConfig
 from gradiva.reduced_model.centroidal_mpc import (
     CentroidalMpc,
     CentroidalMpcConfig,
@@ -19,13 +20,16 @@ from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, Conta
 
 __all__ = [
     "CentroidalBody",
+    "CentroidalLaw",
     "CentroidalLimits",
+    "CentroidalModelControl",
     "CentroidalMpc",
     "CentroidalMpcConfig",
     "CentroidalProblem",
     "CentroidalSolution",
     "CentroidalSolver",
     "CentroidalState",
+    "CentroidalWalkingConfig",
     "CentroidalWeights",
     "ComReference",
     "ContactPhase",

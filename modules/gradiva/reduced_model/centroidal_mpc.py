@@ -25,6 +25,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.reduced_model.centroidal_problem import (
+    FREE,
     CentroidalBody,
     CentroidalLimits,
     CentroidalProblem,
@@ -38,6 +39,8 @@ PROBLEM = "centroidal MPC"  # its name in errors
 _COLD_ITERATIONS = 10  # quadratic programs of a problem that begins without a last solution
 _FORCE_UNIT = 10.0  # [m/s²] of the forces within OSQP; in units of 1 it takes twice as many steps
 _LOCATION_UNIT = 0.1  # [m] of the location boxes within OSQP, which meets them to a tenth of the tolerance
+_FAR = 0.05  # [m, m/s, m²/s, m/s²] change by the dynamics beyond which the Jacobian is taken anew
+_RELAXATION = 1.5  # [-] of OSQP; its own 1.6 takes a third more steps
 _RHO = 0.03  # [-] step of OSQP with which a first problem begins; it adapts
 _SAME = 1e-6  # of a period, between two times that are one
 _SOLVED = (1, 2)  # OSQP: solved, solved inaccurately
@@ -58,12 +61,13 @@ class CentroidalMpcConfig:
         samples: N, intervals of the horizon.
         period: Of an interval, [s].
         solver: Which one.
-        iterations: Quadratic programs of a real-time iteration; with the last solution at hand one or two do.
+        iterations: Quadratic programs of a real-time iteration at most; with the last solution at hand one often does.
         settled: Change of a quadratic program's solution when it is made consistent with the dynamics, below which no
             other one follows, in the units of the variables.
         tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
         max_iterations: Of OSQP in a quadratic program, or of IPOPT.
-        deadline: Time of a solution, beyond which the last one is shifted in its place, [s].
+        deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
+            none before it, may take that time for each of its quadratic programs.
         usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         weights: Of the objective.
@@ -158,11 +162,13 @@ class InputMemory:
         times: Of the nodes, [s], shape (N + 1,).
         forces: On all corners, also of contacts in the air, per kilogram, [m/s²], shape (N, corners, 3).
         contact_velocities: [m/s], shape (N, contacts, 3).
+        failures: Solutions in a row that were missing until then.
     """
 
     times: NDArray
     forces: NDArray
     contact_velocities: NDArray
+    failures: int = 0
 
 
 class TrajectorySolver(Protocol):
@@ -185,11 +191,12 @@ class TrajectorySolver(Protocol):
 
 
 class RealTimeIteration:
-    """One or two quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
+    """One to three quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
 
     The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
     and forces: around a good guess the linear constraints are nearly the true ones. Each solution is made consistent
-    with the dynamics before it is linearised again, or returned.
+    with the dynamics and the limits before it is corrected again, or returned. Corrections keep the Jacobian of the
+    first quadratic program, which saves its factorisation, and take the constraints at the last solution.
     """
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
@@ -203,6 +210,7 @@ class RealTimeIteration:
         self._row_units[problem.location_rows] = _LOCATION_UNIT
         pattern = problem.jacobian_pattern
         self._entry_units = np.repeat(self._units, np.diff(pattern.indptr)) / self._row_units[pattern.indices]
+        self._jacobian = pattern.copy()
         units = sparse.diags(self._units)
         self._moving = 3 * (3 + len(problem.body.corners))  # rows of the start, which stay
         program = osqp.OSQP()
@@ -217,6 +225,7 @@ class RealTimeIteration:
             max_iter=config.max_iterations,
             time_limit=config.deadline,
             rho=_RHO,
+            alpha=_RELAXATION,
             scaling=2,
             adaptive_rho_interval=25,  # OSQP's own 50, and factor of 5, are a quarter slower where pushes are hard
             adaptive_rho_tolerance=3.0,
@@ -234,20 +243,29 @@ class RealTimeIteration:
         elif intervals:
             self._shift_duals(intervals)
         guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self._spent = 0, 0.0
+        self.iterations, self._spent, self._is_cold = 0, 0.0, is_cold
+        change = math.inf
         for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
+            if is_cold or change > _FAR:
+                self._take_jacobian()
             linear = self._quadratic_solution(guess)
             guess = self._problem.evaluate(linear)["w"].copy()
-            if float(np.abs(linear - guess).max()) < self._config.settled and not is_cold:
+            change = float(np.abs(linear - guess).max())
+            if change < self._config.settled and not is_cold:
                 break
         return guess
+
+    def _take_jacobian(self) -> None:
+        """Linearise the constraints where the problem was evaluated last."""
+        self._jacobian.data[:] = self._problem.function.outputs["jacobian"]
+        self._program.update_data_mat(None, None, self._jacobian.data * self._entry_units, None)
 
     def _quadratic_solution(self, guess: NDArray) -> NDArray:
         """Return the optimum about a guess, at which the problem was evaluated last."""
         program, values = self._program, self._problem.function.outputs
-        lower, upper = ((values[side] + values["offset"]) / self._row_units for side in ("lower", "upper"))
+        offset = self._jacobian @ guess - values["rows"]
+        lower, upper = ((values[side] + offset) / self._row_units for side in ("lower", "upper"))
         program.update_data_vec(values["gradient"] * self._units, lower, upper)
-        program.update_data_mat(None, None, values["jacobian"] * self._entry_units, None)
         program.warm_start(guess / self._units, self._duals)
         program.solve()
         self.iterations += program.info.iter
@@ -256,7 +274,7 @@ class RealTimeIteration:
         if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
             self._duals[:] = 0.0
             raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self._spent > self._config.deadline:
+        if self._spent > self._config.deadline and not self._is_cold:
             raise NoSolutionFound(PROBLEM, f"deadline of {self._config.deadline} s missed")
         self._duals[:] = program.solution.y
         return solution
@@ -307,8 +325,8 @@ _SOLVERS: dict[CentroidalSolver, Callable[[CentroidalProblem, CentroidalMpcConfi
 class CentroidalMpc:
     r"""Nonlinear model predictive control of the centroidal dynamics with adjusted contacts (thesis, chapter 11).
 
-    At each call the horizon begins now; its other nodes lie on multiples of the period, so that planned touch-downs
-    and lift-offs do not move between nodes from call to call. The problem is posed in a frame at the measured CoM,
+    At each call the horizon begins now; every touch-down and lift-off is a node, and those between them do not move
+    from call to call (``ContactPlan.nodes``). The problem is posed in a frame at the measured CoM,
     turned as the contacts: it is the same wherever the robot walks. A contact that stands is not decided about: its
     nominal location is where it is, and the box counts from its next landing on.
 
@@ -344,8 +362,7 @@ class CentroidalMpc:
 
     def resume(self, memory: InputMemory | None) -> None:
         """Go on from the last solution of another one of the same horizon and body; None: begin again."""
-        self.reset()
-        self._memory = memory
+        self._memory, self._failures_in_a_row = memory, 0 if memory is None else memory.failures
 
     def update(
         self,
@@ -370,7 +387,7 @@ class CentroidalMpc:
         """
         wrench = np.zeros(6) if external_wrench is None else external_wrench
         _check_finite(state, wrench)
-        preview = plan.preview(self._node_times(time))
+        preview = plan.preview(plan.nodes(time, self._config.period, self._config.samples))
         frame = _Frame.of(state, preview)
         forces, velocities = self._guessed_inputs(preview)
         self._set_parameters(frame, state, preview, reference)
@@ -391,8 +408,9 @@ class CentroidalMpc:
 
     def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
         memory, count = self._memory, self._config.samples
-        moved = 0 if memory is None else round((preview.times[1] - memory.times[1]) / self._config.period)
-        w = self._solver.solve(guess, memory is None, min(max(moved, 0), count - 1))
+        now = preview.times[0] + _SAME * self._config.period
+        passed = 0 if memory is None else int(np.searchsorted(memory.times[1:], now))
+        w = self._solver.solve(guess, memory is None, min(passed, count - 1))
         violation = self.problem.violation()
         if not violation <= self._config.usable_violation:
             raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
@@ -403,7 +421,7 @@ class CentroidalMpc:
         self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
     ) -> CentroidalSolution:
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
-        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities))
+        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
         mass = self._body.mass
         return CentroidalSolution(
             times=preview.times,
@@ -419,12 +437,6 @@ class CentroidalMpc:
             iterations=self._solver.iterations,
             is_fallback=is_fallback,
         )
-
-    def _node_times(self, time: float) -> NDArray:
-        """Return now and the multiples of the period that follow, shape (N + 1,)."""
-        period = self._config.period
-        first = math.floor(time / period + _SAME) + 1
-        return np.concatenate(([time], period * (first + np.arange(self._config.samples))))
 
     # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------
 
@@ -465,15 +477,37 @@ class CentroidalMpc:
         now = np.vstack((state.com_position, state.contact_positions))
         momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
         places = frame.placed(now)
+        lowest, highest = self._landing_box(state, preview, lands)
         self._set(
             periods=np.diff(preview.times),
             state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
             active=active,
             com=frame.placed(reference(preview.times[1:])),
             contacts=np.where(stands, places[1:], frame.placed(preview.positions[1:])).reshape(-1, 3),
-            boxed=lands,
+            lowest=lowest,
+            highest=highest,
             rotations=(frame.rotation.T @ preview.rotations).reshape(-1, 3),
         )
+
+    def _landing_box(
+        self, state: CentroidalState, preview: ContactPreview, lands: npt.NDArray[np.bool_]
+    ) -> tuple[NDArray, NDArray]:
+        """Return the bounds of a location less its nominal one along the axes of the contact, shape (N, contacts, 3).
+
+        The landing of a contact in the air is also within its reach at the largest speed; where nothing that is allowed
+        is, it is the nearest allowed one.
+        """
+        limits, allowed = self.problem.limits, preview.allowed[1:]
+        box = np.array(limits.location_box)
+        lowest, highest = np.maximum(-box, allowed[:, :, 0]), np.minimum(box, allowed[:, :, 1])
+        is_flying = np.logical_and.accumulate(~preview.active)
+        remaining = np.maximum(preview.begins[1:] - preview.times[0], 0.0)
+        reach = np.where(is_flying, limits.contact_speed * remaining, FREE)[:, :, None]
+        offsets = state.contact_positions - preview.positions[1:]
+        offsets = (offsets[:, :, None, :] @ preview.rotations[1:])[:, :, 0]
+        near, far = (np.clip(offsets + side * reach, lowest, highest) for side in (-1.0, 1.0))
+        counts = lands[:, :, None]
+        return np.where(counts, near, -FREE), np.where(counts, far, FREE)
 
     def _set(self, **values: npt.NDArray[Any]) -> None:
         for name, place in self.problem.function.inputs.items():

@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from gradiva.common import GRAVITY, ConfigError, NDArray
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
-_FREE = 10.0  # [m] bound of a location that the box does not constrain; infinite ones change the solver's step
+FREE = 10.0  # [m] bound of a location that no box constrains; infinite ones change the solver's step
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,12 @@ class CentroidalLimits:
     Attributes:
         friction: Coefficient μ of the cone, [-].
         location_box: Half sizes of the box about a nominal contact, along its axes, [m].
+        contact_speed: By which a contact in the air may still move until it lands, along each of its axes, [m/s].
     """
 
     friction: float
     location_box: tuple[float, float, float]
+    contact_speed: float
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -127,8 +129,8 @@ class CentroidalProblem:
 
     which is exact, where the thesis has a step of Euler (its CoM falls :math:`g T / 2` faster than a stone after each
     interval). Then :math:`|R_i^\top f|_{x, y} \le \mu / \sqrt 2 \; (R_i^\top f)_z`, a pyramid within the cone of forces
-    that do not pull; :math:`|R_i^\top (p_i - p_i^n)|` within the box where a contact lands. The only product of
-    variables is lever times force.
+    that do not pull; :math:`R_i^\top (p_i - p_i^n)` within a box where a contact lands: that of the limits, of the
+    contact's speed until then and of the ground that is allowed. The only product of variables is lever times force.
     """
 
     def __init__(
@@ -165,7 +167,6 @@ class CentroidalProblem:
         outputs = {
             "jacobian": jacobian.nz[:],
             "rows": rows,
-            "offset": jacobian @ variables - rows,
             "cost": cost,
         }
         linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
@@ -220,7 +221,8 @@ class CentroidalProblem:
             "active": (samples, contacts),  # Γ
             "com": (samples, 3),  # reference of the nodes from the second on
             "contacts": (samples * contacts, 3),  # likewise
-            "boxed": (samples, contacts),  # 1 where the box counts
+            "lowest": (samples * contacts, 3),  # location less reference, along the axes of the contact
+            "highest": (samples * contacts, 3),
             "rotations": ((samples + 1) * contacts * 3, 3),  # of contact frames, at all nodes
             "forces": (corners, 3),  # of the interval before the first
         }
@@ -307,7 +309,7 @@ class CentroidalProblem:
         ]
 
     def _consistent(self, guess: cs.SX) -> cs.SX:
-        """Return the variables with forces within their pyramids and the states that follow from the measured one."""
+        """Return the variables with forces and landings within their limits, and the states that follow from them."""
         slope = self.limits.friction / math.sqrt(2.0)
         state = [row.T for row in cs.vertsplit(self._symbols["state"])]
         states, all_inputs = list(state), list[cs.SX]()
@@ -321,13 +323,29 @@ class CentroidalProblem:
                     x, y = (cs.fmin(cs.fmax(side, -slope * z), slope * z) for side in (x, y))
                     inputs[j] = rotation @ cs.vertcat(x, y, z)
             state = self._integrated(k, state, inputs)
+            for i in range(self._contacts):
+                beyond = self._beyond_box(k, i, state[3 + i])
+                state[3 + i] -= beyond
+                inputs[self._corners + i] -= beyond / self._symbols["periods"][k]
             states, all_inputs = states + state, all_inputs + inputs
         return cs.vertcat(*states, *all_inputs)
 
+    def _beyond_box(self, k: int, contact: int, location: cs.SX) -> cs.SX:
+        """Return by how much a location at the end of interval k is beyond its box, world."""
+        rotation = self._rotation(k + 1, contact)
+        offset, lowest, highest = self._offset_and_box(k, contact, location)
+        return rotation @ (offset - cs.fmin(cs.fmax(offset, lowest), highest))
+
+    def _offset_and_box(self, k: int, contact: int, location: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
+        """Return location less reference along the axes of the contact, at the end of interval k, with its bounds."""
+        nominal, lowest, highest = (
+            self._symbols[name][k * self._contacts + contact, :].T for name in ("contacts", "lowest", "highest")
+        )
+        return self._rotation(k + 1, contact).T @ (location - nominal), lowest, highest
+
     def _limits(self, variables: cs.SX, k: int) -> Iterator[tuple[cs.SX, cs.SX, cs.SX]]:
         """Yield rows, lower and upper bounds of interval k and of the node at its end."""
-        limits, inputs = self.limits, self._interval(variables, k)
-        slope, wide = limits.friction / math.sqrt(2.0), cs.inf
+        inputs, slope, wide = self._interval(variables, k), self.limits.friction / math.sqrt(2.0), cs.inf
         for contact, (first, count) in enumerate(self._groups()):
             turned = self._rotation(k, contact).T
             for force in inputs[first : first + count]:
@@ -335,10 +353,7 @@ class CentroidalProblem:
                 pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
                 yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
         for contact, location in enumerate(self._node(variables, k + 1)[3:]):
-            nominal = self._symbols["contacts"][k * self._contacts + contact, :].T
-            boxed = self._symbols["boxed"][k, contact]
-            box = boxed * cs.DM(limits.location_box) + (1.0 - boxed) * _FREE
-            yield self._rotation(k + 1, contact).T @ (location - nominal), -box, box
+            yield self._offset_and_box(k, contact, location)
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:

@@ -1,10 +1,11 @@
-"""Contact phases over time: when and where each contact is planned, and the CoM reference through them."""
+"""Contact phases over time: when and where each contact is planned or allowed, and the CoM reference through them."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,8 @@ from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, seal
 
 _SAME = 1e-9  # [s] between two times that are one
 _DEGREE = 5
+_ROUNDING = 1e-6  # of a period, between two times that are one
+_ANYWHERE = readonly([[-math.inf] * 3, [math.inf] * 3])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,15 +29,40 @@ class ContactPhase:
         end: Lift-off, [s]; infinite for one that stays.
         position: Nominal origin of the contact frame, world, [m], shape (3,).
         rotation: Of the contact frame in world, z is the normal of the ground, shape (3, 3).
+        allowed: Box of allowed landings: lower and upper bound of the location less ``position``, along the axes of the
+            contact, [m], shape (2, 3); infinite without bounds.
+
+    Raises:
+        PlanningError: The box does not hold the nominal position.
     """
 
     begin: float
     end: float
     position: NDArray
     rotation: NDArray
+    allowed: NDArray = field(default_factory=lambda: _ANYWHERE)
 
     def __post_init__(self) -> None:
-        freeze_arrays(self, position=(3,), rotation=(3, 3))
+        freeze_arrays(self, position=(3,), rotation=(3, 3), allowed=(2, 3))
+        if not (self.allowed[0] <= 0.0).all() or not (self.allowed[1] >= 0.0).all():
+            raise PlanningError(f"the allowed box {self.allowed.tolist()} m does not hold the nominal contact")
+
+    def on_stone(self, centre: NDArray, half_sizes: NDArray, corners: NDArray) -> ContactPhase:
+        """Return this phase with its landing on a stepping stone: the whole sole lies on it.
+
+        Args:
+            centre: Of the stone's upper face, world, [m], shape (3,).
+            half_sizes: Of that face along the x and y axes of the contact, [m], shape (2,).
+            corners: Of the sole, in its frame, [m], shape (n, 3).
+
+        Raises:
+            PlanningError: The sole at its nominal position is not on the stone.
+        """
+        offset = self.rotation.T @ (centre - self.position)
+        sides = np.append(half_sizes, 0.0)
+        lower, upper = offset - sides - corners.min(axis=0), offset + sides - corners.max(axis=0)
+        lower[2], upper[2] = -math.inf, math.inf  # heights are those of the plan
+        return replace(self, allowed=np.array([lower, upper]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,15 +75,20 @@ class ContactPreview:
         positions: Nominal contact at the nodes, that of the next phase while it is in the air, world, [m],
             shape (N + 1, contacts, 3).
         rotations: Likewise, shape (N + 1, contacts, 3, 3).
+        allowed: ``ContactPhase.allowed`` likewise, [m], shape (N + 1, contacts, 2, 3).
+        begins: Of these phases, [s], shape (N + 1, contacts).
     """
 
     times: NDArray
     active: npt.NDArray[np.bool_]
     positions: NDArray
     rotations: NDArray
+    allowed: NDArray
+    begins: NDArray
 
     def __post_init__(self) -> None:
         freeze_arrays(self, times=(None,), positions=(None, None, 3), rotations=(None, None, 3, 3))
+        freeze_arrays(self, allowed=(None, None, 2, 3), begins=(None, None))
 
 
 class ContactPlan:
@@ -80,12 +113,15 @@ class ContactPlan:
             bounds = [bound for phase in each for bound in (phase.begin, phase.end)]
             if not np.isfinite(bounds[:-1]).all() or (np.diff(bounds) <= 0.0).any():
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
+        switches = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
+        self._switches = sorted(switch for switch in switches if math.isfinite(switch))
         self._tables = [
             (
                 np.array([phase.begin for phase in each]),
                 np.array([phase.end for phase in each]),
                 np.array([phase.position for phase in each]),
                 np.array([phase.rotation for phase in each]),
+                np.array([phase.allowed for phase in each]),
             )
             for each in self.phases
         ]
@@ -102,12 +138,38 @@ class ContactPlan:
         count, contacts = len(times), len(self._tables)
         active = np.empty((count - 1, contacts), dtype=bool)
         positions, rotations = np.empty((count, contacts, 3)), np.empty((count, contacts, 3, 3))
-        for contact, (begins, ends, places, turns) in enumerate(self._tables):
+        allowed, landings = np.empty((count, contacts, 2, 3)), np.empty((count, contacts))
+        for contact, (begins, ends, places, turns, boxes) in enumerate(self._tables):
             running = np.minimum(ends.searchsorted(middles, side="right"), len(ends) - 1)
             active[:, contact] = (begins[running] <= middles) & (middles < ends[running])
             shown = np.minimum(ends.searchsorted(nodes, side="right"), len(ends) - 1)
             positions[:, contact], rotations[:, contact] = places[shown], turns[shown]
-        return ContactPreview(readonly(times), active, sealed(positions), sealed(rotations))
+            allowed[:, contact], landings[:, contact] = boxes[shown], begins[shown]
+        frozen = (sealed(array) for array in (positions, rotations, allowed, landings))
+        return ContactPreview(readonly(times), active, *frozen)
+
+    def nodes(self, time: float, period: float, count: int) -> NDArray:
+        """Return ``time`` and the ``count`` nodes after it, [s], shape (count + 1,).
+
+        Every touch-down and lift-off is a node, and the time between two of them is divided into equal intervals of
+        about ``period`` [s]: nodes do not move as time goes on.
+        """
+        rounding = _ROUNDING * period
+        switches = self._switches
+        passed = bisect_right(switches, time + rounding)
+        before_all = switches[0] - period * math.ceil((switches[0] - time) / period)
+        start = switches[passed - 1] if passed else before_all
+        nodes = list[float]()
+        for end in switches[passed:]:
+            length = (end - start) / max(1, round((end - start) / period))
+            skipped = max(0, math.floor((time + rounding - start) / length))
+            nodes += [start + length * k for k in range(skipped + 1, round((end - start) / length) + 1)]
+            start = end
+            if len(nodes) >= count:
+                break
+        skipped = max(0, math.floor((time + rounding - start) / period))
+        nodes += [start + period * (skipped + k + 1) for k in range(count - len(nodes))]
+        return np.array([time, *nodes[:count]])
 
     def landings(self) -> list[tuple[int, ContactPhase]]:
         """Return contact and phase of every planned touch-down, in order of time."""

@@ -2,6 +2,7 @@
 
 from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, built_once, interpreted
+from gradiva.robot_model.flexible_joints import DeflectionAxis, FlexibilityConfig, FlexibleJoint, flexible_urdf
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import (
     IdynTreeModel,
@@ -9,10 +10,12 @@ from gradiva.robot_model.idyntree_model import (
     as_pose,
     balanced,
     check_inertias,
+    full_model,
     is_physical,
     unphysical_links,
 )
 from gradiva.robot_model.robot_description import (
+    FLEXIBLE_GROUP,
     QUANTITIES,
     AngleUnit,
     Environment,
@@ -29,19 +32,26 @@ from gradiva.robot_model.robot_description import (
     ServoLaw,
 )
 from gradiva.robot_model.symbolic_dynamics import (
+    RigidLink,
     SymbolicDynamics,
     SymbolicFrame,
+    clean,
     links_from_base,
+    rotation_about,
     symbolic_exp,
     symbolic_log,
 )
 
 __all__ = [
+    "FLEXIBLE_GROUP",
     "QUANTITIES",
     "AngleUnit",
     "Compiler",
+    "DeflectionAxis",
     "Environment",
     "FlatFunction",
+    "FlexibilityConfig",
+    "FlexibleJoint",
     "ForceTorqueMount",
     "ForceTorquePort",
     "ForceTorqueSensor",
@@ -51,6 +61,7 @@ __all__ = [
     "InertialServer",
     "JointGroup",
     "MeasuredWrench",
+    "RigidLink",
     "RobotDescription",
     "RobotPorts",
     "RotorCoupling",
@@ -62,12 +73,16 @@ __all__ = [
     "balanced",
     "built_once",
     "check_inertias",
+    "clean",
     "fixed_rotation",
+    "flexible_urdf",
     "force_torque_mount",
+    "full_model",
     "interpreted",
     "is_physical",
     "links_from_base",
     "read_collada",
+    "rotation_about",
     "symbolic_exp",
     "symbolic_log",
     "unphysical_links",

@@ -14,6 +14,7 @@ import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name
+from gradiva.robot_model.flexible_joints import flexible_urdf
 from gradiva.robot_model.robot_description import RobotDescription
 
 _ZERO = 1e-15  # [kg·m²] what rounding leaves of none
@@ -67,7 +68,9 @@ def check_inertias(robot: str, links: Mapping[str, NDArray]) -> None:
 
 
 class IdynTreeModel:
-    """A robot's URDF with all joints but the actuated ones locked at zero.
+    """A robot's URDF with all joints but those of its description locked at zero.
+
+    Flexible joints among them, see ``RobotDescription.with_flexible_joints``, come last, on massless links.
 
     Attributes:
         description: What the model was loaded from.
@@ -88,7 +91,7 @@ class IdynTreeModel:
             ModelError: The URDF cannot be read, lacks a joint or a frame, has another root or another mass, or a link
                 has an inertia that no body can have.
         """
-        full = _full_model(description)
+        full = full_model(description)
         links = _link_inertias(full)
         if description.balance_inertia:
             _balance(full, links)
@@ -195,10 +198,14 @@ def as_pose(transform: Any) -> tuple[NDArray, NDArray]:
     return as_array(position), as_array(rotation)
 
 
-def _full_model(description: RobotDescription) -> idyn.Model:
-    """Return the model of all joints, after a look at its root and the names of its joints."""
+def full_model(description: RobotDescription) -> idyn.Model:
+    """Return the model of all joints of the URDF, and of the flexible joints among those of the description.
+
+    Raises:
+        ModelError: The URDF cannot be read, lacks a joint, or has another root.
+    """
     loader = idyn.ModelLoader()
-    if not description.model_path.is_file() or not loader.loadModelFromFile(description.model_file):
+    if not description.model_path.is_file() or not _load(loader, description):
         raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}")
     model = loader.model().copy()
     root = model.getLinkName(model.getDefaultBaseLink())
@@ -211,6 +218,13 @@ def _full_model(description: RobotDescription) -> idyn.Model:
         if joint not in joints:
             raise ModelError(f"{description.name}: no joint '{joint}'{nearest_name(joint, joints)}")
     return model
+
+
+def _load(loader: idyn.ModelLoader, description: RobotDescription) -> bool:
+    flexible = [joint for joint in description.flexible_joints if joint.name in description.joints]
+    if not flexible:
+        return bool(loader.loadModelFromFile(description.model_file))
+    return bool(loader.loadModelFromString(flexible_urdf(description.model_path, flexible)))
 
 
 def _link_inertias(model: idyn.Model) -> dict[str, NDArray]:

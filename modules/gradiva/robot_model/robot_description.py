@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.robot_model.flexible_joints import FlexibleJoint
 
 _MASS_TOLERANCE = 0.005  # [-] the description rounds
+_FREE = 1e6  # [rad/s], [N·m] limit of flexible joints, which nothing commands
 
 
 class Environment(StrEnum):
@@ -322,6 +324,9 @@ class JointGroup:
                 raise ConfigError(f"velocity_stiffness={part}, must be below stiffness={stiffness}")
 
 
+FLEXIBLE_GROUP = "flexible_joints"
+"""Name of the joint group of the flexible joints."""
+
 QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "PerJoint")
 """Fields of a `JointGroup` that are numbers, one for the group or one a joint."""
 
@@ -418,6 +423,8 @@ class RobotDescription:
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
         rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
+        flexible_joints: Passive joints in which the deflection of links is concentrated, as the controller knows them;
+            beside ``joints`` unless the description is ``with_flexible_joints``.
     """
 
     name: str
@@ -442,6 +449,7 @@ class RobotDescription:
     balance_inertia: bool = False
     max_slope_deg: tuple[float, float] | None = None
     rotor_couplings: tuple[RotorCoupling, ...] = ()
+    flexible_joints: tuple[FlexibleJoint, ...] = ()
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")
@@ -466,6 +474,28 @@ class RobotDescription:
     def joints(self) -> tuple[str, ...]:
         """Names of the joints, the degrees of freedom of the model, in order."""
         return tuple(joint for group in self.joint_groups.values() for joint in group.joints)
+
+    def with_flexible_joints(self) -> RobotDescription:
+        """Return the description whose ``joints`` are these joints, then the flexible ones as a passive group.
+
+        It is that of models of the flexible robot, with ``actuated`` and ``passive`` joints; measurements and commands
+        are of this one. A robot without flexible joints is its own.
+        """
+        flexible = self.flexible_joints
+        if not flexible or flexible[-1].name in self.joints:
+            return self
+        group = JointGroup(
+            joints=tuple(joint.name for joint in flexible),
+            posture=(0.0,) * len(flexible),
+            stiffness=tuple(joint.stiffness for joint in flexible),
+            damping=tuple(joint.damping for joint in flexible),
+            velocity_limit=_FREE,
+            torque_limit=_FREE,
+            gear_loss=0.0,
+            actuated=False,
+            measured=False,
+        )
+        return replace(self, joint_groups={**self.joint_groups, FLEXIBLE_GROUP: group})
 
     @property
     def actuated(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from gradiva.setup.load_setup import (
     parse_setting,
     preset_tables,
     robot_of,
+    simulated_robot,
     typed_setup,
 )
 from gradiva.setup.robots import (
@@ -51,5 +52,6 @@ __all__ = [
     "robot_of",
     "robots_with_ports",
     "shipped_robot_names",
+    "simulated_robot",
     "typed_setup",
 ]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.contacts import static_sinkage
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import FlexibilityConfig, RobotDescription
 from gradiva.setup.robots import (
     ROBOT_FILE,
     data_folder,
@@ -38,6 +38,7 @@ _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad", "ce
 _COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
+_FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs
 _PLANT = "plant"  # key of the configuration of a run, beside its robot
 
 
@@ -96,6 +97,11 @@ class Setup:
     def robot_argument(self) -> str:
         """Name or absolute path by which `load_setup` finds the robot again."""
         return str(self.tables["robot"])
+
+    @property
+    def simulated_robot(self) -> RobotDescription:
+        """Description whose joints are those of the plant: the flexible ones of the simulation come last."""
+        return _bending(self.robot, self.simulation.flexibility)
 
     def part(self, kind: type[T], name: str) -> T:
         """Return the table called ``name``, one of those that the controller does not read.
@@ -208,7 +214,7 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     """
     parts = [field.name for field in fields(WalkingConfig)]
     where = f"configuration of {description.name},"
-    valid = [*parts, *(law.table for law in shipped_laws()), "simulation", _SOLE, *_MODULE_TABLES]
+    valid = [*parts, *(law.table for law in shipped_laws()), "simulation", _SOLE, _FLEXIBILITY, *_MODULE_TABLES]
     for name, table in tables.items():
         if name not in valid:
             raise _unknown_table(name, table, valid)
@@ -220,14 +226,51 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     with _below(_SOLE):
         sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
     typed = _on_its_ground(from_table(WalkingConfig, walking, where), description.mass, sole)
+    with _below(_FLEXIBILITY):
+        flexibility = from_table(FlexibilityConfig, tables.get(_FLEXIBILITY, {}), f"{where} {_FLEXIBILITY}")
+        flexible = flexibility.flexible_joints(description.name, description.joints)
     with _below("simulation"):
-        simulation = from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation")
+        simulation = from_table(SimulationConfig, _with_its_flexibility(tables), f"{where} simulation")
+    facts = {fact: getattr(typed.planner, fact) for fact in _FACTS}
     return Setup(
-        robot=replace(description, sole=sole, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
+        robot=replace(description, sole=sole, flexible_joints=flexible, **facts),
         walking=typed,
         simulation=simulation,
         tables={"robot": description.name, **tables},
     )
+
+
+def _with_its_flexibility(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of the simulation with those links flexible that the controller knows, unless they differ.
+
+    A stiffness of the plant's own is not damped like the controller's: its damping is its own or 2 sqrt(k).
+    """
+    known, own = tables.get(_FLEXIBILITY, {}), tables.get("simulation", {}).get(_FLEXIBILITY, {})
+    inherited = {**known, "damping": []} if "stiffness" in own else known
+    return merge(tables.get("simulation", {}), {_FLEXIBILITY: merge(inherited, own)})
+
+
+def _bending(robot: RobotDescription, flexibility: FlexibilityConfig) -> RobotDescription:
+    flexible = flexibility.flexible_joints(robot.name, robot.joints)
+    return replace(robot, flexible_joints=flexible).with_flexible_joints()
+
+
+def simulated_robot(tables: Mapping[str, Any]) -> RobotDescription:
+    """Return the description of the robot of a run, see ``Setup.simulated_robot``.
+
+    Args:
+        tables: Of the run's ``config.toml``.
+
+    Raises:
+        ConfigError: They name no robot, or an unknown one.
+        ModelError: The robot's model package is not installed.
+    """
+    name = tables.get("robot")
+    if not isinstance(name, str):
+        raise ConfigError("the configuration has no key robot")
+    robot, table = load_robot(name), _with_its_flexibility(tables)[_FLEXIBILITY]
+    where = f"configuration of {robot.name}, {_FLEXIBILITY}"
+    return _bending(robot, from_table(FlexibilityConfig, table, where)) if table else robot
 
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:

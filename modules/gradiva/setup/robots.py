@@ -116,6 +116,8 @@ def load_robot(robot: str) -> RobotDescription:
     """
     folder = robot_folder(robot)
     table, where = read_toml(folder / ROBOT_FILE), file_place(folder.resolve() / ROBOT_FILE)
+    if "flexible_joints" in table:
+        raise ConfigError(f"{where}: flexible joints are the table [flexibility] of another file of this folder")
     if "model_file" in table:
         table = _with_model_file(table, where)
     for key in ("name", "package", "model"):

@@ -21,7 +21,6 @@ from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, p
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
-from gradiva.simplified_model.dcm_mpc import DcmMpc
 from gradiva.simplified_model.model_control import DecimatedLaw, FallbackLaw, SimplifiedModelControl
 from gradiva.simplified_model.zmp_com_controller import (
     GainSchedule,
@@ -31,7 +30,11 @@ from gradiva.simplified_model.zmp_com_controller import (
 
 ENTRY_POINTS = "gradiva.balance_laws"
 _TABLES = "balance_laws"
-_SHIPPED: dict[str, type[DcmLaw | BalanceLayer]] = {"dcm": DcmController, "dcm_mpc": DcmMpc}
+_SHIPPED: dict[str, str] = {
+    "dcm": "gradiva.simplified_model.dcm_controller:DcmController",
+    "dcm_mpc": "gradiva.simplified_model.dcm_mpc:DcmMpc",
+    "centroidal_mpc": "gradiva.reduced_model.centroidal_layer:CentroidalModelControl",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def balance_law(name: str) -> BalanceLaw:
         ConfigError: There is none, it cannot be imported, or it is no law of layer 2.
     """
     if name in _SHIPPED:
-        return BalanceLaw(name, _SHIPPED[name])
+        return BalanceLaw(name, load_plugin(ENTRY_POINTS, _SHIPPED[name]))
     names = balance_law_names()
     if ":" not in name and name not in names:
         raise ConfigError(f"unknown value '{name}'{nearest_name(name, names)}; or write 'package.module:Class'")
@@ -92,7 +95,7 @@ def balance_law(name: str) -> BalanceLaw:
 
 def shipped_laws() -> list[BalanceLaw]:
     """Return the laws that are part of Gradiva."""
-    return [BalanceLaw(name, kind) for name, kind in _SHIPPED.items()]
+    return [balance_law(name) for name in _SHIPPED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ class BalanceConfig:
         dcm_controller: The instantaneous law; where another one has no solution it answers, so it is always needed.
         zmp_com_controller: The ZMP-CoM law.
         gain_schedule: Between its gains for standing and walking.
+        longest_step: Largest distance of the sole frames in double support, for layers that move footholds, [m].
+        narrowest_step: Least lateral distance of the sole frames there, [m].
     """
 
     model: str
@@ -112,11 +117,19 @@ class BalanceConfig:
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
+    longest_step: float
+    narrowest_step: float
 
     @property
     def horizon(self) -> tuple[float, int] | None:
         """Period [s] and count of the preview that the law reads; None where it reads none."""
         return balance_law(self.model).kind.horizon(self.law)
+
+    @property
+    def contact_horizon(self) -> float | None:
+        """Time for which the law reads the contacts of the plan, [s]; None where it reads none."""
+        kind = balance_law(self.model).kind
+        return kind.contact_horizon(self.law) if issubclass(kind, BalanceLayer) else None
 
 
 def balance_layer(
@@ -129,6 +142,8 @@ def balance_layer(
     if law is None:
         entry = balance_law(config.model)
         with plugin_errors(f"[{entry.table}]", entry.kind):
+            if issubclass(entry.kind, BalanceLayer):
+                return entry.kind.built(config, robot, compiler)
             law = entry.kind(config.law, robot)  # type: ignore[call-arg]
     return law if isinstance(law, BalanceLayer) else model_control(law, config, compiler)
 

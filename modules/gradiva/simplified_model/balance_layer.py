@@ -7,6 +7,7 @@ can be replaced: ``balance_laws`` has the registry, which also finds the classes
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,12 +15,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradiva.common import DcmPreview, NDArray, PlanarPose, RobotState, WalkingReference, freeze_arrays, readonly
+from gradiva.common import (
+    DcmPreview,
+    NDArray,
+    PlanarPose,
+    PlannedContact,
+    RobotState,
+    WalkingReference,
+    freeze_arrays,
+    readonly,
+)
 from gradiva.contacts import SupportPolygon
+from gradiva.robot_model import Compiler, RobotDescription
 from gradiva.simplified_model.zmp_com_controller import GainProgress
 
 Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now on: period [s] and count."""
+
+Contacts = Callable[[float], tuple[PlannedContact, ...]]
+"""Times and places at which the soles are on the ground, from now on for a duration [s] or longer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,12 +45,14 @@ class BalancePlan:
         polygon: Support polygon of the feet that the plan has on the ground.
         preview: Samples the plan from now on.
         zmp_shift: By how much the planned swing of a leg moves the ZMP, world, [m], shape (2,).
+        contacts: When and where the soles are on the ground from now on.
     """
 
     reference: WalkingReference
     polygon: SupportPolygon
     preview: Preview
     zmp_shift: NDArray
+    contacts: Contacts = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +68,9 @@ class BalanceReference:
             (6,). None: the pendulum's force through ``zmp_position`` is distributed over the feet, and torque control
             is commanded the pendulum's acceleration in the place of ``com_acceleration``.
         contact_targets: Where the left and the right foot should land, on the contact plane of the planned foothold;
-            the one in the air goes there from now on, at the planned time. None for a foot that keeps its foothold;
-            None: both do. Footholds of later steps, and times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
+            the one in the air goes there from now on, at the planned time, and the references of DCM and CoM restart
+            where the robot is. None for a foot that keeps its foothold; None: both do. Footholds of later steps, and
+            times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
     """
 
     com_position: NDArray
@@ -119,17 +136,35 @@ class BalanceLayer(ABC):
         table: Name of that table.
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
+        time_limit: Within which ``update`` has to return, [s]; set by the caller, infinite in a simulation that waits.
     """
 
     Config: ClassVar[type | None] = None
     table: ClassVar[str] = ""
     failures: int = 0
     warning: str = ""
+    time_limit: float = math.inf
 
     @classmethod
     def horizon(cls, config: Any) -> tuple[float, int] | None:
         """Return period [s] and count of the preview that it reads; None where it reads none."""
         return None
+
+    @classmethod
+    def contact_horizon(cls, config: Any) -> float | None:
+        """Return the time for which it reads the contacts of the plan, [s]; None where it reads none."""
+        return None
+
+    @classmethod
+    def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
+        """Return the layer; by default by its constructor.
+
+        Args:
+            config: ``BalanceConfig``; its ``law`` is the configuration of this class.
+            robot: The robot.
+            compiler: How its equations become fast.
+        """
+        return cls(config.law, robot)  # type: ignore[call-arg]
 
     @property
     def memory(self) -> BalanceMemory | None:

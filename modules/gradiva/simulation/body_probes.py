@@ -60,7 +60,7 @@ class BodyProbes:
         config: SimulationConfig,
     ) -> None:
         """Take a running simulation, whose motion is not touched."""
-        self._urdf = read_urdf(description.model_path)
+        self._urdf = read_urdf(description.model_path, description.flexible_joints)
         self._sole_frames = {sensor.name: sensor.frame for sensor in description.force_torque_sensors}
         self._tree = tree
         self._model = model

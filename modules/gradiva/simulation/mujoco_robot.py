@@ -44,7 +44,8 @@ _DEEPEST_START = 0.005  # [m] a sole that starts deeper in a floor that is not s
 class MujocoRobot:
     """A robot on a floor in MuJoCo, sensed and commanded as the real one; a ``RobotInterface``.
 
-    The soles stand on the floor when their frames are at z = 0. The servos first hold the start posture,
+    The soles stand on the floor when their frames are at z = 0. Its links bend as the configuration of the simulation
+    says, whatever the description does, and begin unbent. The servos first hold the start posture,
     with the torques of standing still. One seed and one sequence of calls give bit-equal runs.
     """
 
@@ -89,8 +90,11 @@ class MujocoRobot:
 
     def _build_body(self, compiler: Compiler) -> None:
         """Build links, soles, friction and floor, as the seed has drawn them."""
-        description, config, seed = self._description, self._config, self._seed
-        self._tree = tree = self._errors.of_links(load_tree(description), description.torso_frame)
+        config, seed = self._config, self._seed
+        flexible = config.flexibility.flexible_joints(self._description.name, self._description.joints)
+        self._description = description = replace(self._description, flexible_joints=flexible)
+        exact = load_tree(description.with_flexible_joints())
+        self._tree = tree = self._errors.of_links(exact, description.torso_frame)
         soles = self._errors.of_soles(sole_boxes(description, tree))
         self._sole_names = [sole.sensor for sole in soles]
         self._sole_reach = config.model_errors.sole_reach(soles)
@@ -262,7 +266,8 @@ class MujocoRobot:
         for side, foot in zip(Side, feet, strict=True):
             if data.site(foot).xpos[2] < -deepest:
                 raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
-        torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
+        joints, flexible = self._reader.joint_velocities, self._reader.flexible_velocities
+        torques = standing_torques(model, data, feet, 0.0, joints, flexible if flexible.size else None)
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
         sink_to_weight(model, data, self._ground, feet, self._sole_reach)

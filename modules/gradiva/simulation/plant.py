@@ -1,4 +1,10 @@
-"""The engine's model of a robot on its ground, and its static equilibrium at the start."""
+r"""The engine's model of a robot on its ground, and its static equilibrium at the start.
+
+Flexible joints are hinges with the engine's spring, explicit, and its damper, implicit: :math:`\tau_f = -k s_f - d \dot
+s_f`. The fictitious links between them, massless in models, weigh 1 g and have 1e-5 kg·m² about each axis here, for the
+engine refuses massless bodies. Accelerations differ by less than 1e-4 of the largest from those of massless links, and
+tend to them linearly as the fictitious ones become lighter (tests).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,12 @@ import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side
-from gradiva.robot_model import RobotDescription, balanced, check_inertias, is_physical
+from gradiva.robot_model import FlexibleJoint, RobotDescription, balanced, check_inertias, is_physical
 from gradiva.simulation.drives import JointFriction, add_play, play_of, rotor_factors
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, add_bodies, quaternion, weld
 from gradiva.simulation.soles import SoleBox, sole_boxes
-from gradiva.simulation.urdf import Inertial, Urdf, read_urdf
+from gradiva.simulation.urdf import FICTITIOUS_INERTIA, Inertial, Urdf, read_urdf
 
 _TOUCHING = 0.005  # [m] soles nearer to the floor than this carry
 _LYING_ON = 0.001  # [m] a robot that starts higher than this above the floor starts in the air
@@ -56,14 +62,20 @@ class PlantConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}: must lie between 0 and 1")
 
 
-def load_tree(description: RobotDescription) -> RigidTree:
-    """Read the robot's model and weld the joints that are not driven.
+def load_tree(description: RobotDescription, inertia: float = FICTITIOUS_INERTIA) -> RigidTree:
+    """Read the robot's model and weld the joints that are not those of the description.
+
+    Args:
+        description: Of the robot; its flexible joints move where they are among its joints.
+        inertia: Of the fictitious links between these, [kg·m²].
 
     Raises:
         ModelError: The model lacks something that the description names, its mass differs, or a link has an inertia
             that no body can have.
     """
-    urdf = _with_balanced_inertia(read_urdf(description.model_path), description.balance_inertia)
+    moving = [joint for joint in description.flexible_joints if joint.name in description.joints]
+    urdf = read_urdf(description.model_path, moving, inertia)
+    urdf = _with_balanced_inertia(urdf, description.balance_inertia)
     tree = weld(urdf, description.base_link, description.joints)
     if abs(tree.mass - urdf.mass) > 1e-9 * urdf.mass:
         raise ModelError(f"the tree below '{description.base_link}' weighs {tree.mass} of {urdf.mass} kg")
@@ -108,7 +120,7 @@ def build_plant(
     """Return the engine's model; actuators and, after a free base, joints are named as the robot's joints.
 
     Args:
-        description: Of the robot.
+        description: Of the robot, its flexible joints those of the tree.
         tree: From ``load_tree``.
         config: Differences of the plant.
         ground: Adds floor and soles.
@@ -126,6 +138,8 @@ def build_plant(
     add_bodies(spec, tree, config.mass_scale)
     for joint in description.joints:
         _set_joint(spec.joint(joint), config)
+    for flexible in description.flexible_joints:
+        _set_spring(spec.joint(flexible.name), flexible)
     _add_rotors(spec, description, config, seed)
     if friction is not None:
         friction.add_to(spec, timestep)
@@ -166,6 +180,11 @@ def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
         joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
+def _set_spring(joint: mujoco.MjsJoint, flexible: FlexibleJoint) -> None:
+    joint.stiffness = [flexible.stiffness, 0.0, 0.0]
+    joint.damping = [flexible.damping, 0.0, 0.0]
+
+
 def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, config: PlantConfig, seed: int) -> None:
     """Add the rotors' reflected inertia: to joints, and to a fixed tendon for one that turns with several joints."""
     joints, couplings = description.joints, description.rotor_couplings
@@ -194,13 +213,19 @@ def _add_actuator(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
 
 
 def standing_torques(
-    model: mujoco.MjModel, data: mujoco.MjData, feet: tuple[str, str], floor: float, degrees: NDArray
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    feet: tuple[str, str],
+    floor: float,
+    degrees: NDArray,
+    flexible: NDArray | None = None,
 ) -> NDArray:
     r"""Return the torques that hold the robot still, the load shared by least squares.
 
     .. math:: h = [0; \tau] + \sum_k J_k^T f_k, \qquad f = (J_b^T)^+ h_b, \qquad \tau = h_s - \sum_k J_{ks}^T f_k
 
-    with base rows b, joint rows s, and :math:`h` at zero velocity.
+    with base rows b, joint rows s, and :math:`h` at zero velocity. Rows of flexible joints count among b: two feet hold
+    the hips unbent, by pushing against each other.
 
     Args:
         model: Of the engine.
@@ -208,6 +233,7 @@ def standing_torques(
         feet: Sites at the soles; those that do not touch the floor carry nothing.
         floor: Height of the touching soles' sites, [m].
         degrees: Index of each joint's velocity, shape (n,).
+        flexible: Of each flexible joint's, shape (f,); None for a rigid robot.
 
     Returns:
         [N·m], shape (n,).
@@ -217,7 +243,8 @@ def standing_torques(
     for row, foot in enumerate(touching):
         block = jacobian[6 * row : 6 * row + 6]
         mujoco.mj_jacSite(model, data, block[:3], block[3:], data.site(foot).id)
-    wrenches = np.linalg.lstsq(jacobian[:, :6].T, data.qfrc_bias[:6], rcond=None)[0]
+    free = np.arange(6) if flexible is None else np.concatenate((np.arange(6), flexible))
+    wrenches = np.linalg.lstsq(jacobian[:, free].T, data.qfrc_bias[free], rcond=None)[0]
     return (data.qfrc_bias - jacobian.T @ wrenches)[degrees]
 
 

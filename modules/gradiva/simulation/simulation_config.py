@@ -8,6 +8,7 @@ from typing import Any
 
 from gradiva.common import ConfigError
 from gradiva.contacts import PenaltyConfig
+from gradiva.robot_model import FlexibilityConfig
 from gradiva.simulation.drives import FrictionConfig, MotorConfig
 from gradiva.simulation.falls import FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault
@@ -30,6 +31,7 @@ class SimulationConfig:
     Attributes:
         timestep: Of the physics, [s].
         plant: How the robot differs from its model.
+        flexibility: Links that bend; where a file does not say, those of the table ``[flexibility]``.
         model_errors: Ranges from which links, soles and floor are drawn.
         friction: Of the joints.
         motors: Limits of the motors, and of torque control.
@@ -48,6 +50,7 @@ class SimulationConfig:
 
     timestep: float
     plant: PlantConfig
+    flexibility: FlexibilityConfig
     model_errors: ModelErrorConfig
     friction: FrictionConfig
     motors: MotorConfig

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, TwoFeet, freeze_arrays, so3, unchecked
+from gradiva.common import (
+    NO_JOINTS,
+    BaseMeasurement,
+    ImuMeasurement,
+    NDArray,
+    Side,
+    TwoFeet,
+    freeze_arrays,
+    so3,
+    unchecked,
+)
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.falls import SlipMeter
 
@@ -29,6 +39,7 @@ class SimulatedState(TwoFeet):
         joint_torques: Of the servos during the last physics step, [N·m], shape (n,).
         com_position: [m], shape (3,).
         com_velocity: [m/s], shape (3,).
+        angular_momentum: About the CoM, rotors left out, [N·m·s], shape (3,).
         left_foot_position: Left sole frame, [m], shape (3,).
         left_foot_rotation: Shape (3, 3).
         right_foot_position: Right sole frame, [m], shape (3,).
@@ -37,6 +48,9 @@ class SimulatedState(TwoFeet):
         right_foot_wrench: The same of the right foot.
         foot_slip_m: Largest horizontal slip of a sole in one stance phase so far, [m].
         foot_turn_rad: Largest turn of a sole about the vertical in one stance phase so far, [rad].
+        flexible_positions: Deflections of the flexible joints, [rad], shape (f,); empty for a rigid robot.
+        flexible_velocities: Their velocities, [rad/s], shape (f,).
+        flexible_torques: Torques of their springs and dampers, [N·m], shape (f,).
     """
 
     time: float
@@ -48,6 +62,7 @@ class SimulatedState(TwoFeet):
     joint_torques: NDArray
     com_position: NDArray
     com_velocity: NDArray
+    angular_momentum: NDArray
     left_foot_position: NDArray
     left_foot_rotation: NDArray
     right_foot_position: NDArray
@@ -56,6 +71,9 @@ class SimulatedState(TwoFeet):
     right_foot_wrench: NDArray
     foot_slip_m: float
     foot_turn_rad: float
+    flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_torques: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -68,13 +86,22 @@ class SimulatedState(TwoFeet):
             joint_torques=(None,),
             com_position=(3,),
             com_velocity=(3,),
+            angular_momentum=(3,),
             left_foot_position=(3,),
             left_foot_rotation=(3, 3),
             right_foot_position=(3,),
             right_foot_rotation=(3, 3),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
+            flexible_positions=(None,),
+            flexible_velocities=(None,),
+            flexible_torques=(None,),
         )
+
+    @property
+    def all_joint_positions(self) -> NDArray:
+        """Positions of the joints, then of the flexible ones, [rad], shape (n + f,)."""
+        return np.concatenate((self.joint_positions, self.flexible_positions))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +131,13 @@ class StateReader:
         self._model = model
         self._data = mujoco.MjData(model)
         self._level_rotation = level_rotation
-        self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in description.joints])
-        self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in description.joints])
+        joints, flexible = description.joints, [joint.name for joint in description.flexible_joints]
+        self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in joints])
+        self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+        self.flexible_positions = np.array([int(model.joint(name).qposadr[0]) for name in flexible], dtype=int)
+        self.flexible_velocities = np.array([int(model.joint(name).dofadr[0]) for name in flexible], dtype=int)
+        self._stiffness = np.array([joint.stiffness for joint in description.flexible_joints])
+        self._damping = np.array([joint.damping for joint in description.flexible_joints])
         self._base_rotation = self._data.xmat[_BASE].reshape(3, 3)  # a view
         self._imu = model.site(description.imu_frame).id
         self._imu_rotation = self._rotation(self._imu)  # a view
@@ -150,6 +182,7 @@ class StateReader:
         self._place(snapshot)
         mujoco.mj_subtreeVel(self._model, self._data)
         left, right = self._soles[Side.LEFT], self._soles[Side.RIGHT]
+        bent, bending = snapshot.positions[self.flexible_positions], snapshot.velocities[self.flexible_velocities]
         return SimulatedState(
             time=time,
             base_position=snapshot.positions[:3],
@@ -160,6 +193,7 @@ class StateReader:
             joint_torques=snapshot.torques,
             com_position=self._data.subtree_com[_BASE],
             com_velocity=self._data.subtree_linvel[_BASE],
+            angular_momentum=self._data.subtree_angmom[_BASE],
             left_foot_position=self._data.site_xpos[left],
             left_foot_rotation=self._rotation(left),
             right_foot_position=self._data.site_xpos[right],
@@ -168,6 +202,9 @@ class StateReader:
             right_foot_wrench=self._foot_wrench(Side.RIGHT, snapshot.wrenches),
             foot_slip_m=slip.largest_slip,
             foot_turn_rad=slip.largest_turn,
+            flexible_positions=bent,
+            flexible_velocities=bending,
+            flexible_torques=-self._stiffness * bent - self._damping * bending,
         )
 
     def watch_soles(self, data: mujoco.MjData, wrenches: NDArray, slip: SlipMeter) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, freeze_arrays, nearest_name, so3
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import FlexibleJoint, RobotDescription, flexible_urdf
 
 _DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
+FICTITIOUS_MASS = 1e-3  # [kg] of links between flexible joints: the engine refuses massless ones
+FICTITIOUS_INERTIA = 1e-5  # [kg·m²] likewise, about each axis
 _SPEED = 1.745  # [rad/s] 100°/s, of joints that the description does not mention
 _TORQUE = 10.0  # [N·m] of joints that the description does not mention
 
@@ -130,14 +132,23 @@ class Visual(Shape):
     colour: tuple[float, ...]
 
 
-def read_urdf(path: Path) -> Urdf:
+def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float = FICTITIOUS_INERTIA) -> Urdf:
     """Read a URDF file.
 
+    Args:
+        path: Of the file.
+        flexible: Joints to be inserted, see ``flexible_urdf``.
+        inertia: Of the fictitious links between them, [kg·m²]; their mass is in proportion.
+
     Raises:
-        ModelError: The file is missing or is not a URDF.
+        ModelError: The file is missing or is not a URDF, or lacks the joint that a flexible one sits at.
     """
+    mass = inertia / FICTITIOUS_INERTIA * FICTITIOUS_MASS
     try:
-        robot = ElementTree.parse(path).getroot()
+        if flexible:
+            robot = ElementTree.fromstring(flexible_urdf(path, flexible, mass, inertia))
+        else:
+            robot = ElementTree.parse(path).getroot()
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror}") from None
     except ElementTree.ParseError as error:

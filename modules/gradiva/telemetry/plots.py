@@ -15,6 +15,8 @@ from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYLE, WARNING, ZMP, svg
 from gradiva.telemetry.time_plots import (
     CONTACT_SIGNALS,
+    DEFLECTION_SIGNALS,
+    PUSH_SIGNALS,
     SOLE_SIGNALS,
     STEPPING_SIGNALS,
     TORQUE_SIGNALS,
@@ -23,7 +25,9 @@ from gradiva.telemetry.time_plots import (
     plot_com_velocity,
     plot_contacts,
     plot_dcm,
+    plot_deflections,
     plot_drift,
+    plot_external_wrench,
     plot_feet,
     plot_forces,
     plot_leg_torques,
@@ -268,6 +272,13 @@ PLOTS = (
         is_special=True,
     ),
     Plot(
+        "External wrench",
+        "Estimated by the momentum: what neither ground nor gravity explains.",
+        PUSH_SIGNALS,
+        plot_external_wrench,
+        is_special=True,
+    ),
+    Plot(
         "Velocity of the centre of mass",
         "Solid measured, dashed desired.",
         _both("com::velocity"),
@@ -291,6 +302,13 @@ PLOTS = (
         "Depth of the middle and tilt of each sole, by the simulator's truth, while it carries a tenth of the weight.",
         SOLE_SIGNALS,
         plot_soles,
+        is_special=True,
+    ),
+    Plot(
+        "Flexible joints",
+        "Deflection of the links that bend: solid estimated, dashed true.",
+        DEFLECTION_SIGNALS,
+        plot_deflections,
         is_special=True,
     ),
     Plot(

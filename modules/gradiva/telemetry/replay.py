@@ -17,6 +17,8 @@ from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord, footprints, nominal_footprints
 
+_TRUE_DEFLECTIONS = "simulation::flexible_joints::positions"
+_ESTIMATED_DEFLECTIONS = "flexible_joints::positions::estimated"
 _TRUTH = ("simulation::root_link::position", "simulation::root_link::orientation", "simulation::joint_positions")
 _ESTIMATE = (
     "root_link::position::measured",
@@ -145,7 +147,7 @@ class Motion:
         times: On the clock of the log, [s], shape (T,).
         base_positions: World, [m], shape (T, 3).
         base_rotations: Shape (T, 3, 3).
-        joint_positions: [rad], shape (T, n), in the order of the robot's description.
+        joint_positions: [rad], shape (T, n), in the order of the robot's description, flexible ones among them.
         points: Any of ``com`` (T, 3), ``dcm`` and ``zmp`` (T, 2): world, [m].
         soles: Origins of the sole frames, where they are logged, world, [m], shape (T, 3) each.
         forces: Of the ground on each foot, where they are logged, world, [N], shape (T, 3) each.
@@ -181,7 +183,11 @@ class Motion:
         times = np.arange(log.times[0], log.times[-1] + 1e-9, 1.0 / rate)
         rows = np.searchsorted(0.5 * (log.times[1:] + log.times[:-1]), times)
         position, orientation, joints = (log[name][rows] for name in names)
-        order = _order_of_joints(record.joints, description.joints, joints.shape[1])
+        logged, deflections = record.joints, _TRUE_DEFLECTIONS if names is _TRUTH else _ESTIMATED_DEFLECTIONS
+        if deflections in log:
+            logged = (*logged, *log.info(deflections).elements)
+            joints = np.hstack((joints, log[deflections][rows]))
+        order = _order_of_joints(logged, description.joints, joints.shape[1])
         drift = _drift(log, rows, position)
         return cls(
             times=times,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import trimesh
 
 from gradiva.common import GRAVITY, ModelError, NDArray
-from gradiva.robot_model import RobotDescription, read_collada
+from gradiva.robot_model import RobotDescription, full_model, read_collada
 
 MAX_FACES = 1500  # per mesh file, what decimation aims at: shells keep their look down to a thousand
 _FINEST_GRID = 256  # cells along the longest edge of a mesh
@@ -159,12 +159,11 @@ class LinkPoses:
             ModelError: The URDF cannot be loaded, or lacks a joint or the base link.
         """
         loader = idyntree.ModelLoader()
-        if not loader.loadReducedModelFromFile(description.model_file, list(description.joints)):
+        if not loader.loadReducedModelFromFullModel(full_model(description), list(description.joints)):
             raise ModelError(f"cannot load {description.model_file} with the joints of {description.name}")
         self._kinematics = idyntree.KinDynComputations()
         self._kinematics.loadRobotModel(loader.model())
-        if not self._kinematics.setFloatingBase(description.base_link):
-            raise ModelError(f"{description.model_file} has no link '{description.base_link}'")
+        self._kinematics.setFloatingBase(description.base_link)
         self._model = self._kinematics.model()
         self._joints = len(description.joints)
         self.bodies = tuple(self._model.getLinkName(link) for link in range(self._model.getNrOfLinks()))

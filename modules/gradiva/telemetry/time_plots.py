@@ -44,6 +44,8 @@ STEPPING_SIGNALS = (
     "dcm::position::measured",
     "dcm::position::desired",
 )
+DEFLECTION_SIGNALS = ("simulation::flexible_joints::positions",)
+PUSH_SIGNALS = ("external_wrench::force", "external_wrench::torque")
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
 _BINS = 60
@@ -142,6 +144,16 @@ def plot_forces(record: WalkRecord) -> Figure:
     for side in Side:
         line(axes[0], times, force[side], FOOT[side], str(side), width=1.0)
     line(axes[1], times, force[Side.LEFT] + force[Side.RIGHT], INK, width=0.8)
+    return _finish(figure, axes, record)
+
+
+def plot_external_wrench(record: WalkRecord) -> Figure:
+    """Draw the estimated external force, and its moment about the CoM."""
+    log, times = record.log, record.log.times
+    figure, axes = panels(["force [N]", "moment about the CoM [N·m]"], times, height=1.7)
+    for axis, signal in zip(axes, PUSH_SIGNALS, strict=True):
+        for column, (name, colour) in enumerate(zip("xyz", _AXES.values(), strict=True)):
+            line(axis, times, log[signal][:, column], colour, name, width=1.0)
     return _finish(figure, axes, record)
 
 
@@ -246,6 +258,20 @@ def plot_contacts(record: WalkRecord) -> Figure:
         line(axes[-1], times, record.log[f"{side}_foot::contact::is_active"][:, 0], FOOT[side])
     legend(figure, axes[0])
     return figure
+
+
+def plot_deflections(record: WalkRecord) -> Figure:
+    """Draw the deflection of each flexible joint, estimated where the controller knows of it, and true."""
+    log, times = record.log, record.log.times
+    true, info = log[DEFLECTION_SIGNALS[0]], log.info(DEFLECTION_SIGNALS[0])
+    name = "flexible_joints::positions::estimated"
+    known = log.info(name).elements if name in log else ()
+    figure, axes = panels([f"{joint} [mrad]" for joint in info.elements], times)
+    for column, (axis, joint) in enumerate(zip(axes, info.elements, strict=True)):
+        if joint in known:
+            line(axis, times, 1e3 * log[name][:, known.index(joint)], ZMP, "estimated")
+        reference(axis, times, 1e3 * true[:, column], "true")
+    return _finish(figure, axes, record)
 
 
 def contact_figure(record: WalkRecord, title: str) -> Figure:

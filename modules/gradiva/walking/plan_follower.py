@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
@@ -39,7 +40,9 @@ from gradiva.planner import (
     WalkingPlanner,
     end_heading,
 )
+from gradiva.simplified_model import SteppingMode
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
+from gradiva.walking.reactive_stepping import SteppingLog
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
@@ -51,6 +54,7 @@ _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
 _PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
 _FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
+_SHARES = (1.0, 0.8, 0.6, 0.4, 0.2)  # [-] of the way to a target that is out of reach, one after the other
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
@@ -124,6 +128,7 @@ class PlanFollower:
         adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
         standing_adaptation: Steps from standing when a push is more than the ankles take; None: it does not.
         captures: Number of capture steps.
+        aimed: The last foothold that layer 2 has moved, and how often it did; None before the first.
         late_plans: Number of plans that came too late.
         refused_changes: Number of changes by step adaptation that were impossible.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
@@ -157,6 +162,7 @@ class PlanFollower:
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
         self._refusal_is_news = self._has_left_way = self._is_stale = False
+        self.aimed: SteppingLog | None = None
         self._asked_after_change = self._caught = self._caught_until = -math.inf
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
@@ -167,6 +173,7 @@ class PlanFollower:
         self.plan = self._planner.standing(start or self._planner.at_origin(time))
         self._command = self._given = None
         self._caught = self._caught_until = -math.inf
+        self.aimed = None
         self.cancel()
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
@@ -216,22 +223,51 @@ class PlanFollower:
             self.refused_changes += 1
         return self.present_plan.at(time)
 
-    def aim(self, targets: Sequence[PlanarPose | None], reference: WalkingReference, time: float) -> None:
+    def aim(
+        self, targets: Sequence[PlanarPose | None], state: RobotState, reference: WalkingReference, time: float
+    ) -> None:
         """Let the foot in the air land on its target, of left and right, on the contact plane of its planned foothold.
 
-        A target on which it lands already changes nothing; an impossible one is counted and dropped.
+        DCM and CoM references restart at the measured ones, for which the target was chosen. A target on which the foot
+        lands already changes nothing; of one that is out of reach the foot goes part of the way; without any, the
+        change is counted and dropped.
         """
         for side, target in zip(Side, targets, strict=True):
             if target is None or reference.foot(side).in_contact:
                 continue
             landing = self.present_plan.phase_at(time).foot(side).pose
-            pose = FootPose(target.x, target.y, target.yaw).on(landing.plane)
-            try:
-                foothold = Foothold(pose)
-                if not pose.near_yaw(landing.yaw).is_close(landing, _SAME_LANDING):
-                    self.retarget(Retarget((foothold,)), time)
-            except PlanningError:
+            pose = FootPose(target.x, target.y, target.yaw).near_yaw(landing.yaw)
+            if pose.is_close(landing, _SAME_LANDING):
+                continue
+            for share in _SHARES:
+                x, y, yaw = (
+                    old + share * (new - old)
+                    for old, new in ((landing.x, pose.x), (landing.y, pose.y), (landing.yaw, pose.yaw))
+                )
+                with suppress(PlanningError):
+                    foothold = Foothold(FootPose(x, y, yaw).on(landing.plane))
+                    change = Retarget((foothold,), state.dcm_position, state.com_position, _FOLLOWING)
+                    self.retarget(change, time)
+                    self._note_aim(side, landing, PlanarPose(x, y, yaw), time)
+                    break
+            else:
                 self.refused_changes += 1
+
+    def _note_aim(self, side: Side, landing: FootPose, target: PlanarPose, time: float) -> None:
+        """Remember what layer 2 has moved, and until when the robot is being caught."""
+        self._note_catch(time)
+        last, nominal = self.aimed, PlanarPose(landing.x, landing.y, landing.yaw)
+        if last is not None and last.side is side and last.nominal is not None:
+            nominal = last.nominal
+        changes = 1 if last is None else last.changes + 1
+        self.aimed = SteppingLog(SteppingMode.PLACE, True, side, nominal, target, changes=changes)
+
+    def aimed_at(self, reference: WalkingReference) -> SteppingLog | None:
+        """Return what layer 2 has moved, with the foothold while its foot is in the air; None: nothing so far."""
+        aimed = self.aimed
+        if aimed is not None and aimed.side is not None and reference.foot(aimed.side).in_contact:
+            self.aimed = SteppingLog(SteppingMode.PLACE, changes=aimed.changes)
+        return self.aimed
 
     def retarget(self, change: Retarget, time: float) -> None:
         """Move the running swing and the next footholds from ``time`` [s] on.

@@ -235,8 +235,9 @@ class WalkingController:
 
     @property
     def adaptations(self) -> int:
-        """Number of changes of running steps by reactive stepping since the robot was prepared."""
-        return self._layers.reactive_stepping.log.changes
+        """Number of changes of running steps by reactive stepping or layer 2 since the robot was prepared."""
+        aimed = self._follower.aimed
+        return self._layers.reactive_stepping.log.changes + (0 if aimed is None else aimed.changes)
 
     # -- the tick ----------------------------------------------------------------------------------------------
 
@@ -303,7 +304,7 @@ class WalkingController:
         desired = self._balance_reference(state, reference, time)
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
-            self._follower.aim(desired.contact_targets, reference, time)
+            self._follower.aim(desired.contact_targets, state, reference, time)
         warning = layers.model_control.warning
         found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
         self._obey(layers.safety.note(found, time))
@@ -334,6 +335,7 @@ class WalkingController:
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
             layers.swing_momentum.zmp_shift(reference),
+            lambda duration: plan.contacts(time, duration),
         )
         state = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
         return layers.model_control.update(state, now, time, self._tick.period)
@@ -463,5 +465,5 @@ class WalkingController:
             whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
-            self._layers.reactive_stepping.log,
+            (reference and self._follower.aimed_at(reference)) or self._layers.reactive_stepping.log,
         )

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
-from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
+from gradiva.estimation import (
+    ContactEstimator,
+    ContactEstimatorConfig,
+    ExternalWrenchConfig,
+    ExternalWrenchObserver,
+    FlexibleJointObserver,
+    FlexibleJointObserverConfig,
+    StateEstimator,
+    StateEstimatorConfig,
+)
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
@@ -35,6 +44,8 @@ from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
+    FlexibleTorqueControlConfig,
+    FlexibleTorqueController,
     FootAdmittance,
     FootAdmittanceConfig,
     FrictionCompensator,
@@ -114,7 +125,9 @@ class WalkingLayers:
         _check_actuation(robot)
         self.robot = robot
         self.config = config
-        self._model = IdynTreeModel(robot, config.drives.rotor_inertia)
+        self._model = self._flexible_model = IdynTreeModel(robot, config.drives.rotor_inertia)
+        if self.knows_flexible_joints:
+            self._flexible_model = IdynTreeModel(robot.with_flexible_joints(), config.drives.rotor_inertia)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         self._take_limits()
         self._stand(compiler)
@@ -157,8 +170,14 @@ class WalkingLayers:
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
         config = self.config
-        contacts = self._contact_estimator(compiler)
-        self.estimator = StateEstimator(self._model, config.state_estimator, compiler, contacts)
+        contacts, external_wrench, flexible_joints = self._contact_estimator(compiler), None, None
+        if config.external_wrench.is_estimated:
+            external_wrench = ExternalWrenchObserver(self._model, config.external_wrench, compiler)
+        if self.knows_flexible_joints:
+            flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
+        self.estimator = StateEstimator(
+            self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
+        )
         self.zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -187,6 +206,13 @@ class WalkingLayers:
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
         weight = self.mass * GRAVITY
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
+
+    @property
+    def knows_flexible_joints(self) -> bool:
+        """Whether estimation, and layer 3 in torque control, take the robot's flexible joints into account."""
+        config = self.config
+        is_known = config.torque_control.law is TorqueLaw.FLEXIBLE and not config.knows_soft_ground
+        return is_known and bool(self.robot.flexible_joints)
 
     @property
     def _by_torque(self) -> bool:
@@ -242,17 +268,19 @@ class WalkingLayers:
         return ContactEstimator(self.robot.sole, config.contact_estimator, age, compiler)
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
-        config, model, posture = self.config, self._model, self.start_posture
+        config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
-        motion = CommandedMotion(6 + len(self.robot.joints), config.drives.command_latency, time_constant)
+        motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
         friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
                 model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
             )
-        return RigidTorqueController(
-            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, motion
-        )
+        rigid = config.rigid_torque_control
+        if self.knows_flexible_joints:
+            law = config.flexible_torque_control
+            return FlexibleTorqueController(model, rigid, law, rate, posture, compiler, self._tasks, friction, motion)
+        return RigidTorqueController(model, rigid, rate, posture, compiler, self._tasks, friction, motion)
 
 
 def _check_actuation(robot: RobotDescription) -> None:
@@ -301,8 +329,11 @@ class WalkingConfig:
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
+        flexible_torque_control: The same for robots whose links bend.
         state_estimator: Estimation.
+        flexible_joint_observer: Of the links that bend.
         contact_estimator: The contacts with soft ground.
+        external_wrench: Estimation of pushes.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
         safety: Tolerated limits, and the responses beyond them.
         balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
@@ -322,8 +353,11 @@ class WalkingConfig:
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig
+    flexible_torque_control: FlexibleTorqueControlConfig
     state_estimator: StateEstimatorConfig
+    flexible_joint_observer: FlexibleJointObserverConfig
     contact_estimator: ContactEstimatorConfig
+    external_wrench: ExternalWrenchConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
     balance_laws: Mapping[str, Any]
@@ -333,8 +367,10 @@ class WalkingConfig:
     def balance(self) -> BalanceConfig:
         """Configuration of layer 2."""
         model = self.walking.model
-        law = self.balance_laws.get(model)
-        return BalanceConfig(model, law, self.dcm_controller, self.zmp_com_controller, self.gain_schedule)
+        law, planner = self.balance_laws.get(model), self.planner
+        narrowest = max(planner.min_step_width, planner.min_feet_distance)
+        gains = self.zmp_com_controller, self.gain_schedule
+        return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
 
     @property
     def knows_soft_ground(self) -> bool:
@@ -384,10 +420,12 @@ class TorqueControlConfig:
 
     Attributes:
         ground: Chooses its controller.
+        law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
     """
 
     ground: GroundModel
+    law: TorqueLaw
     torque_rate: float
 
     def __post_init__(self) -> None:
@@ -400,3 +438,12 @@ class GroundModel(StrEnum):
 
     RIGID = "rigid"
     COMPLIANT = "compliant"
+
+
+class TorqueLaw(StrEnum):
+    """Law on rigid ground of a robot with flexible joints."""
+
+    FLEXIBLE = "flexible"
+    """TSID-Flex: they are degrees of freedom, which estimation observes."""
+    RIGID = "rigid"
+    """TSID-Rigid: links do not bend."""

@@ -80,14 +80,17 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     if reference is None or state is None or desired is None:
         raise ValueError("only ticks of the control loop can be recorded")
     signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
-    signals |= _imu(measurement) | _stepping(log.stepping)
+    signals |= _deflections(state)
+    signals |= _imu(measurement) | _stepping(log.stepping) | _external_wrench(state)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
 
 
-def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the elements of a signal."""
+def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of the elements of a signal, of a robot with these joints and flexible joints."""
+    if signal.startswith("flexible_joints::"):
+        return tuple(flexible)
     if signal.startswith("joints_state::"):
         return tuple(joints)
     if signal.startswith("step_adaptation::") and signal.endswith("_foothold"):
@@ -123,6 +126,17 @@ def _joints(log: WalkingLog, state: RobotState, measurement: Measurement) -> Sig
         "joints_state::velocities::measured": state.joint_velocities,
         "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
         "joints_state::torques::measured": measurement.joint_torques,
+    }
+
+
+def _deflections(state: RobotState) -> Signals:
+    """Return the estimates of the flexible joints; nothing of a rigid robot."""
+    if not state.flexible_positions.size:
+        return {}
+    return {
+        "flexible_joints::positions::estimated": state.flexible_positions,
+        "flexible_joints::velocities::estimated": state.flexible_velocities,
+        "flexible_joints::torques::estimated": state.flexible_torques,
     }
 
 
@@ -162,6 +176,14 @@ def _stepping(log: SteppingLog | None) -> Signals:
             for name, pose in footholds.items()
         },
     }
+
+
+def _external_wrench(state: RobotState) -> Signals:
+    """Return force and moment about the CoM; nothing where they are not estimated."""
+    wrench = state.external_wrench
+    if wrench is None:
+        return {}
+    return {"external_wrench::force": wrench[:3], "external_wrench::torque": wrench[3:]}
 
 
 def _foot(side: Side, foot: FootReference, state: RobotState) -> Signals:

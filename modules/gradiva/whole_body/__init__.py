@@ -3,6 +3,7 @@
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
+from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
 from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
@@ -44,6 +45,8 @@ __all__ = [
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
     "DrivesConfig",
+    "FlexibleTorqueControlConfig",
+    "FlexibleTorqueController",
     "FootAdmittance",
     "FootAdmittanceConfig",
     "FrictionCompensator",

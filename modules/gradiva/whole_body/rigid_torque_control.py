@@ -130,10 +130,13 @@ def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription)
 
 
 def rigid_problem(
-    dynamics: SymbolicDynamics, config: RigidTorqueControlConfig, tasks: Iterable[Task] = ()
+    dynamics: SymbolicDynamics,
+    config: RigidTorqueControlConfig,
+    tasks: Iterable[Task] = (),
+    spring_horizon: float = 0.0,
 ) -> tuple[TorqueBody, QpComposer]:
     """Compose the problem: dynamics, tasks of walking, ``tasks`` from outside, limits."""
-    body = RigidGroundBody(dynamics, config.form)
+    body = RigidGroundBody(dynamics, config.form, spring_horizon)
     composer = compose(body, [*rigid_tasks(config, dynamics.model.description), *tasks])
     limit_joint_positions(composer, body, config.joint_limits)
     limit_torques(composer, body, config.torque_limits)
@@ -191,6 +194,7 @@ class RigidTorqueController(TorqueController):
         tasks: Sequence[Task] = (),
         friction: FrictionCompensator | None = None,
         motion: CommandedMotion | None = None,
+        spring_horizon: float = 0.0,
     ) -> None:
         """Build the problem.
 
@@ -203,16 +207,17 @@ class RigidTorqueController(TorqueController):
             tasks: From outside of the package, beside those of walking.
             friction: Of the drives, compensated beside the problem; None: the drives have none.
             motion: Completes the measured velocities; None: they are of the present.
+            spring_horizon: After which torques of passive joints count, see `TorqueBody`, [s].
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
 
         def problem() -> TorqueProblem:
-            body, composer = rigid_problem(SymbolicDynamics.of(model), config, tasks)
+            body, composer = rigid_problem(SymbolicDynamics.of(model), config, tasks, spring_horizon)
             return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
 
-        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
+        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
         self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
         super().__init__(built_once(key, problem), config.search, torque_rate, posture, friction, motion)

@@ -61,6 +61,7 @@ class TorqueBody(Body):
     """A body whose accelerations and torques are chosen.
 
     Attributes:
+        spring_horizon: After which the torques of springs and dampers count, [s]; see `_spring_torques`.
         variables: x, in the solver's order: joints first, the base last.
         bounded: How many of the first may have bounds.
         laws: Residuals of the dynamics, by name.
@@ -68,9 +69,10 @@ class TorqueBody(Body):
         outputs: Expressions wanted beside the problem, by name.
     """
 
-    def __init__(self, dynamics: SymbolicDynamics) -> None:
+    def __init__(self, dynamics: SymbolicDynamics, spring_horizon: float = 0.0) -> None:
         """Make the accelerations; a subclass adds wrenches, then calls `close`."""
         super().__init__(dynamics)
+        self.spring_horizon = spring_horizon
         for foot in self.reference.feet.values():
             foot.declare()
         self._joints, self._base = (
@@ -99,23 +101,32 @@ class TorqueBody(Body):
         self.laws["base dynamics"] = forces[:6]
         self.torques = forces[6:][list(description.actuated)]
         if description.passive:
-            self.laws["passive joints"] = forces[6:][list(description.passive)] - _spring_torques(self.dynamics)
+            self.laws["passive joints"] = forces[6:][list(description.passive)] - self._spring_torques()
 
+    def _spring_torques(self) -> cs.SX:
+        r"""Return the torques of springs and dampers of passive joints after the horizon h, [N·m], (p, 1).
 
-def _spring_torques(dynamics: SymbolicDynamics) -> cs.SX:
-    """Return the torques of springs and dampers of passive joints: k (s_0 - s) - d ṡ, [N·m], (p, 1)."""
-    description = dynamics.model.description
-    stretch = cs.DM(description.posture) - dynamics.joint_positions
-    spring = cs.DM(description.per_joint("stiffness")) * stretch
-    torques = spring - cs.DM(description.per_joint("damping")) * dynamics.joint_velocities
-    return cs.SX(torques)[list(description.passive)]
+        .. math:: \tau = k (s_0 - s - h \dot s - \tfrac12 h^2 \ddot s) - d (\dot s + h \ddot s)
+
+        At h = 0 they are those of now, which no acceleration changes. Then the problem cannot choose the moments that
+        soft joints pass on, and moves the legs instead; after some milliseconds it can.
+        """
+        description, constant = self.dynamics.model.description, self.parameters.constant
+        passive = list(description.passive)
+        stiffness = constant("passive_stiffness", description.per_joint("stiffness")[passive])
+        damping = constant("passive_damping", description.per_joint("damping")[passive])
+        horizon = constant("spring_horizon", self.spring_horizon)
+        speeds, accelerations = self.dynamics.joint_velocities[passive], self._joints[passive]
+        stretch = cs.DM(description.posture[passive]) - self.dynamics.joint_positions[passive]
+        stretch -= horizon * speeds + 0.5 * horizon**2 * accelerations
+        return stiffness * stretch - damping * (speeds + horizon * accelerations)
 
 
 class RigidGroundBody(TorqueBody):
     """On rigid ground: unknown are s̈, both wrenches, τ in the full form, and the acceleration of the base."""
 
-    def __init__(self, dynamics: SymbolicDynamics, form: Form) -> None:
-        super().__init__(dynamics)
+    def __init__(self, dynamics: SymbolicDynamics, form: Form, spring_horizon: float = 0.0) -> None:
+        super().__init__(dynamics, spring_horizon)
         scaled, n = cs.SX.sym("wrenches", 12), dynamics.joints
         wrenches = {Side.LEFT: _FORCE_UNIT * scaled[:6], Side.RIGHT: _FORCE_UNIT * scaled[6:]}
         self.first_wrench = {Side.LEFT: n, Side.RIGHT: n + 6}

@@ -9,7 +9,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
+from gradiva.common import (
+    ConfigError,
+    DcmPreview,
+    NDArray,
+    NoSolutionFound,
+    PlannedContact,
+    RobotState,
+    WalkingReference,
+    freeze_arrays,
+)
 from gradiva.contacts import SupportPolygon
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.safety import failed_tick
@@ -40,6 +49,8 @@ class BalanceRequest:
         period: Until the next tick, [s].
         zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
         memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
+        contacts: When and where the soles are on the ground over the horizon of the law; empty for one that reads none.
+        timeout: That the tick waits for the answer, [s].
     """
 
     header: MessageHeader
@@ -51,6 +62,8 @@ class BalanceRequest:
     period: float
     zmp_shift: NDArray
     memory: BalanceMemory | None
+    contacts: tuple[PlannedContact, ...]
+    timeout: float
 
     def __post_init__(self) -> None:
         freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,))
@@ -119,14 +132,18 @@ class ModelControlService:
         if request.configuration != self.configuration:
             raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
         control = self._model_control
+        control.time_limit = request.timeout
         control.resume(request.memory)
         plan = BalancePlan(
             request.reference,
             _polygon(request.polygon.tobytes()),
             lambda period, count: _preview(request.preview, period, count),
             request.zmp_shift,
+            lambda _: request.contacts,
         )
         desired = control.update(request.state, plan, request.reference.time, request.period)
+        if control.warning:
+            raise NoSolutionFound("layer 2", control.warning)
         return BalanceReply(request.header, desired, control.memory, self.failures)
 
 
@@ -174,7 +191,7 @@ class RemoteModelControl(BalanceLayer):
             timeout: That a tick waits for the answer, [s].
             max_silent_ticks: In a row without an answer that are tolerated.
         """
-        self._horizon = config.horizon
+        self._horizon, self._contact_horizon = config.horizon, config.contact_horizon
         self._fallback = fallback_layer(config)
         self._configuration = configuration
         self._writer, self._reader = ports
@@ -226,6 +243,8 @@ class RemoteModelControl(BalanceLayer):
             period,
             plan.zmp_shift,
             self._memory,
+            () if self._contact_horizon is None else plan.contacts(self._contact_horizon),
+            self._timeout,
         )
 
     def _exchange(self, request: BalanceRequest) -> BalanceReply | None:

@@ -67,7 +67,9 @@ class WalkingModule(GradivaModule):
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
         self._layers: WalkingLayers | None = None
         self._timer = LapTimer()
-        self._ports = WalkingPorts(self.port_name(""), self.setup.robot.joints)
+        robot = self.setup.robot
+        flexible = [joint.name for joint in robot.flexible_joints]
+        self._ports = WalkingPorts(self.port_name(""), robot.joints, flexible)
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
@@ -79,7 +81,10 @@ class WalkingModule(GradivaModule):
 
     def make_layers(self, robot: RobotDescription) -> WalkingLayers:
         """Return the layers for a robot; called again when its boards have narrower limits than its model."""
-        return WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
+        layers = WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
+        if not self.options.lockstep:
+            layers.model_control.time_limit = self.setup.walking.walking.period
+        return layers
 
     def make_planning(self, layers: WalkingLayers) -> PlanningService:
         """Return the planning service: a thread; in lockstep the tick itself, so that runs are alike."""

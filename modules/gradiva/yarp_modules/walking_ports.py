@@ -39,12 +39,12 @@ class WalkingPorts:
         refused: Malformed messages so far.
     """
 
-    def __init__(self, prefix: str, joints: Sequence[str]) -> None:
+    def __init__(self, prefix: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> None:
         """Take the beginning of all names, and the joints of the robot."""
         self._prefix = prefix
         self._inputs = {name: NumberPort(name) for name in ("goal:i", "freeSpaceEllipse:in", "robotBase:i")}
         self._refusals = RateLimitedLog(_LOGGER, 2.0)
-        self.logger = WalkingLoggerPort(f"{prefix}/logger", joints)
+        self.logger = WalkingLoggerPort(f"{prefix}/logger", joints, flexible)
         self.robot_base: tuple[float, ...] = ()
         self.refused = 0
 
@@ -120,10 +120,10 @@ class NumberPort:
 class WalkingLoggerPort:
     """Publishes the signals of the balancing robot as a VectorsCollection, while it has readers."""
 
-    def __init__(self, name: str, joints: Sequence[str]) -> None:
-        """Take the beginning of the names of the ports, and the joints in the order of the description."""
+    def __init__(self, name: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> None:
+        """Take the beginning of the names of the ports, and joints and flexible joints in the description's order."""
         self._server = VectorsCollectionServer(name)
-        self._joints = joints
+        self._joints, self._flexible = joints, flexible
         self._known: set[str] = set()
         self._stamp = yarp.Stamp()
 
@@ -157,9 +157,8 @@ class WalkingLoggerPort:
         self._server.send(values, self._stamp)
 
     def _introduce(self, name: str) -> None:
-        elements = (
-            (name.rsplit("::", maxsplit=1)[-1],) if name.startswith("tick::") else element_names(name, self._joints)
-        )
+        is_time = name.startswith("tick::")
+        elements = element_names(name, self._joints, self._flexible) if not is_time else (name.rpartition("::")[2],)
         self._server.populate_metadata(name, elements)
         self._known.add(name)
 

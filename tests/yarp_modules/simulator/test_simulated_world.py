@@ -8,6 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, ModelError
 from gradiva.middleware import ControlMode, SensorClass
+from gradiva.setup import load_setup
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.simulator import SimulatedWorld
 from tests.conftest import ROBOTS_WITH_PORTS
@@ -40,6 +41,17 @@ def test_feet_carry_the_weight_and_their_sensors_all_but_the_bodies_below(robot)
         _, sensor = world.ports.sensor_of(contact)
         below = np.linalg.norm(ground[row]) - np.linalg.norm(readings[sensor.name][:3])
         assert -1e-9 <= below < 8.0, f"{sensor.name} lies above {below} N"
+
+
+def test_hips_that_bend_are_in_the_simulator_and_not_in_what_it_measures():
+    setup = load_setup("talos", {"simulation.flexibility.stiffness": 1e3})
+    world = SimulatedWorld(setup.robot, setup.simulation, posture_of("talos"))
+    world.push("torso_2_link", (0.0, 150.0, 0.0), (0.0, 0.0, 0.0), 0.2)
+    world.advance(0.2)
+    assert np.abs(world.truth().flexible_positions).max() > 5e-3
+    sample = world.sample()
+    assert sample.measurement.joint_positions.shape == (32,)
+    assert np.linalg.norm(sample.measurement.contact_wrenches[:, :3].sum(axis=0)) == pytest.approx(885.5, rel=0.3)
 
 
 def test_sensors_in_the_thighs_carry_the_bodies_above_and_those_in_the_arms_the_bodies_below():

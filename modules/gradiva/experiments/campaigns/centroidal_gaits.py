@@ -7,13 +7,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+import imageio.v2 as imageio
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from gradiva.common import GRAVITY, NDArray, NoSolutionFound, Side, from_table
+from gradiva.common import GRAVITY, NDArray, NoSolutionFound, Side, from_table, so3
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.reduced_model import (
     CentroidalBody,
@@ -94,6 +99,8 @@ _SINGLE, _DOUBLE = 0.3, 0.1  # [s] of walking
 _RUN_STANCE, _FLIGHT_OF_RUN = 0.3, 0.1  # [s]
 
 
+_ROOM = 0.04, 0.03  # [m] of a sole on its stepping stone, on either side
+_RADIUS = 4.0  # [m] of turning
 _AHEAD = 3.0  # [s] of plan after the end, more than any horizon
 
 
@@ -125,6 +132,33 @@ def walking_and_running(duration: float, run_at: float = _RUN_AT) -> Gait:
     return Gait(CentroidalBody(MASS, (_FOOT, _FOOT)), ContactPlan(phases), HEIGHT, duration)
 
 
+def stepping_stones(duration: float) -> Gait:
+    """Return two feet that walk over stones for ``duration`` [s], each a few centimetres larger than the sole on it."""
+    walk, random, room = walking_and_running(duration, run_at=math.inf), np.random.default_rng(0), np.array(_ROOM)
+    half_sizes = _FOOT[:, :2].max(axis=0) + room
+
+    def on_stone(phase: ContactPhase) -> ContactPhase:
+        centre = phase.position + np.append(random.uniform(-0.5, 0.5, 2) * room, 0.0)
+        return phase.on_stone(centre, half_sizes, _FOOT)
+
+    phases = [[each[0], *map(on_stone, each[1:])] for each in walk.plan.phases]
+    return replace(walk, plan=ContactPlan(phases))
+
+
+def turning(duration: float) -> Gait:
+    """Return 35 kg on larger soles that walk, then run after 3 s, to the left about a circle of 4 m."""
+    straight, soles = walking_and_running(duration, run_at=3.0), _FOOT * [1.2, 0.8, 1.0] + [0.02, 0.0, 0.0]
+    phases = [[_on_circle(phase) for phase in each] for each in straight.plan.phases]
+    return Gait(CentroidalBody(35.0, (soles, soles)), ContactPlan(phases), 0.55, duration)
+
+
+def _on_circle(phase: ContactPhase) -> ContactPhase:
+    """Return a phase whose way ahead is an arc about (0, 4, 0) m."""
+    angle, radius = phase.position[0] / _RADIUS, _RADIUS - phase.position[1]
+    position = np.array([radius * math.sin(angle), _RADIUS - radius * math.cos(angle), 0.0])
+    return replace(phase, position=position, rotation=so3.rotation_z(angle))
+
+
 # -- closed loop -------------------------------------------------------------------------------------------------------
 
 
@@ -140,7 +174,7 @@ class CentroidalRun:
         contacts: [m], shape (contacts, 3) each.
         forces: On the corners, [N], shape (corners, 3) each.
         active: Contacts on the ground.
-        landings: Time, contact, nominal and adjusted position of each touch-down.
+        landings: Time, contact, planned phase and adjusted position of each touch-down.
         durations: Of the solutions, [s].
         fallbacks: Solutions that were the last one, shifted.
         reason: Why it ended early; empty where it did not.
@@ -153,15 +187,24 @@ class CentroidalRun:
     contacts: list[NDArray] = field(default_factory=list)
     forces: list[NDArray] = field(default_factory=list)
     active: list[NDArray] = field(default_factory=list)
-    landings: list[tuple[float, int, NDArray, NDArray]] = field(default_factory=list)
+    landings: list[tuple[float, int, ContactPhase, NDArray]] = field(default_factory=list)
     durations: list[float] = field(default_factory=list)
     fallbacks: int = 0
     reason: str = ""
 
     def adjustments(self, begin: float, end: float) -> NDArray:
         """Return distances of nominal and adjusted contacts that landed between two times [s], [m], shape (n,)."""
-        counted = [(nominal, there) for at, _, nominal, there in self.landings if begin <= at < end]
-        return np.array([np.linalg.norm(there - nominal) for nominal, there in counted])
+        counted = [there - phase.position for at, _, phase, there in self.landings if begin <= at < end]
+        return np.array([np.linalg.norm(moved) for moved in counted])
+
+    @property
+    def overhang(self) -> float:
+        """Largest distance of a landing from its allowed box, along an axis of the contact, [m]; 0: none was off."""
+        beyond = [0.0]
+        for _, _, phase, there in self.landings:
+            offset = phase.rotation.T @ (there - phase.position)
+            beyond += [float((phase.allowed[0] - offset).max()), float((offset - phase.allowed[1]).max())]
+        return max(beyond)
 
     @property
     def recovery_error(self) -> float:
@@ -213,7 +256,7 @@ def simulate(gait: Gait, solve: Solve, push: Force) -> CentroidalRun:
         now, state = PERIOD * count, plant.state
         while landings and landings[0][1].begin <= now + 1e-9:
             contact, phase = landings.pop(0)
-            run.landings.append((now, contact, phase.position, state.contact_positions[contact]))
+            run.landings.append((now, contact, phase, state.contact_positions[contact]))
         begin = time.perf_counter()
         try:
             solution = solve(now, state, np.concatenate((push(now), np.zeros(3))))
@@ -245,6 +288,8 @@ def _keep(
 # -- figures 11.3 and 11.4 ---------------------------------------------------------------------------------------------
 
 _FORCE, _PUSH = 5.0, 0.5  # [N], [s] of the thesis
+_STONE_FORCE = 3.0  # [N] on stepping stones, which leave room for less
+_ON_STONE = 1e-6  # [m] of rounding
 _DURATION, _QUICK_DURATION = 6.0, 4.0  # [s]
 _FACTOR = 2.0  # [-] by which the mean adjustment may differ: the gaits of the thesis are not known
 _COUNTED = 2.0  # [s] after the push begins, in which landings are counted
@@ -254,23 +299,28 @@ DIRECTIONS = {"left": (0.0, 1.0), "ahead": (1.0, 0.0), "right": (0.0, -1.0), "ba
 
 @dataclass(frozen=True, slots=True)
 class GaitFigure:
-    """Experiment of the thesis.
+    """Experiment of the thesis, or beyond it.
 
     Attributes:
         gait: Makes the gait of a duration [s].
         push_at: [s].
-        adjustment: Mean distance of nominal and adjusted contacts in the thesis, [m].
+        adjustment: Mean distance of nominal and adjusted contacts in the thesis, [m]; None: it is not there.
         title: Above the figure.
+        force: Of the push, [N].
     """
 
     gait: Callable[[float], Gait]
     push_at: float
-    adjustment: float
+    adjustment: float | None
     title: str
+    force: float = _FORCE
 
 
 FIGURE_11_3 = GaitFigure(hopping, 1.0, 0.10, "One leg hops, pushed to the left by 5 N for 0.5 s")
 FIGURE_11_4 = GaitFigure(walking_and_running, 1.5, 0.06, "Two legs walk and run, pushed to the left by 5 N for 0.5 s")
+STONES = GaitFigure(
+    stepping_stones, 1.5, None, "Two legs walk over stepping stones, pushed to the left by 3 N for 0.5 s", _STONE_FORCE
+)
 
 
 def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
@@ -287,11 +337,13 @@ def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
     for count, (name, direction) in enumerate(directions.items()):
         run.report(count, len(directions), f"push: {name}")
         mpc.reset()
-        push = Push(_FORCE * np.array([*direction, 0.0]), figure.push_at, _PUSH)
+        push = Push(figure.force * np.array([*direction, 0.0]), figure.push_at, _PUSH)
         done = simulate(gait, partial(_update, mpc, gait, reference), push.at)
         run.add_row(_row(name, done, push, figure.adjustment))
         if name == "left":
             run.add_figure(gait_figure(done, push, figure.title), run.name)
+            if not is_quick:
+                write_film(done, push, run.folder.path / f"{run.name}.mp4")
     run.report(len(directions), len(directions), "drawn")
 
 
@@ -301,7 +353,7 @@ def _update(
     return mpc.update(now, state, gait.plan, reference, wrench)
 
 
-def _row(name: str, done: CentroidalRun, push: Push, paper: float) -> Row:
+def _row(name: str, done: CentroidalRun, push: Push, paper: float | None) -> Row:
     adjustments = done.adjustments(push.begin, push.begin + _COUNTED)
     adjusted = float(adjustments.mean()) if len(adjustments) else None
     expected = paper if push.force.any() else None
@@ -311,6 +363,7 @@ def _row(name: str, done: CentroidalRun, push: Push, paper: float) -> Row:
         "force_n": float(np.linalg.norm(push.force)),
         "landings": len(done.landings),
         "largest_adjustment_m": float(adjustments.max(initial=0.0)),
+        "overhang_m": done.overhang,
         "fallbacks": done.fallbacks,
         "solution_ms": 1e3 * float(np.median(done.durations)),
         "paper": expected,
@@ -324,6 +377,8 @@ def _judged(done: CentroidalRun, adjusted: float | None, paper: float | None) ->
     """Return outcome and reason; the tolerances stand in the reason."""
     if done.reason:
         return "failed", done.reason
+    if done.overhang > _ON_STONE:
+        return "failed", f"a landing is {done.overhang:.3f} m off its stepping stone"
     error = done.recovery_error
     is_met = error <= _RECOVERED
     reason = f"goes on, the CoM {error:.2f} m from its reference in the end, {_RECOVERED:g} m are allowed"
@@ -360,16 +415,25 @@ def _draw_path(axes: Axes, done: CentroidalRun) -> None:
     com, reference = np.array(done.com), np.array(done.com_reference)
     axes.plot(reference[:, 0], reference[:, 1], color=REFERENCE, label="reference of the CoM")
     axes.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
-    for count, (_, contact, nominal, adjusted) in enumerate(done.landings):
+    for count, (_, contact, phase, adjusted) in enumerate(done.landings):
         outline = done.gait.body.corners[contact]
+        _draw_stone(axes, phase, outline)
         outline = np.vstack((outline, outline[:1]))
-        for place, colour, label in ((nominal, MUTED, "nominal contact"), (adjusted, DCM, "adjusted contact")):
+        for place, colour, label in ((phase.position, MUTED, "nominal contact"), (adjusted, DCM, "adjusted contact")):
             corners = place + outline
             marker = "o" if len(outline) == 2 else ""
             axes.plot(corners[:, 0], corners[:, 1], color=colour, marker=marker, label=label if count == 0 else None)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_title("from above [m]")
     axes.legend(loc="best", ncols=4)
+
+
+def _draw_stone(axes: Axes, phase: ContactPhase, sole: NDArray) -> None:
+    """Draw the stepping stone below a contact that looks along x; none where it may land anywhere."""
+    if not np.isfinite(phase.allowed[:, :2]).all():
+        return
+    lower, upper = (phase.position + phase.allowed)[:, :2] + [sole.min(axis=0)[:2], sole.max(axis=0)[:2]]
+    axes.add_patch(Rectangle(tuple(lower), *(upper - lower), facecolor=MUTED, alpha=0.2, linewidth=0.0))
 
 
 def _draw_forces(axes: Axes, done: CentroidalRun, push: Push) -> None:
@@ -387,16 +451,76 @@ def _draw_push(axes: Axes, push: Push) -> None:
     axes.axvspan(push.begin, push.begin + push.duration, color=MUTED, alpha=0.25, linewidth=0.0)
 
 
+# -- film --------------------------------------------------------------------------------------------------------------
+
+_FILM_SIZE, _FILM_DPI = (8.0, 4.5), 80.0  # [inch], [1/inch]: even numbers of pixels
+_SHOWN = 0.8  # [m] ahead of and behind the CoM
+_ARROW = 0.4  # [m] of a force as large as the weight
+
+
+def write_film(done: CentroidalRun, push: Push, path: Path) -> None:
+    """Write an mp4 of the gait from the side and from above: contacts, CoM, forces of the ground and the push."""
+    figure = Figure(figsize=_FILM_SIZE, dpi=_FILM_DPI, layout="constrained")
+    canvas, panels = FigureCanvasAgg(figure), figure.subplots(1, 2)
+    writer: Any = imageio.get_writer(path, fps=round(1.0 / PERIOD), codec="libx264", macro_block_size=2)
+    with writer:
+        for frame in range(len(done.times)):
+            for axes, axis in zip(panels, (2, 1), strict=True):
+                axes.clear()
+                _draw_frame(axes, done, push, frame, axis)
+            canvas.draw()
+            writer.append_data(np.asarray(canvas.buffer_rgba())[:, :, :3])
+
+
+def _draw_frame(axes: Axes, done: CentroidalRun, push: Push, frame: int, axis: int) -> None:
+    """Draw one instant over x and another ``axis``; contacts in the air are pale, where they would land."""
+    com, contacts, owners = np.array(done.com[: frame + 1]), done.contacts[frame], done.gait.body.owners
+    x, y = com[-1, [0, axis]]
+    axes.plot(com[:, 0], com[:, axis], color=COM)
+    weight = done.gait.body.mass * GRAVITY
+    for contact, colour in zip(range(len(contacts)), _CONTACT_COLOURS, strict=False):
+        sole, stands = contacts[contact] + done.gait.body.corners[contact], done.active[frame][contact]
+        outline = np.vstack((sole, sole[:1]))
+        axes.plot(outline[:, 0], outline[:, axis], "o-", markersize=3.0, color=colour, alpha=1.0 if stands else 0.3)
+        force = done.forces[frame][owners == contact].sum(axis=0) * (_ARROW / weight)
+        axes.plot([contacts[contact][0], x], [contacts[contact][axis], y], color=MUTED, linewidth=2.0 * stands)
+        axes.arrow(*contacts[contact][[0, axis]], *force[[0, axis]], color=DCM, width=0.004)
+    pushing = push.at(done.times[frame])[[0, axis]] * (_ARROW / weight)
+    axes.arrow(x, y, *pushing, color=REFERENCE, width=0.012)
+    axes.plot([x], [y], "o", color=COM, markersize=10.0)
+    axes.set_xlim(x - _SHOWN, x + _SHOWN)
+    axes.set_ylim((-0.05, 0.85) if axis == 2 else (-0.4, 0.6))
+    axes.set_aspect("equal")
+    axes.set_title(f"from the side, {done.times[frame]:.2f} s" if axis == 2 else "from above")
+
+
+_THESIS = "Romualdi, thesis, chapter 11"
 EXPERIMENTS = tuple(
     Experiment(
         name,
-        f"Romualdi, thesis, chapter 11, figure {name.removeprefix('figure_').replace('_', '.')}",
+        source,
         description,
         partial(run_gait_figure, figure=figure),
         "mean contact adjustment [m]",
     )
-    for name, figure, description in (
-        ("figure_11_3", FIGURE_11_3, "Centroidal MPC: one leg hops, and is pushed by 5 N for 0.5 s."),
-        ("figure_11_4", FIGURE_11_4, "Centroidal MPC: two legs walk, then run, and are pushed by 5 N for 0.5 s."),
+    for name, source, figure, description in (
+        (
+            "figure_11_3",
+            f"{_THESIS}, figure 11.3",
+            FIGURE_11_3,
+            "Centroidal MPC: one leg hops, and is pushed by 5 N for 0.5 s.",
+        ),
+        (
+            "figure_11_4",
+            f"{_THESIS}, figure 11.4",
+            FIGURE_11_4,
+            "Centroidal MPC: two legs walk, then run, and are pushed by 5 N for 0.5 s.",
+        ),
+        (
+            "stepping_stones",
+            "Gradiva's own campaign",
+            STONES,
+            "Centroidal MPC: two legs walk over stepping stones, and are pushed by 3 N for 0.5 s.",
+        ),
     )
 )

@@ -1,0 +1,168 @@
+"""Centroidal MPC in the walk: iCub v3 pushed twice on its right arm (thesis, figure 11.6), against the DCM laws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from gradiva.common import NDArray
+from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.experiments.trial import Trial, walk_trial
+from gradiva.experiments.walk_result import WalkOutcome
+from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulation import Push
+from gradiva.telemetry import COM, DCM, MUTED, REFERENCE, STYLE, adapted_steps
+from gradiva.walking import WalkingState
+
+ROBOT, ARM = "icub_v3", "r_elbow_1"
+SPEED = 0.1  # [m/s]; the thesis does not say how fast the robot walks, nor in which direction it is pushed
+FORCE, DURATION = 40.0, 1.0  # [N], [s]
+STARTS, _QUICK_STARTS = (8.0, 11.0), (2.0,)  # [s] from the first step on
+_AFTER = 5.0  # [s] of walking after the last push has begun
+_PAPER = 0.05  # [m]
+_COUNTED = 3.0  # [s] after a push begins, in which landings count
+DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "right": (0.0, -1.0)}
+_MPC: dict[str, Any] = {
+    "walking.model": "centroidal_mpc",
+    "external_wrench.is_estimated": True,
+    "centroidal_walking.mpc.deadline": 60.0,  # [s] the simulated robot waits
+}
+LAWS: dict[str, dict[str, Any]] = {
+    "centroidal_mpc": _MPC,
+    "dcm": {"walking.model": "dcm"},
+    "dcm_mpc": {"walking.model": "dcm_mpc"},
+    "dcm, adapted steps": {"walking.model": "dcm", "step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)},
+}
+
+
+@dataclass(slots=True, eq=False)
+class ArmPushes:
+    """Pushes the arm of a robot some time after it begins to walk: an observer of a simulated walk.
+
+    Attributes:
+        force: World, [N], shape (3,).
+        starts: Of the pushes, [s] after the walk has begun.
+        times: When they begin on the clock of the simulation, [s].
+    """
+
+    force: tuple[float, float, float]
+    starts: Sequence[float]
+    times: list[float] = field(default_factory=list)
+
+    def __call__(self, walk: SimulatedWalk) -> None:
+        """Push at the first tick of the walk: all of them."""
+        if self.times or walk.controller.state is not WalkingState.WALKING:
+            return
+        self.times = [walk.time + start for start in self.starts]
+        for time in self.times:
+            walk.robot.push(Push(ARM, self.force, time, DURATION))
+
+
+def pushed_walk(
+    law: str, direction: tuple[float, float], options: ExperimentOptions, force: float = FORCE
+) -> tuple[WalkOutcome, ArmPushes]:
+    """Let the robot walk by a law of layer 2, pushed twice in a direction; quickly, once."""
+    starts = _QUICK_STARTS if options.quick else STARTS
+    pushes = ArmPushes((force * direction[0], force * direction[1], 0.0), starts)
+    command = VelocityCommand(SPEED, duration=starts[-1] + _AFTER)
+    trial = Trial(ROBOT, command, {**LAWS[law], **options.overrides}, (options.plants or (Plant.IDEAL,))[0])
+    return walk_trial(trial, (pushes,)), pushes
+
+
+def run_figure_11_6(run: ExperimentRun) -> None:
+    """Push the walking robot in four directions with each law; the value is the mean adjustment of the MPC's steps."""
+    is_quick = run.options.quick
+    directions = dict(list(DIRECTIONS.items())[: 1 if is_quick else None])
+    laws = list(LAWS)[: 1 if is_quick else None]
+    cells = [(law, name) for law in laws for name in directions]
+    for count, (law, name) in enumerate(cells):
+        run.report(count, len(cells), f"{law}, pushed {name}")
+        outcome, pushes = pushed_walk(law, directions[name], run.options)
+        run.add_row(_row(law, name, outcome, pushes))
+        if law == "centroidal_mpc":
+            title = f"iCub v3, {FORCE:g} N for {DURATION:g} s on the right arm: {name}"
+            run.add_figure(walk_figure(outcome, pushes, title), f"{run.name}_{name}")
+    run.report(len(cells), len(cells), "drawn")
+
+
+def adjustments(outcome: WalkOutcome, pushes: ArmPushes) -> NDArray:
+    """Return distances of planned and adjusted footholds in the seconds after the pushes, [m], shape (n,)."""
+    log = outcome.walk.recorder.log
+    if not len(log) or "step_adaptation::delay" not in log:
+        return np.zeros(0)
+    begin, end = pushes.times[0], pushes.times[-1] + _COUNTED
+    return np.array([step.distance for step in adapted_steps(log) if begin <= step.nominal.time < end])
+
+
+def _row(law: str, direction: str, outcome: WalkOutcome, pushes: ArmPushes) -> Row:
+    moved, figures = adjustments(outcome, pushes), outcome.result
+    is_mpc = law == "centroidal_mpc"
+    return {
+        "law": law,
+        "direction": direction,
+        "force_n": FORCE,
+        "adjusted_steps": len(moved),
+        "largest_adjustment_m": float(moved.max(initial=0.0)),
+        "dcm_error_m": figures["dcm_error_m"]["max"],
+        "paper": _PAPER if is_mpc else None,
+        "value": float(moved.mean()) if len(moved) else 0.0,
+        "asked": Asked.TO_WALK if is_mpc else Asked.AS_FOUND,
+        "outcome": figures["outcome"],
+        "reason": figures["reason"],
+    }
+
+
+_SIZE = (10.0, 8.0)  # [inch]
+_FORCES = (COM, DCM, MUTED)
+
+
+def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
+    """Return the path from above with planned and adjusted footholds, the lateral CoM and the estimated force."""
+    log = outcome.log
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left")
+        above, lateral, force = figure.subplots(3, 1)
+        times, com, planned = log.times, log["com::position::measured"], log["com::position::desired"]
+        above.plot(planned[:, 0], planned[:, 1], color=REFERENCE, label="planned CoM")
+        above.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
+        for count, step in enumerate(adapted_steps(log)):
+            for move, colour, label in ((0.0, MUTED, "planned foothold"), (1.0, DCM, "adjusted foothold")):
+                x, y = step.nominal.position[:2] + move * step.move
+                above.plot(x, y, "s", color=colour, label=label if count == 0 else None)
+        above.set_aspect("equal", adjustable="datalim")
+        above.set_title("from above [m]")
+        lateral.plot(times, planned[:, 1], color=REFERENCE, label="planned")
+        lateral.plot(times, com[:, 1], color=COM, label="measured")
+        lateral.set_title("CoM, to the left [m]")
+        if "external_wrench::force" in log:
+            for axis, colour, values in zip("xyz", _FORCES, log["external_wrench::force"].T, strict=True):
+                force.plot(times, values, color=colour, label=axis)
+        force.set_title("estimated external force [N]")
+        for axes in (lateral, force):
+            for begin in pushes.times:
+                axes.axvspan(begin, begin + DURATION, color=MUTED, alpha=0.25, linewidth=0.0)
+        for axes in (above, lateral, force):
+            axes.legend(loc="best", ncols=4)
+        return figure
+
+
+EXPERIMENTS = (
+    Experiment(
+        "figure_11_6",
+        "Romualdi, thesis, chapter 11, figure 11.6",
+        "Centroidal MPC: iCub v3 walks, and is pushed twice on the right arm by 40 N for 1 s; beside it the DCM laws.",
+        run_figure_11_6,
+        "mean adjustment of the footholds [m]",
+        plants=(Plant.IDEAL,),
+        takes=("settings",),
+    ),
+)

@@ -1,0 +1,340 @@
+"""TALOS with soft hips: torque control that knows of their flexibility beside one that does not (thesis, chapter 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from gradiva.common import NDArray
+from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva.experiments.trial import Trial, walk_trial
+from gradiva.experiments.walk_score import deflection_errors, true_com_errors
+from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant
+from gradiva.telemetry import STYLE, SignalLog
+from gradiva.telemetry.replay import rotations_from_rpy
+
+_ROBOT = "talos"
+_STEP, _SINGLE, _DOUBLE = 0.1, 1.2, 0.2  # [m] of the feet's middle, a foot moves twice as far; [s]
+_STEPS, _QUICK_STEPS = 10, 2  # the first foot lands after one step ahead, the last one closes
+_RIGHT_FIRST = -1e-6  # [m/s] to the right: the right foot leads
+_STIFFNESSES = (1e4, 5e3, 3e3, 2e3, 1e3)  # [N·m/rad]
+_SOFTEST = 500.0  # [N·m/rad] of figure 9.12
+_RIGID_WALKS = (1e4, 5e3)  # [N·m/rad] in the thesis
+_TRACKS, _TRACKS_STIFF = 0.003, 0.002  # [m] within which the CoM stays, all, and at 10 kN·m/rad
+
+
+class Law(StrEnum):
+    """Names what torque control knows of the flexible joints."""
+
+    RIGID = "TSID-Rigid"
+    """Nothing: neither layer 3 nor the estimation has them."""
+    FLEXIBLE = "TSID-Flex"
+    """Their stiffness and damping; an observer estimates deflections."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlexibleWalk:
+    """The walk of chapter 9: 1 m ahead in steps of 20 cm, right foot first.
+
+    Attributes:
+        stiffness: Of the plant's flexible joints and, unless ``overrides`` say otherwise, as the controller knows them,
+            [N·m/rad].
+        law: Of torque control.
+        case: In the table.
+        overrides: ``table.key`` to value, laid over all of it.
+        asked: What has to come.
+        plant: On which robot.
+        seed: Of what is drawn.
+        single_support: [s].
+    """
+
+    stiffness: float
+    law: Law = Law.FLEXIBLE
+    case: str = ""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    asked: Asked = Asked.AS_FOUND
+    plant: Plant = Plant.IDEAL
+    seed: int = 0
+    single_support: float = _SINGLE
+
+    @property
+    def title(self) -> str:
+        """Name in tables and figures."""
+        return f"{self.law}, {1e-3 * self.stiffness:g} kN·m/rad{', ' * bool(self.case)}{self.case}"
+
+    def trial(self, steps: int = _STEPS) -> Trial:
+        """Return the walk by names and numbers alone."""
+        duration = self.single_support + _DOUBLE
+        known = "flexibility.stiffness" if self.law is Law.FLEXIBLE else "simulation.flexibility.stiffness"
+        tables = {
+            "walking.control": "torque",
+            known: self.stiffness,
+            "planner.min_step_duration": duration,
+            "planner.max_step_duration": duration,
+            "planner.double_support_ratio": _DOUBLE / self.single_support,
+            "planner.ramp_steps": 0.0,
+            **self.overrides,
+        }
+        command = VelocityCommand(_STEP / duration, lateral=_RIGHT_FIRST, duration=steps * duration)
+        return Trial(_ROBOT, command, tables, self.plant, self.seed)
+
+    def row(self, figures: Mapping[str, Any], paper: Any) -> Row:
+        """Return the row of this walk; the value is the largest error of the true centre of mass, [m]."""
+        flexible, tick = figures.get("flexible_joints") or {}, figures.get("tick_us", {})
+        error = flexible.get("true_com_error_m", {})
+        observed = flexible.get("deflection_error_rad") or {}
+        outcome, reason = _judged(figures, error.get("max"), self.stiffness, self.asked)
+        return {
+            "plant": str(self.plant),
+            "law": str(self.law),
+            "stiffness": self.stiffness,
+            "case": self.case,
+            "lasted_s": figures.get("duration_s"),
+            "com_rms_m": error.get("rms"),
+            "estimated_com_m": figures.get("com_error_m", {}).get("max"),
+            "deflection_rad": flexible.get("deflection_rad"),
+            "deflection_error_rad": observed.get("max"),
+            "tick_us": tick.get("total", {}).get("median"),
+            "asked": str(self.asked),
+            "paper": paper,
+            "value": error.get("max"),
+            "outcome": outcome,
+            "reason": reason,
+        }
+
+
+def _judged(figures: Mapping[str, Any], error: float | None, stiffness: float, asked: Asked) -> tuple[str, str]:
+    """Return outcome and reason; a walk that has to track has its CoM within the thesis' limit."""
+    outcome, reason = str(figures["outcome"]), str(figures["reason"])
+    limit = _TRACKS_STIFF if stiffness >= max(_STIFFNESSES) else _TRACKS
+    if outcome != "walked" or asked is not Asked.TO_TRACK or error is None or error <= limit:
+        return outcome, reason
+    return "inaccurate", f"walked, but CoM {1e3 * error:.1f} mm, {1e3 * limit:.0f} mm is the limit"
+
+
+def _add_walks(run: ExperimentRun, walks: Sequence[FlexibleWalk], papers: Sequence[Any]) -> None:
+    """Walk all, side by side, and add a row for each."""
+    steps = _QUICK_STEPS if run.options.quick else _STEPS
+    for count, (place, result) in enumerate(run.pool.results([walk.trial(steps) for walk in walks]), 1):
+        run.add_row(walks[place].row(result.figures, papers[place]), place)
+        run.report(count, len(walks), f"{walks[place].title}: {result.figures['outcome']}")
+
+
+# -- table 9.1 ---------------------------------------------------------------------------------------------------------
+
+
+def run_table_9_1(run: ExperimentRun) -> None:
+    """Walk with both laws at five stiffnesses; the value is the largest error of the true centre of mass, [m]."""
+    stiffnesses = _STIFFNESSES[:1] if run.options.quick else _STIFFNESSES
+    walks = [
+        FlexibleWalk(stiffness, law, asked=Asked.TO_TRACK if law is Law.FLEXIBLE else Asked.AS_FOUND)
+        for law in (Law.RIGID, Law.FLEXIBLE)
+        for stiffness in stiffnesses
+    ]
+    _add_walks(run, walks, [_paper(walk) for walk in walks])
+
+
+def _paper(walk: FlexibleWalk) -> str:
+    return "success" if walk.law is Law.FLEXIBLE or walk.stiffness in _RIGID_WALKS else "failure"
+
+
+# -- figures 9.6 to 9.11 -----------------------------------------------------------------------------------------------
+
+Samples = Callable[[SignalLog], NDArray]
+
+
+def com_error_mm(log: SignalLog) -> NDArray:
+    """Return the error of the true CoM from the stance sole, [mm], shape (T, 3)."""
+    return 1e3 * true_com_errors(log)
+
+
+def angular_momentum(log: SignalLog) -> NDArray:
+    """Return the true angular momentum about the CoM, whose reference is zero, [N·m·s], shape (T, 3)."""
+    return log["simulation::angular_momentum"]
+
+
+def left_foot_error_deg(log: SignalLog) -> NDArray:
+    """Return the angle between the left foot's true and desired attitude, [deg], shape (T, 1)."""
+    names = ("simulation::left_foot::orientation", "left_foot::orientation::desired")
+    true, desired = (rotations_from_rpy(log[name]) for name in names)
+    cosine = 0.5 * (np.einsum("tij,tij->t", true, desired) - 1.0)
+    return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))[:, None]
+
+
+_COM, _MOMENTUM, _FOOT = (
+    ("error of the true CoM [mm]", com_error_mm),
+    ("angular momentum about the CoM [N·m·s]", angular_momentum),
+    ("left foot, angle to its reference [deg]", left_foot_error_deg),
+)
+
+
+def run_comparison(run: ExperimentRun, stiffness: float, quantity: tuple[str, Samples]) -> None:
+    """Walk with both laws; the value is the largest error of the true centre of mass, [m].
+
+    Args:
+        run: The experiment.
+        stiffness: [N·m/rad].
+        quantity: Title and samples of what is drawn.
+    """
+    logs = {}
+    for count, law in enumerate((Law.RIGID, Law.FLEXIBLE)):
+        walk = FlexibleWalk(stiffness, law, asked=Asked.TO_TRACK if law is Law.FLEXIBLE else Asked.AS_FOUND)
+        run.report(count, 2, walk.title)
+        outcome = walk_trial(walk.trial(_QUICK_STEPS if run.options.quick else _STEPS))
+        logs[walk.title] = outcome.log
+        run.add_row(walk.row(outcome.result, _paper(walk)) | {"largest": _largest(quantity[1], outcome.log)})
+    run.add_figure(lines_figure(logs, *quantity), run.name)
+    run.report(2, 2, "drawn")
+
+
+def _largest(samples: Samples, log: SignalLog) -> float | None:
+    return float(np.abs(samples(log)).max()) if len(log) else None
+
+
+_SIZE = (9.0, 2.2)  # [inch] of one panel
+
+
+def lines_figure(logs: Mapping[str, SignalLog], title: str, samples: Samples, names: Sequence[str] = "xyz") -> Figure:
+    """Return a panel for each component, with a line for each log that is not empty."""
+    drawn = {name: (log.times, samples(log)) for name, log in logs.items() if len(log)}
+    rows = max((values.shape[1] for _, values in drawn.values()), default=1)
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(_SIZE[0], _SIZE[1] * rows + 0.4), layout="constrained")
+        axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+        for column, axis in enumerate(axes):
+            for name, (times, values) in drawn.items():
+                axis.plot(times, values[:, column], linewidth=1.0, label=name)
+            axis.set_title(f"{title}{f', {names[column]}' * (rows > 1)}")
+        axes[0].legend(loc="upper left")
+        axes[-1].set_xlabel("time [s]", loc="right")
+        return figure
+
+
+# -- figures 9.12 and 9.13 ---------------------------------------------------------------------------------------------
+
+
+def run_stiffnesses(run: ExperimentRun, title: str, samples: Samples, names: Sequence[str]) -> None:
+    """Walk with TSID-Flex, ever softer; the value is the largest error of the true centre of mass, [m].
+
+    Args:
+        run: The experiment.
+        title: Of what is drawn.
+        samples: What is drawn.
+        names: Of its columns.
+    """
+    stiffnesses = _STIFFNESSES[:1] if run.options.quick else (*_STIFFNESSES, _SOFTEST)
+    logs = {}
+    for count, stiffness in enumerate(stiffnesses):
+        walk = FlexibleWalk(stiffness, asked=Asked.TO_TRACK)
+        run.report(count, len(stiffnesses), walk.title)
+        outcome = walk_trial(walk.trial(_QUICK_STEPS if run.options.quick else _STEPS))
+        logs[walk.title] = outcome.log
+        row = walk.row(outcome.result, "success")
+        spread = _largest(samples, outcome.log)
+        run.add_row(row | {"largest": spread})
+    run.add_figure(lines_figure(logs, title, samples, names), run.name)
+    run.report(len(stiffnesses), len(stiffnesses), "drawn")
+
+
+def estimation_errors(log: SignalLog) -> NDArray:
+    """Return the observer's errors of the first flexible joint: torque [N·m], mrad and mrad/s, shape (T, 3)."""
+    rates = log["flexible_joints::velocities::estimated"] - log["simulation::flexible_joints::velocities"]
+    angles = deflection_errors(log)
+    torques = log["flexible_joints::torques::estimated"] - log["simulation::flexible_joints::torques"]
+    return np.column_stack((torques[:, 0], 1e3 * angles[:, 0], 1e3 * rates[:, 0]))
+
+
+_OBSERVED = ("torque [N·m]", "position [mrad]", "velocity [mrad/s]")
+
+
+# -- flexible_limits ---------------------------------------------------------------------------------------------------
+
+_SOFTER = (500.0, 400.0, 300.0, 200.0, 100.0)  # [N·m/rad]
+_MIDDLE, _SOFT = 5e3, 2e3  # [N·m/rad]
+_WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
+_SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
+_SEEDS, _QUICK_SEEDS = 3, 1
+
+
+def run_flexible_limits(run: ExperimentRun) -> None:
+    """Walk with TSID-Flex beyond the thesis; the value is the largest error of the true centre of mass, [m]."""
+    walks = _limit_walks(_QUICK_SEEDS) if run.options.quick else _limit_walks(_SEEDS)
+    walks = [next(walk for walk in walks if walk.case == case) for case in _CASES] if run.options.quick else walks
+    _add_walks(run, walks, [None] * len(walks))
+
+
+_CASES = ("softer", "hips differ", "known 0.7 ×", "noisy sensors", "faster, 1 s")
+
+
+def _limit_walks(seeds: int) -> list[FlexibleWalk]:
+    sides = {"flexibility.stiffness": [_MIDDLE, _MIDDLE, _SOFT, _SOFT]}
+    noisy = [
+        FlexibleWalk(stiffness, case="noisy sensors", asked=Asked.TO_WALK, plant=Plant.NOISY, seed=seed)
+        for stiffness in (_MIDDLE, _SOFT)
+        for seed in range(seeds)
+    ]
+    return [
+        *(FlexibleWalk(stiffness, case="softer") for stiffness in _SOFTER),
+        FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
+        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _SOFT) for known in _WRONG),
+        *noisy,
+        *(FlexibleWalk(_MIDDLE, case=f"faster, {single:g} s", single_support=single) for single in _SINGLES),
+    ]
+
+
+def _wrongly_known(stiffness: float, known: float) -> FlexibleWalk:
+    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included."""
+    overrides = {"flexibility.stiffness": known * stiffness, "simulation.flexibility.stiffness": stiffness}
+    return FlexibleWalk(stiffness, case=f"known {known:g} ×", overrides=overrides, asked=Asked.TO_WALK)
+
+
+def _figure(number: int, stiffness: float, quantity: tuple[str, Samples]) -> Experiment:
+    return Experiment(
+        f"figure_9_{number}",
+        f"Romualdi, thesis, chapter 9, figure 9.{number}",
+        f"TSID-Flex and TSID-Rigid at {1e-3 * stiffness:g} kN·m/rad: {quantity[0]}.",
+        partial(run_comparison, stiffness=stiffness, quantity=quantity),
+        "largest CoM error [m]",
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "table_9_1",
+        "Romualdi, thesis, chapter 9, table 9.1",
+        "TALOS with hips that bend, at five stiffnesses, by torque control that knows of it and by one that does not.",
+        run_table_9_1,
+        "largest CoM error [m]",
+    ),
+    *(_figure(6 + place, 1e4, quantity) for place, quantity in enumerate((_COM, _MOMENTUM, _FOOT))),
+    *(_figure(9 + place, 3e3, quantity) for place, quantity in enumerate((_COM, _MOMENTUM, _FOOT))),
+    Experiment(
+        "figure_9_12",
+        "Romualdi, thesis, chapter 9, figure 9.12",
+        "The error of the centre of mass under TSID-Flex, down to 0.5 kN·m/rad.",
+        partial(run_stiffnesses, title=_COM[0], samples=com_error_mm, names="xyz"),
+        "largest CoM error [m]",
+    ),
+    Experiment(
+        "figure_9_13",
+        "Romualdi, thesis, chapter 9, figure 9.13",
+        "The errors of the observed torque, position and velocity of a flexible joint, down to 0.5 kN·m/rad.",
+        partial(run_stiffnesses, title="left roll, observed less true", samples=estimation_errors, names=_OBSERVED),
+        "largest CoM error [m]",
+    ),
+    Experiment(
+        "flexible_limits",
+        "Gradiva's own campaign",
+        "TSID-Flex on softer, unlike and wrongly known hips, with noisy sensors, and in a faster gait.",
+        run_flexible_limits,
+        "largest CoM error [m]",
+    ),
+)

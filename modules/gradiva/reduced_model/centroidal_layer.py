@@ -1,0 +1,484 @@
+"""Layer 2 by the centroidal MPC: from its forces and contacts to ZMP, wrenches of the feet and footholds."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    DcmPreview,
+    NDArray,
+    NoSolutionFound,
+    PlanarPose,
+    PlannedContact,
+    RobotState,
+    Side,
+    altered,
+    so3,
+)
+from gradiva.reduced_model.centroidal_mpc import (
+    CentroidalMpc,
+    CentroidalMpcConfig,
+    CentroidalSolution,
+    CentroidalState,
+    InputMemory,
+)
+from gradiva.reduced_model.centroidal_problem import CentroidalBody
+from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, ContactPlan
+from gradiva.robot_model import Compiler, RobotDescription, interpreted
+from gradiva.simplified_model import (
+    BalanceLayer,
+    BalancePlan,
+    BalanceReference,
+    DcmController,
+    DcmLaw,
+    FallbackLaw,
+    GainSchedule,
+    LawMemory,
+    SimplifiedModelControl,
+)
+
+_SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
+_SPARE = 1.5  # [-] longest horizon over the nominal one
+_SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
+_HEAD = 5  # numbers of a memory before the inputs of the solution
+_REMEMBERED = 100  # decisions, two seconds of them
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
+
+
+@dataclass(frozen=True, slots=True)
+class CentroidalWalkingConfig:
+    """Settings of layer 2 by the centroidal MPC.
+
+    Attributes:
+        decision_period: Between two solutions; faster ticks hold the correction, [s].
+        sole_margin: Distance that the corners of a contact keep from the edges of the sole, [m].
+        moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
+        first_move: Of a foothold that is where it was planned, below which it stays there, [m].
+        minimum_move: The same of one that has been moved in this swing, [m].
+        frozen: Time before touch-down in which it stays as well, [s].
+        gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP.
+        mpc: The MPC.
+
+    Raises:
+        ConfigError: A time is not positive, or a distance is negative.
+    """
+
+    decision_period: float
+    sole_margin: float
+    moves_footholds: bool
+    first_move: float
+    minimum_move: float
+    frozen: float
+    gives_wrenches: bool
+    mpc: CentroidalMpcConfig
+
+    @property
+    def horizon(self) -> float:
+        """For which the plan is read, [s]: intervals are as long as its phases make them."""
+        return _SPARE * self.mpc.samples * self.mpc.period
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.decision_period < math.inf:
+            raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
+        for name in ("sole_margin", "first_move", "minimum_move", "frozen"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
+
+
+class CentroidalModelControl(SimplifiedModelControl):
+    """Nonlinear predictive control of the centroidal momentum (thesis 11.1.15).
+
+    It chooses the forces of the feet and their footholds over the next two steps, at its own rate; in between its
+    correction of the planned ZMP is held. The ZMP-CoM law follows that ZMP as it follows the one of a DCM law. Without
+    a solution for longer than is tolerated the instantaneous law balances, with a ``warning``: the robot finishes the
+    step and stands.
+    """
+
+    Config = CentroidalWalkingConfig
+    table = "centroidal_walking"
+
+    def __init__(
+        self, law: CentroidalLaw, fallback: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted
+    ) -> None:
+        """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
+        super().__init__(FallbackLaw(law, fallback), gains, compiler)
+        self._law = law
+
+    @property
+    def failures(self) -> int:  # type: ignore[override]
+        """See ``BalanceLayer.failures``; also those in whose place the last solution was shifted."""
+        return self._law.failures
+
+    @property
+    def time_limit(self) -> float:
+        """See ``BalanceLayer.time_limit``."""
+        return self._law.time_limit
+
+    @time_limit.setter
+    def time_limit(self, limit: float) -> None:
+        self._law.time_limit = limit
+
+    @classmethod
+    def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
+        """See ``BalanceLayer.built``."""
+        zmp_com = config.zmp_com_controller
+        gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+        law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step)
+        return cls(law, DcmController(config.dcm_controller), gains, compiler)
+
+    @classmethod
+    def horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
+        """See ``BalanceLayer.horizon``."""
+        return _SAMPLE, math.ceil(config.horizon / _SAMPLE)
+
+    @classmethod
+    def contact_horizon(cls, config: CentroidalWalkingConfig) -> float:
+        """See ``BalanceLayer.contact_horizon``."""
+        return config.horizon
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``.
+
+        Raises:
+            EstimationError: The state is not finite.
+        """
+        desired = super().update(state, plan, time, period)
+        self.warning = self._law.complaint
+        wrenches = self._law.foot_wrenches(plan) if self._law.config.gives_wrenches else None
+        if wrenches is None and self._law.targets is None:
+            return desired
+        acceleration = desired.com_acceleration if wrenches is None else self._law.acceleration(*wrenches)
+        return altered(
+            desired, com_acceleration=acceleration, foot_wrenches=wrenches, contact_targets=self._law.targets
+        )
+
+
+Targets = tuple[PlanarPose | None, PlanarPose | None]
+"""Where the left and the right foot should land."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Decision:
+    """Answer of the MPC.
+
+    Attributes:
+        solution: Its trajectory.
+        inputs: From which it goes on.
+        correction: Of the planned ZMP, world, [m], shape (2,).
+        targets: Where the feet should land.
+    """
+
+    solution: CentroidalSolution
+    inputs: InputMemory
+    correction: NDArray
+    targets: Targets | None
+
+
+class CentroidalLaw(DcmLaw):
+    r"""Chooses the ZMP by the centroidal MPC.
+
+    The MPC divides time into intervals of a tenth of a second, the ticks are faster and the planned ZMP is smooth, so
+    its answer is taken as a correction of the plan. With :math:`\bar z` the constant ZMP that moves the DCM as the
+    forces do until a node that is half an interval or more ahead, and :math:`\bar z_r` the one that moves the planned
+    DCM over the same time, :math:`z^*(t) = \Pi [z_r(t) + \bar z - \bar z_r]`.
+
+    Its CoM reference is that of the plan, which its own dynamics can follow. It begins without angular momentum: that
+    of the swinging leg ends with the swing, and the leg would fight against damping it.
+
+    Attributes:
+        config: Its settings.
+        failures: How often the MPC had no solution.
+        targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
+            they are planned.
+        solution: Of the last decision in this process; None before it.
+        time_limit: Within which a tick has to answer, [s]. One that is shorter than the MPC's deadline lets a thread
+            find the solutions, which count a tick or two later.
+    """
+
+    def __init__(
+        self, config: CentroidalWalkingConfig, robot: RobotDescription, longest_step: float, narrowest_step: float
+    ) -> None:
+        """Build the MPC.
+
+        Args:
+            config: Its settings.
+            robot: Mass and soles.
+            longest_step: Largest distance of the sole frames in double support, [m].
+            narrowest_step: Least lateral distance of the sole frames there, [m].
+
+        Raises:
+            ConfigError: The margin leaves nothing of the sole.
+        """
+        sole, margin = robot.sole, config.sole_margin
+        if 2.0 * margin >= min(sole.length, sole.width):
+            raise ConfigError(f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m")
+        corners = (sole.corners(side, margin) for side in Side)
+        soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
+        self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
+        self._body = CentroidalBody(robot.mass, soles)
+        self._mpc = CentroidalMpc(config.mpc, self._body)
+        self._window, self.time_limit = config.decision_period, math.inf
+        self._executor: ThreadPoolExecutor | None = None
+        self._running: Future[_Decision] | None = None
+        self.reset()
+
+    @property
+    def failures(self) -> int:
+        """See ``BalanceLayer.failures``."""
+        return self._mpc.failures
+
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self._wait()
+        self._mpc.reset()
+        self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
+        self._correction = np.zeros(2)
+        self._inputs: InputMemory | None = None
+        self._told = deque([b""], _REMEMBERED)
+        self._failure: NoSolutionFound | None = None
+        self.targets: Targets | None = None
+        self.solution: CentroidalSolution | None = None
+
+    @property
+    def complaint(self) -> str:
+        """Why there has been no solution for longer than is tolerated; empty while there is one."""
+        return "" if self._failure is None else str(self._failure)
+
+    @property
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``: time of the next decision, correction, and the inputs of the last solution."""
+        inputs = self._inputs
+        if inputs is None:
+            return LawMemory(np.zeros(2))
+        head = self._next, inputs.failures, self._moved, *self._correction
+        parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
+        memory = LawMemory(np.zeros(2), state=np.concatenate(parts))
+        if (head_of := _head(memory)) != self._told[-1]:
+            self._told.append(head_of)
+        return memory
+
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``; from a memory of its own it goes on, with the solution that is being found.
+
+        It may be an older one: an answer that came too late was not heard. The solver's multipliers stay, they only
+        make it faster.
+        """
+        if _head(memory) in self._told:
+            return
+        self.reset()
+        samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
+        sizes = (_HEAD, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        if len(memory.state) != sum(sizes):  # of the law that balanced before
+            return
+        head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
+        self._next, self._moved, self._correction = float(head[0]), float(head[2]), head[3:]
+        shapes = (samples, corners, 3), (samples, contacts, 3)
+        self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
+        self._mpc.resume(self._inputs)
+
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """See ``DcmLaw.zmp``."""
+        try:
+            self._update(state, plan, period)
+        except NoSolutionFound as error:
+            self._failure = error
+        if self._failure is not None:
+            raise self._failure
+        return plan.polygon.project(plan.reference.dcm.zmp_position + self._correction)
+
+    def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
+        """Decide where that is due, or take over what the thread has found."""
+        reference, self.targets = plan.reference, None
+        if self._running is not None:
+            if self._running.done():
+                found, self._running = self._running, None
+                self._take(found.result())
+        elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
+            self._window = max(self.config.decision_period, period)
+            self._next = reference.time + self._window
+            if self.time_limit < self.config.mpc.deadline:
+                self._running = self._thread().submit(self._decide, state, plan)
+            else:
+                self._take(self._decide(state, plan))
+
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, "centroidal_mpc")
+        return self._executor
+
+    def _wait(self) -> None:
+        """Wait for the solution that is being found, and forget it."""
+        if self._running is not None:
+            wait([self._running])
+            self._running = None
+
+    def _take(self, found: _Decision) -> None:
+        """Hold a decision from now on."""
+        self._failure = None
+        self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
+        self._correction = found.correction
+        self._next = found.solution.times[0] + self._window
+
+    def _decide(self, state: RobotState, plan: BalancePlan) -> _Decision:
+        time, config = plan.reference.time, self.config
+        preview = plan.preview(*CentroidalModelControl.horizon(config))
+        contacts = plan.contacts(config.horizon)
+        solution = self._mpc.update(
+            time,
+            self._state(state, plan, contacts),
+            self._contact_plan(contacts),
+            _com_reference(plan, preview),
+            state.external_wrench,
+        )
+        rate = plan.reference.dcm.divergence_rate
+        ahead = solution.times[1:] - time
+        span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
+        correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
+        targets = self._landings(solution, contacts) if config.moves_footholds else None
+        assert self._mpc.memory is not None, "it has a solution"
+        return _Decision(solution, self._mpc.memory, correction, targets)
+
+    def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
+        """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""
+        feet = []
+        for side in Side:
+            first = next(contact for contact in contacts if contact.side is side)
+            foot = plan.reference.foot(side)
+            height = (foot.position - first.position) @ first.rotation[:, 2]
+            feet.append(first.position if foot.in_contact else foot.position - height * first.rotation[:, 2])
+        return CentroidalState(state.com_position, state.com_velocity, np.zeros(3), np.stack(feet))
+
+    def _contact_plan(self, contacts: tuple[PlannedContact, ...]) -> ContactPlan:
+        """Return the plan of left and right foot, with the landings that the legs reach."""
+        phases: list[list[ContactPhase]] = [[], []]
+        for contact in contacts:
+            end = math.inf if contact.end is None else contact.end
+            allowed = self._reach(contact, _shown(contacts, contact.side.other, contact.begin))
+            phase = ContactPhase(contact.begin, end, contact.position, contact.rotation, allowed)
+            phases[contact.side is Side.RIGHT].append(phase)
+        return ContactPlan(phases)
+
+    def _reach(self, landing: PlannedContact, stance: PlannedContact) -> NDArray:
+        """Return the box of a landing less the planned one, along the axes of the contact, [m], shape (2, 3).
+
+        It is as long and as wide as the longest step allows from the planned landing, and keeps the feet apart.
+        """
+        if not self.config.moves_footholds:
+            return np.zeros((2, 3))
+        ahead, beside, _ = landing.rotation.T @ (landing.position - stance.position)
+        sign, beside = landing.side.sign, abs(beside)
+        longest = math.sqrt(max(0.0, self._longest**2 - beside**2))
+        widest = math.sqrt(max(0.0, self._longest**2 - ahead**2))
+        inner, outer = min(0.0, self._narrowest - beside), max(0.0, widest - beside)
+        lateral = sorted((sign * inner, sign * outer))
+        ahead = float(np.clip(ahead, -longest, longest))
+        return np.array([[-longest - ahead, lateral[0], -math.inf], [longest - ahead, lateral[1], math.inf]])
+
+    def _mean_zmp(
+        self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...], duration: float, rate: float
+    ) -> NDArray:
+        """Return the constant ZMP that moves the DCM as that of a solution over its first ``duration`` [s].
+
+        Args:
+            solution: Forces and contacts.
+            contacts: Of the plan.
+            duration: [s].
+            rate: At which the DCM diverges, [1/s].
+        """
+        owners = self._body.owners
+        shares = -np.diff(np.exp(-rate * np.clip(solution.times - solution.times[0], 0.0, duration)))
+        total = np.zeros(2)
+        for k in np.flatnonzero(shares > 0.0):
+            places, loads = [], []
+            for foot, corners in enumerate(self._body.corners):
+                rotation = _shown(contacts, tuple(Side)[foot], solution.times[k]).rotation
+                places.append(solution.contact_positions[k, foot] + corners @ rotation.T)
+                loads.append(solution.corner_forces[k, owners == foot] @ rotation[:, 2])
+            load = np.concatenate(loads)
+            total += shares[k] * (load @ np.concatenate(places))[:2] / max(load.sum(), 1e-3)
+        mean: NDArray = total / shares.sum()
+        return mean
+
+    def _landings(self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]) -> Targets | None:
+        """Return where the foot in the air should land; None where it lands there already, or too soon."""
+        time, config = solution.times[0], self.config
+        for foot, side in enumerate(Side):
+            landing = _shown(contacts, side, time)
+            if landing.begin <= time:
+                continue
+            node = int(np.argmax(solution.active[:, foot]))
+            x, y = solution.contact_positions[node, foot, :2]
+            least = config.minimum_move if self._moved == landing.begin else config.first_move
+            is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > least
+            if not is_moved or landing.begin - time < config.frozen or not solution.active[node, foot]:
+                return None
+            self._moved = landing.begin
+            pose = PlanarPose(float(x), float(y), so3.yaw(landing.rotation))
+            return (pose, None) if side is Side.LEFT else (None, pose)
+        return None
+
+    def foot_wrenches(self, plan: BalancePlan) -> tuple[NDArray, NDArray] | None:
+        """Return the wrenches of the ground on left and right foot, about their planned origins, [N, N·m]."""
+        memory, reference = self._inputs, plan.reference
+        if memory is None:
+            return None
+        k = int(np.clip(np.searchsorted(memory.times, reference.time, side="right") - 1, 0, len(memory.forces) - 1))
+        wrenches = []
+        for foot, side in enumerate(Side):
+            standing = reference.foot(side)
+            forces = self._body.mass * memory.forces[k, self._body.owners == foot] * standing.in_contact
+            levers = self._body.corners[foot] @ standing.rotation.T
+            wrenches.append(np.concatenate((forces.sum(axis=0), np.cross(levers, forces).sum(axis=0))))
+        return wrenches[0], wrenches[1]
+
+    def acceleration(self, left: NDArray, right: NDArray) -> NDArray:
+        """Return the acceleration of the CoM by the wrenches of both feet ([m/s²], shape (3,))."""
+        acceleration: NDArray = (left[:3] + right[:3]) / self._body.mass - np.array([0.0, 0.0, GRAVITY])
+        return acceleration
+
+
+def _shown(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:
+    """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
+    of_foot = [contact for contact in contacts if contact.side is side]
+    return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
+
+
+def _head(memory: LawMemory) -> bytes:
+    """Return what tells a memory from all others: when it decides next, and the correction until then."""
+    return memory.state[:_HEAD].tobytes()
+
+
+def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:
+    """Return the constant ZMP that moves the planned DCM over the first ``duration`` [s] ([m], shape (2,))."""
+    whole, rest = divmod(duration / preview.period + _ROUNDING, 1.0)
+    first = preview.dcm_positions[int(whole)]
+    ahead = first + rest * (preview.dcm_positions[int(whole) + 1] - first)
+    growth = math.exp(preview.divergence_rates[0] * duration)
+    zmp: NDArray = (ahead - growth * preview.dcm_positions[0]) / (1.0 - growth)
+    return zmp
+
+
+def _com_reference(plan: BalancePlan, preview: DcmPreview) -> ComReference:
+    r"""Return the planned CoM, which follows the DCM by :math:`\dot x = \zeta (\xi - x)`.
+
+    Between two samples the DCM is a line. The height above the contact plane is that of now.
+    """
+    reference, period = plan.reference, preview.period
+    zeta, dcm = reference.dcm.natural_frequency, preview.dcm_positions
+    lag = np.diff(dcm, axis=0) / (zeta * period)
+    decays = np.exp(-zeta * period * np.arange(len(dcm)))
+    inputs = np.vstack((reference.com_position[:2], dcm[1:] - lag - decays[1] * (dcm[:-1] - lag)))
+    com = np.column_stack([np.convolve(axis, decays)[: len(dcm)] for axis in inputs.T])  # x' = decay x + input
+    normal = reference.foot(reference.stance_foot).rotation[:, 2]
+    rise = -(com - com[0]) @ normal[:2] / normal[2]
+    path = np.column_stack((com, reference.com_position[2] + rise))
+    grid = reference.time + period * np.arange(len(dcm))
+    return lambda times: np.column_stack([np.interp(times, grid, axis) for axis in path.T])

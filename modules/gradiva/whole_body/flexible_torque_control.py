@@ -1,0 +1,196 @@
+r"""Control torques of a robot whose links bend, "TSID-Flex" (thesis section 9.2).
+
+Deflections are concentrated in passive joints :math:`s_f`, whose torques :math:`\tau_f = -k s_f - d \dot s_f` are
+known. In the thesis they are those of now; here those after a horizon h, which accelerations change (`TorqueBody`).
+
+Variables
+    :math:`\dot\nu` of base, actuated and flexible joints, :math:`f_l, f_r` and, in the full form, :math:`\tau`.
+Objective
+    that of TSID-Rigid, and :math:`\ddot s_f^* = k_p (s_f^* - s_f) - k_d \dot s_f` of the flexible joints.
+Constraints
+    those of TSID-Rigid, and the flexible joints' rows of the dynamics, :math:`M_f \dot\nu + h_f -
+    \sum_k J_{f,k}^\top f_k = \tau_f`.
+
+Without flexible joints it is TSID-Rigid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import ConfigError, JointCommand, RobotPosture, RobotState, Side, altered
+from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDescription, interpreted
+from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
+from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
+from gradiva.whole_body.tasks import Body, Task, check_task, refuse_negative
+from gradiva.whole_body.walking_tasks import (
+    AngularMomentumTaskConfig,
+    ComTaskConfig,
+    PostureTaskConfig,
+    expected_wrench,
+)
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+
+@dataclass(frozen=True, slots=True)
+class FlexibleJointTaskConfig:
+    """Configure the regulation of the flexible joints.
+
+    Attributes:
+        priority: Soft or off; they have no motors.
+        weight: Of each (rad/s²)² of the residual, [-].
+        stiffness: k_p, [1/s²].
+        damping: k_d, [1/s].
+        expected_fraction: Of the deflection under the expected wrenches, that is the reference; 0: none, as in the
+            thesis, [-].
+    """
+
+    priority: Priority
+    weight: float
+    stiffness: float
+    damping: float
+    expected_fraction: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+        if self.priority is Priority.HARD:
+            raise ConfigError("priority=hard: nothing moves flexible joints at once; soft or off")
+
+
+class FlexibleJointTask(Task):
+    """Bring the flexible joints to rest, at zero or where the expected wrenches hold them."""
+
+    CONFIG = FlexibleJointTaskConfig
+
+    def acceleration(self, body: Body) -> cs.SX:
+        r"""Return :math:`\ddot s_f + k_d \dot s_f + k_p (s_f - s_f^*)`; without flexible joints it has no rows."""
+        flexible = list(body.dynamics.model.description.passive)
+        stiffness, damping = self.gains(body, "", self.config.stiffness, self.config.damping)
+        fraction = self.constant(body, "expected_fraction", self.config.expected_fraction)
+        error = body.dynamics.joint_positions[flexible] - fraction * expected_deflections(body)
+        return body.acceleration[6:][flexible] + damping * body.dynamics.joint_velocities[flexible] + stiffness * error
+
+
+def expected_deflections(body: Body) -> cs.SX:
+    r"""Return the deflections under the expected wrenches, :math:`(\sum_k J_{f,k}^\top f_{r,k} - h_f) / k`, [rad]."""
+    dynamics, description = body.dynamics, body.dynamics.model.description
+    flexible = list(description.passive)
+    if not flexible:
+        return cs.SX(0, 1)
+    torques = dynamics.bias_forces[6:][flexible]
+    for side in Side:
+        foot = body.reference.feet[side]
+        wrench = foot.is_loaded * expected_wrench(body.feet[side], foot)
+        torques -= body.feet[side].jacobian[:, [6 + joint for joint in flexible]].T @ wrench
+    return -torques / body.parameters.symbols["passive_stiffness"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlexibleTorqueControlConfig:
+    """Configure TSID-Flex: where it differs from TSID-Rigid, whose tasks and limits it has.
+
+    Attributes:
+        com: Centre of mass, through the wrenches.
+        angular_momentum: Through the wrenches.
+        flexible_joints: Their regulation.
+        spring_horizon: After which the torques of the flexible joints count in the dynamics; 0: those of now, as in the
+            thesis, [s].
+    """
+
+    com: ComTaskConfig
+    angular_momentum: AngularMomentumTaskConfig
+    flexible_joints: FlexibleJointTaskConfig
+    spring_horizon: float
+
+    def __post_init__(self) -> None:
+        refuse_negative(self)
+
+
+class FlexibleTorqueController(RigidTorqueController):
+    """Command torques on rigid ground to a robot with flexible joints."""
+
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        rigid: RigidTorqueControlConfig,
+        config: FlexibleTorqueControlConfig,
+        torque_rate: float,
+        posture: RobotPosture,
+        compiler: Compiler = interpreted,
+        tasks: Sequence[Task] = (),
+        friction: FrictionCompensator | None = None,
+        motion: CommandedMotion | None = None,
+    ) -> None:
+        """Build the problem.
+
+        Args:
+            model: The robot, its flexible joints passive joints behind the actuated ones.
+            rigid: Tasks and limits that both laws have.
+            config: Those of this law.
+            torque_rate: By which a torque may change, [N·m/s].
+            posture: Where the robot begins, of the actuated joints.
+            compiler: How the problem's function becomes fast.
+            tasks: From outside of the package, beside those of walking.
+            friction: Of the drives, compensated beside the problem; None: the drives have none.
+            motion: Completes the measured velocities of all joints; None: they are of the present.
+
+        Raises:
+            ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
+        """
+        actuated = len(model.description.actuated)
+        self._joints, self._moving = slice(0, actuated), slice(0, 6 + actuated)
+        self._deflections = np.zeros(len(model.description.passive))
+        law = replace(
+            rigid,
+            com=config.com,
+            angular_momentum=config.angular_momentum,
+            posture=_with_flexible_group(rigid.posture, model.description),
+        )
+        tasks = [FlexibleJointTask("flexible joints", config.flexible_joints), *tasks]
+        start, horizon = self._complete(posture), config.spring_horizon
+        super().__init__(model, law, torque_rate, start, compiler, tasks, friction, motion, horizon)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        super().reset(self._complete(posture))
+        joints = posture.joint_positions[self._joints]
+        self._posture = self._start = replace(posture, joint_positions=joints)
+        self._trim()
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``; desired positions and velocities are of the actuated joints."""
+        whole = altered(
+            state,
+            joint_positions=np.concatenate((state.joint_positions, state.flexible_positions)),
+            joint_velocities=np.concatenate((state.joint_velocities, state.flexible_velocities)),
+        )
+        posture = np.concatenate((reference.posture, self._deflections))
+        command = super().command(whole, altered(reference, posture=posture), period, relaxed)
+        self._start = state
+        self._trim()
+        return command
+
+    def _complete(self, posture: RobotPosture) -> RobotPosture:
+        """Return a posture of the actuated joints with the flexible ones at zero."""
+        joints = posture.joint_positions
+        if len(joints) > self._joints.stop:
+            return posture
+        return replace(posture, joint_positions=np.concatenate((joints, self._deflections)))
+
+    def _trim(self) -> None:
+        """Leave of what is desired the part of the actuated joints, which have limits and commands."""
+        self.desired_velocity = self.desired_velocity[self._moving]
+        self.desired_joint_positions = self.desired_joint_positions[self._joints]
+
+
+def _with_flexible_group(posture: PostureTaskConfig, description: RobotDescription) -> PostureTaskConfig:
+    """Return the posture's numbers with some for the flexible joints, which the task leaves out."""
+    group = {name: 1.0 for name in description.joint_groups if name == FLEXIBLE_GROUP}
+    return replace(posture, stiffness=posture.stiffness | group, weights=posture.weights | group)

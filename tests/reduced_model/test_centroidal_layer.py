@@ -1,0 +1,169 @@
+"""Layer 2 by the centroidal MPC: closed form of standing, contacts of a plan, footholds, refused settings, walks."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
+from gradiva.experiments import SimulatedWalk, plan_from_start
+from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.reduced_model import ContactPhase, ContactPlan
+from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
+from gradiva.setup import load_setup
+from gradiva.simplified_model import BalancePlan, balance_layer
+from gradiva.walking.plan_follower import planned_polygon
+from tests.yarp_modules.made_up_state import state_near
+
+PATIENT = {"walking.model": "centroidal_mpc", "centroidal_walking.mpc.deadline": 60.0}
+SETUP = load_setup("icub_v3", PATIENT)
+PERIOD = 0.01
+
+
+def balance_plan(plan, time):
+    reference = plan.at(time)
+    polygon, preview = planned_polygon(reference, SETUP.robot.sole), partial(plan.preview, time)
+    return BalancePlan(reference, polygon, preview, np.zeros(2), partial(plan.contacts, time))
+
+
+def state_on(reference, offset=(0.0, 0.0)):
+    state = state_near(reference, len(SETUP.robot.joints), 0)
+    off = np.array([*offset, 0.0])
+    com, velocity = reference.com_position + off, reference.com_velocity
+    return replace(state, com_position=com, com_velocity=velocity, zmp_position=reference.dcm.zmp_position)
+
+
+def test_the_weight_of_a_robot_that_stands_is_shared_by_all_corners():
+    layer = balance_layer(
+        load_setup("icub_v3", PATIENT | {"centroidal_walking.gives_wrenches": True}).walking.balance, SETUP.robot
+    )
+    planner = WalkingPlanner(SETUP.walking.planner)
+    now = balance_plan(planner.standing(planner.at_origin(0.0)), 0.0)
+    desired = layer.update(state_on(now.reference), now, 0.0, PERIOD)
+    weight = SETUP.robot.mass * GRAVITY
+    np.testing.assert_allclose(layer._law.solution.corner_forces[:, :, 2], weight / 8.0, rtol=1e-3)
+    np.testing.assert_allclose(desired.zmp_position, [0.0, 0.0], atol=1e-4)
+    for wrench in desired.foot_wrenches:
+        np.testing.assert_allclose(wrench, [0.0, 0.0, weight / 2.0, 0.0, 0.0, 0.0], atol=1e-3 * weight)
+    np.testing.assert_allclose(desired.com_acceleration, 0.0, atol=1e-2)
+    assert desired.contact_targets is None
+
+
+def test_a_plan_gives_each_sole_its_times_on_the_ground():
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    first, second, third = plan.steps[:3]
+    side, time = second.footstep.side, 0.5 * (second.lift_off + second.touch_down)  # in the middle of its swing
+    contacts = plan.contacts(time, third.touch_down - time + 0.1)
+    swinging, standing = ([each for each in contacts if each.side is foot] for foot in (side, side.other))
+    assert [(each.begin, each.end) for each in swinging] == [(second.touch_down, None)]
+    assert [(each.begin, each.end) for each in standing] == [
+        (first.touch_down, third.lift_off),
+        (third.touch_down, None),
+    ]
+    for contact, step in ((swinging[0], second), (standing[0], first), (standing[1], third)):
+        np.testing.assert_allclose(contact.position[:2], [step.footstep.pose.x, step.footstep.pose.y])
+    at_rest = plan.contacts(plan.end_time + 1.0, 2.0)
+    assert [(contact.side, contact.end) for contact in at_rest] == [(Side.LEFT, None), (Side.RIGHT, None)]
+
+
+def test_every_contact_change_is_a_node_and_nodes_stay_as_time_goes_on():
+    place, turn = np.zeros(3), np.eye(3)
+    left = [ContactPhase(0.0, 0.43, place, turn), ContactPhase(1.0, math.inf, place, turn)]
+    plan = ContactPlan([left, [ContactPhase(0.0, math.inf, place, turn)]])
+    nodes = plan.nodes(0.0, 0.1, 14)
+    np.testing.assert_allclose(nodes[[0, 4, 10, 14]], [0.0, 0.43, 1.0, 1.4])
+    np.testing.assert_allclose(np.diff(nodes[4:11]), 0.095)
+    np.testing.assert_allclose(plan.nodes(0.5, 0.1, 5), [0.5, *nodes[5:10]])
+    np.testing.assert_allclose(plan.nodes(nodes[7], 0.1, 3), nodes[7:11])
+
+
+def test_the_com_reference_of_the_mpc_is_the_planned_com():
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    time = plan.steps[2].lift_off + 0.1
+    now = balance_plan(plan, time)
+    times = time + np.linspace(0.0, 1.5, 50)
+    planned = [plan.at(at).com_position for at in times]
+    np.testing.assert_allclose(com_reference_of(now, now.preview(0.02, 80))(times), planned, atol=2e-4)
+
+
+def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    step = next(step for step in plan.steps[2:] if step.footstep.side is Side.RIGHT)
+    time = 0.5 * (step.lift_off + step.touch_down)
+    layer, now = balance_layer(SETUP.walking.balance, SETUP.robot), balance_plan(plan, time)
+    state = state_on(now.reference)
+    assert layer.update(state, now, time, PERIOD).contact_targets is None
+    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.3, 0.0]))
+    layer.reset()
+    left, right = layer.update(pushed, now, time, PERIOD).contact_targets
+    assert left is None
+    nominal, stance = step.footstep.pose, plan.phase_at(time).left.pose
+    assert right.x > nominal.x + 0.03
+    assert right.y < nominal.y - 0.03
+    limits = SETUP.walking.balance
+    assert right.x - stance.x <= limits.longest_step + 1e-3
+    inward = replace(state, com_velocity=state.com_velocity + np.array([0.0, 0.5, 0.0]))
+    layer.reset()
+    _, right = layer.update(inward, now, time, PERIOD).contact_targets
+    assert stance.y - right.y == pytest.approx(limits.narrowest_step, abs=2e-3)
+
+
+def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_instantaneous_law_balances():
+    layer = balance_layer(SETUP.walking.balance, SETUP.robot)
+    alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    now = balance_plan(plan, 1.0)
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+
+    def fail(*_):
+        raise NoSolutionFound("centroidal MPC", "maximum iterations reached")
+
+    law._mpc._solver.solve = fail
+    tolerated = law.config.mpc.tolerated_failures
+    for decision in range(1, tolerated + 3):
+        time = 1.0 + 0.02 * decision
+        now = balance_plan(plan, time)
+        desired = layer.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD)
+        assert layer.failures == decision
+        assert ("maximum iterations" in layer.warning) == (decision > tolerated)
+    state = state_on(now.reference, (0.01, 0.0))
+    by_itself = alone.update(state, now, time, PERIOD).zmp_position
+    np.testing.assert_array_equal(desired.zmp_position, by_itself)
+    np.testing.assert_array_equal(layer.update(state, now, time, PERIOD).zmp_position, by_itself)  # until the next one
+    assert layer.failures == tolerated + 2
+    del law._mpc._solver.solve
+    now = balance_plan(plan, time + 0.02)
+    layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
+    assert layer.warning == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("decision_period", 0.0, "decision_period=0.0 s: must be positive"),
+        ("first_move", -0.1, "first_move=-0.1: must be zero or more"),
+        ("mpc.samples", 1, "samples=1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(key, value, why):
+    with pytest.raises(ConfigError, match=why):
+        load_setup("icub_v3", PATIENT | {f"centroidal_walking.{key}": value})
+
+
+def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
+    setup = load_setup("icub_v3", PATIENT | {"centroidal_walking.sole_margin": 0.06})
+    with pytest.raises(ConfigError, match=r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m"):
+        balance_layer(setup.walking.balance, setup.robot)
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize(("control", "duration"), [("position", 2.0), ("torque", 1.0)])
+def test_a_robot_walks_by_it(control, duration):
+    walk = SimulatedWalk(load_setup("icub_v3", PATIENT | {"walking.control": control}))
+    assert walk.get_ready()
+    assert walk.follow(VelocityCommand(0.15, duration=duration))
+    assert walk.robot.truth().base_position[0] > 0.1 * (duration - 1.0)
+    assert walk.layers.model_control.failures == 0
+    assert walk.held_ticks == 0

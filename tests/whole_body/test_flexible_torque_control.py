@@ -1,0 +1,155 @@
+"""TSID-Flex: torques of a robot whose hips bend, known torques of springs and dampers in the dynamics."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import idyntree.bindings as idyn
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, ConfigError
+from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, as_array
+from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController
+from tests.conftest import model_of
+from tests.whole_body.standing_robot import (
+    PERIOD,
+    RATE,
+    ROBOT,
+    accelerations,
+    reference,
+    start_posture,
+    state,
+    walking_config,
+)
+
+STIFFNESS, DAMPING, JOINTS = 500.0, 20.0, 23  # [N·m/rad], [N·m·s/rad]
+HIPS = ("l_hip_pitch", "r_hip_pitch")
+AXES = (DeflectionAxis.ROLL, DeflectionAxis.PITCH)
+FLEXIBLE = slice(6 + JOINTS, None)
+
+
+@lru_cache
+def flexible(stiffness=STIFFNESS, damping=DAMPING):
+    description = model_of(ROBOT).description
+    joints = FlexibilityConfig(HIPS, AXES, stiffness, damping).flexible_joints(ROBOT, description.joints)
+    return IdynTreeModel(replace(description, flexible_joints=joints).with_flexible_joints())
+
+
+def controller_of(model, horizon=0.0, **regulation):
+    config = walking_config()
+    task = replace(config.flexible_torque_control.flexible_joints, **regulation)
+    law = replace(config.flexible_torque_control, flexible_joints=task, spring_horizon=horizon)
+    return FlexibleTorqueController(model, config.rigid_torque_control, law, RATE, start_posture())
+
+
+@lru_cache
+def flexible_controller(horizon=0.0):
+    return controller_of(flexible(), horizon)
+
+
+def moving_state(deflections, rates, seed=5):
+    """A state near standing, everything moving a little, with its hips bent."""
+    rng, posture = np.random.default_rng(seed), start_posture()
+    joints = posture.joint_positions + 0.03 * rng.normal(size=JOINTS)
+    moving = state(replace(posture, joint_positions=joints), 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=JOINTS))
+    return replace(moving, flexible_positions=deflections, flexible_velocities=rates)
+
+
+def generalised_forces(model, before, acceleration, wrenches):
+    """M ν̇ + h - Σ Jᵀ f of the robot with flexible joints by iDynTree, (6 + n + f,)."""
+    body, pose = model.kinematics_and_dynamics(), np.eye(4)
+    pose[:3, :3], pose[:3, 3] = before.base_rotation, before.base_position
+    joints = np.concatenate((before.joint_positions, before.flexible_positions))
+    rates = np.concatenate((before.joint_velocities, before.flexible_velocities))
+    assert body.setRobotState(pose, joints, before.base_twist, rates, np.array([0.0, 0.0, -GRAVITY]))
+    external = idyn.LinkWrenches(model.model)
+    external.zero()
+    forces = idyn.FreeFloatingGeneralizedTorques(model.model)
+    assert body.inverseDynamics(acceleration[:6], acceleration[6:], external, forces)
+    left = np.concatenate((as_array(forces.baseWrench()), as_array(forces.jointTorques())))
+    left[6:] += model.rotor_inertia @ acceleration[6:]
+    frames = model.description.left_foot_frame, model.description.right_foot_frame
+    for frame, wrench in zip(frames, wrenches, strict=True):
+        jacobian = idyn.MatrixDynSize(6, len(left))
+        assert body.getFrameFreeFloatingJacobian(frame, jacobian)
+        left -= as_array(jacobian).T @ wrench
+    return left
+
+
+def answer(controller, joints):
+    """ν̇ and both wrenches of the last tick."""
+    solution = controller.problem.solution
+    return np.concatenate((solution[-6:], solution[:joints])), 30.0 * solution[joints : joints + 12].reshape(2, 6)
+
+
+@pytest.mark.parametrize("horizon", [0.0, 0.02])
+def test_the_equations_of_motion_hold_with_the_torques_of_motors_springs_and_dampers(horizon):
+    """Those of springs and dampers after the horizon, with the accelerations that are asked for."""
+    deflections, rates = np.array([0.03, -0.02, 0.01, 0.04]), np.array([0.1, 0.2, -0.3, 0.1])
+    before, controller = moving_state(deflections, rates), flexible_controller(horizon)
+    controller.reset(start_posture())
+    torques = controller.command(before, reference(), PERIOD).values
+    acceleration, wrenches = answer(controller, JOINTS + 4)
+    forces = generalised_forces(flexible(), before, acceleration, wrenches)
+    changes = horizon * acceleration[FLEXIBLE]
+    later = deflections + horizon * (rates + 0.5 * changes)
+    np.testing.assert_allclose(forces[:6], 0.0, atol=1e-6)
+    np.testing.assert_allclose(forces[6 : 6 + JOINTS], torques, atol=1e-6)
+    np.testing.assert_allclose(forces[FLEXIBLE], -STIFFNESS * later - DAMPING * (rates + changes), atol=1e-6)
+
+
+def test_stiff_springs_give_the_torques_of_the_rigid_controller():
+    """Springs of 1e9 N·m/rad under what the rigid hips carry, at rest."""
+    config, before = walking_config().rigid_torque_control, moving_state(np.zeros(4), np.zeros(4))
+    rigid = RigidTorqueController(model_of(ROBOT), config, RATE, start_posture())
+    expected = rigid.command(before, reference(), PERIOD).values
+    acceleration, wrenches = answer(rigid, JOINTS)
+    stiff = flexible(1e9, 0.0)
+    carried = generalised_forces(stiff, before, np.append(acceleration, np.zeros(4)), wrenches)[FLEXIBLE]
+    assert np.max(np.abs(carried)) > 5.0
+    bent = replace(before, flexible_positions=-carried / 1e9)
+    controller = controller_of(stiff, weight=1e8, stiffness=0.0)
+    np.testing.assert_allclose(controller.command(bent, reference(), PERIOD).values, expected, atol=2e-3)
+
+
+def test_without_flexible_joints_it_is_the_rigid_controller():
+    config = walking_config()
+    same = replace(
+        config.flexible_torque_control,
+        com=config.rigid_torque_control.com,
+        angular_momentum=config.rigid_torque_control.angular_momentum,
+    )
+    flexible_law = FlexibleTorqueController(model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture())
+    rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, RATE, start_posture())
+    before = moving_state(np.zeros(0), np.zeros(0))
+    expected = rigid.command(before, reference(), PERIOD).values
+    np.testing.assert_allclose(flexible_law.command(before, reference(), PERIOD).values, expected, atol=1e-9)
+
+
+def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
+    controller, before = flexible_controller(), replace(state(), flexible_positions=np.zeros(4))
+    before = replace(before, flexible_velocities=np.zeros(4))
+    wrenches = np.array([reference().left_foot_wrench, reference().right_foot_wrench])
+    carried = generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE]
+    controller.reset(start_posture())
+    controller.command(replace(before, flexible_positions=-carried / STIFFNESS), reference(), PERIOD)
+    acceleration, _ = answer(controller, JOINTS + 4)
+    np.testing.assert_allclose(acceleration[FLEXIBLE], 0.0, atol=0.5)
+
+
+def test_what_is_desired_and_commanded_is_of_the_actuated_joints():
+    controller, before = flexible_controller(), moving_state(np.zeros(4), np.zeros(4))
+    controller.reset(start_posture())
+    assert controller.desired_velocity.shape == (6 + JOINTS,)
+    assert controller.command(before, reference(), PERIOD).values.shape == (JOINTS,)
+    assert controller.desired_velocity.shape == (6 + JOINTS,)
+    assert controller.desired_joint_positions.shape == (JOINTS,)
+    np.testing.assert_allclose(accelerations(controller, before)[6:], answer(controller, JOINTS + 4)[0][6 : 6 + JOINTS])
+    np.testing.assert_allclose(
+        controller.desired_posture.joint_positions, controller.desired_joint_positions, atol=1e-12
+    )
+
+
+def test_flexible_joints_cannot_be_a_hard_task():
+    with pytest.raises(ConfigError, match="nothing moves flexible joints at once"):
+        controller_of(flexible(), priority=Priority.HARD)
