@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import RobotState, Side, so3
-from gradiva.planner import WalkingPlanner
+from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
@@ -65,7 +65,8 @@ def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
     assert plan.steps[0].touch_down == step.touch_down
     assert step.lift_off > 5.0
     stance = plan.at(5.0).foot(step.side.other).position
-    assert math.hypot(step.pose.x - stance[0], step.pose.y - stance[1]) <= PLANNER.config.max_feet_distance + 1e-9
+    reach = SETUP.walking.step_adaptation.reach * PLANNER.config.max_feet_distance
+    assert math.hypot(step.pose.x - stance[0], step.pose.y - stance[1]) <= reach + 1e-9
     shift = SETUP.walking.step_adaptation.unloading
     assert (step.lift_off - 5.0) / shift == pytest.approx(round((step.lift_off - 5.0) / shift), abs=1e-9)
     assert np.sign(step.shift_zmp[1]) in (0.0, step.side.sign)  # towards the foot that steps
@@ -98,6 +99,16 @@ def test_soles_are_not_moved_by_a_push_while_a_foots_sensor_is_not_trusted(ready
     assert walk.run(0.4)
     assert walk.layers.capture_stepping.is_recovering(walk.time)
     assert bool(walk.layers.sole_levelling.offsets) is not bool(untrusted)
+
+
+def test_a_robot_that_walks_recovers_from_no_push_that_it_had_while_it_stood(ready):
+    walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time")
+    walk.robot.push(Push(walk.setup.robot.torso_frame, (0.0, 110.0, 0.0), walk.time, 0.1))
+    assert walk.run(0.6)
+    follower = walk.controller._follower
+    assert follower.is_recovering(walk.time)
+    walk.controller.walk(VelocityCommand(0.1, duration=2.0))
+    assert not follower.is_recovering(walk.time)
 
 
 def test_a_moved_and_turned_world_gets_the_same_step_and_a_mirrored_one_the_mirrored_step():

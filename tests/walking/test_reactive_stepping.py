@@ -186,13 +186,69 @@ def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tip
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
 
 
+# -- what triggers a change, and what a swing can still follow ---------------------------------------------------------
+
+
+SPEED, AHEAD = 0.3, np.array([1.0, 0.0])
+
+
+class SingleSupport:
+    """Reactive stepping in a part of a single support at 0.3 m/s, in which the DCM and the swinging sole are moved."""
+
+    def __init__(self, part, **settings):
+        planner = WalkingPlanner(SETUP.walking.planner)
+        config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
+        self.stepping = ReactiveStepping(config, planner.config, SOLE)
+        self.plan = planner.walk(VelocityCommand(SPEED, duration=5.0), planner.at_origin(0.0))
+        step = self.plan.steps[4]
+        self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
+        self.side = step.footstep.side
+
+    def retarget(self, error, sole_height=0.02):
+        """Decide with an error of the DCM and a height of the swinging sole above the ground, [m]."""
+        reference = self.reference
+        sole = np.array([*reference.foot(self.side).position[:2], sole_height])
+        state = SimpleNamespace(
+            dcm_position=reference.dcm.position + error,
+            com_position=reference.com_position,
+            zmp_position=reference.dcm.position - reference.dcm.velocity / SETUP.walking.planner.natural_frequency,
+            zmp_is_measured=True,
+            foot_position=lambda _: sole,
+            foot_wrench=lambda _: np.array([0.0, 0.0, 0.5 * WEIGHT, 0.0, 0.0, 0.0]),
+        )
+        return self.stepping.retarget(state, reference, self.plan)
+
+
+def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
+    step = SingleSupport(0.5, trigger=0.01, trigger_time=0.2, release_time=0.1)
+    swinging, standing = step.reference, step.plan.at(step.plan.steps[4].touch_down + 0.05)
+    for margin in (-0.01, 0.01):
+        step.stepping.reset()
+        step.retarget((1.0 + margin) * 0.2 * SPEED * AHEAD)
+        assert step.stepping.log.is_active == (margin > 0.0)
+        step.retarget(0.2 * AHEAD)
+        step.reference = standing
+        step.retarget((1.0 + margin) * 0.1 * SPEED * AHEAD)
+        assert step.stepping.log.is_active == (margin > 0.0)
+        step.reference = swinging
+
+
+def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_along_it():
+    push = np.array([0.0, -0.09])
+    near, far, shortly_before = 0.5 * CONFIG.clearance, 2.0 * CONFIG.clearance, 0.75
+    assert SingleSupport(shortly_before).retarget(push, near) is None
+    assert SingleSupport(shortly_before).retarget(push, far) is not None
+    assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
+
+
 # -- lift-off waits for load -------------------------------------------------------------------------------------------
 
 
 class DoubleSupport:
     """Reactive stepping shortly before a lift-off."""
 
-    def __init__(self, mode=SteppingMode.PLACE_AND_TIME, before=0.02):
+    def __init__(self, mode=SteppingMode.PLACE_AND_TIME, before=0.02, zmp_is_measured=True):
+        self.zmp_is_measured = zmp_is_measured
         planner = WalkingPlanner(SETUP.walking.planner)
         self.stepping = ReactiveStepping(replace(CONFIG, mode=mode), planner.config, SOLE)
         self.plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
@@ -206,7 +262,9 @@ class DoubleSupport:
         loads = {swing.other: load * WEIGHT, swing: (1.0 - load) * WEIGHT}
         dcm = self.reference.dcm.position - behind * way / np.linalg.norm(way)
         state = SimpleNamespace(
-            dcm_position=dcm, foot_wrench=lambda side: np.array([0.0, 0.0, loads[side], 0.0, 0.0, 0.0])
+            dcm_position=dcm,
+            zmp_is_measured=self.zmp_is_measured,
+            foot_wrench=lambda side: np.array([0.0, 0.0, loads[side], 0.0, 0.0, 0.0]),
         )
         return self.stepping.retarget(state, self.reference, self.plan)
 
@@ -227,8 +285,14 @@ def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behi
 
 @pytest.mark.parametrize(
     ("load", "behind", "settings"),
-    [(0.6, 0.05, {}), (0.1, -0.05, {}), (0.1, 0.05, {"before": 0.1}), (0.1, 0.05, {"mode": SteppingMode.PLACE})],
-    ids=["loaded", "the DCM is ahead", "too early", "in place"],
+    [
+        (0.6, 0.05, {}),
+        (0.1, -0.05, {}),
+        (0.1, 0.05, {"before": 0.1}),
+        (0.1, 0.05, {"mode": SteppingMode.PLACE}),
+        (0.1, 0.05, {"zmp_is_measured": False}),
+    ],
+    ids=["loaded", "the DCM is ahead", "too early", "in place", "no foot's sensor is trusted"],
 )
 def test_a_lift_off_comes_as_planned_where_waiting_does_not_help(load, behind, settings):
     assert DoubleSupport(**settings).retarget(load, behind) is None

@@ -29,11 +29,14 @@ class StepAdaptationConfig:
     Attributes:
         mode: What it may change.
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
+        trigger_time: In which the walk covers the error that triggers, where that is more, [s].
         release: DCM error below which the footholds are the plan's again, [m].
+        release_time: In which the walk covers the error that releases, where that is more, [s].
         minimum_move: Change of a foothold below which it stays, [m].
         minimum_delay: Change of a touch-down below which it stays, [s].
         prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
+        clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         shortest_support: Shortest single support, [s].
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
@@ -69,11 +72,14 @@ class StepAdaptationConfig:
 
     mode: SteppingMode
     trigger: float
+    trigger_time: float
     release: float
+    release_time: float
     minimum_move: float
     minimum_delay: float
     prediction: float
     frozen: float
+    clearance: float
     shortest_support: float
     shortest_fall: float
     last_delay: float
@@ -108,6 +114,9 @@ class StepAdaptationConfig:
 
     def __post_init__(self) -> None:
         may_be_zero = (
+            "clearance",
+            "release_time",
+            "trigger_time",
             "minimum_move",
             "minimum_delay",
             "sole_margin",

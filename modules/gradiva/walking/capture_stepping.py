@@ -51,7 +51,8 @@ class CaptureStepping:
         self._config, self._planner, self._sole = config, planner, sole
         limits = planner.config
         width = max(limits.min_step_width, limits.min_feet_distance)
-        self._adapter = StepAdapter(config, sole, limits.zmp_offset, limits.max_feet_distance, width, compiler)
+        reach = config.reach * limits.max_feet_distance
+        self._adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
         self._shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
         margin = config.standing_margin
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)

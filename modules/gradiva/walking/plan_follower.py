@@ -360,7 +360,8 @@ class PlanFollower:
 
     def is_recovering(self, time: float) -> bool:
         """Return whether a robot that stands was pushed shortly before ``time`` [s]; see ``StandingAdaptation``."""
-        return self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
+        walks = not isinstance(self._command, StopCommand | None)
+        return not walks and self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
 
     def _note_catch(self, time: float) -> None:
         """Remember until when the robot is being caught: to the touch-down after the next one."""

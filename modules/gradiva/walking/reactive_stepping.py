@@ -66,14 +66,16 @@ class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
     The error of the DCM triggers it in single support, and keeps it active until a double support in which the error
-    is small: in between, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
+    is small. The faster a healthy robot walks the farther it is off, most of it late: both limits grow with the speed.
+    While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is. In between they do not: a reference
     that follows the robot forgets the error. The velocity of the CoM, and so the DCM, is older than the tick by a
     filter and the sensors; the error is predicted over that time.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
-    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, and a foot that comes
-    down already lands earlier but never later. In double support a foot lifts off later, by at most
+    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the sole comes
+    down within ``clearance`` of the ground, where a robot that tilts would drag it along; a foot that comes down lands
+    earlier but never later. In double support a foot lifts off later, by at most
     ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
     Attributes:
@@ -115,13 +117,15 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        dcm_x, dcm_y = dcm = tuple(state.dcm_position.tolist())
-        error, is_believed = math.dist(dcm, reference.dcm.position.tolist()), self._is_believed(dcm_x, dcm_y)
-        index = plan.landings.after(reference.time)
+        config = self._config
+        error, is_believed = state.dcm_position - reference.dcm.position, self._is_believed(state)
+        index, distance = plan.landings.after(reference.time), math.hypot(*error.tolist())
+        speed = _speed(plan, index)
+        is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if reference.is_double_support or index == len(plan.landings):
             self._nominal, self._late = None, 0.0
-            self._is_active = self._is_active and error > self._config.release
-            self._is_catching = self._is_catching or (is_believed and error > self._config.trigger)
+            self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
+            self._is_catching = self._is_catching or is_pushed
             waiting = None
             if index == len(plan.landings):  # it stands: the next walk begins without a past
                 self._is_catching, self._waited = False, 0.0
@@ -130,7 +134,7 @@ class ReactiveStepping:
             self._log(None)
             return waiting
         step = plan.landings[index]
-        self._is_active = self._is_active or (is_believed and error > self._config.trigger)
+        self._is_active = self._is_active or is_pushed
         self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
         change = None
         if self._is_active and is_believed:
@@ -142,7 +146,7 @@ class ReactiveStepping:
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
-        if not 0.0 < left <= config.wait or self._waited >= config.longest_wait:
+        if not 0.0 < left <= config.wait or self._waited >= config.longest_wait or not state.zmp_is_measured:
             return None
         loads = {side: max(0.0, float(state.foot_wrench(side)[2])) for side in Side}
         way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
@@ -158,7 +162,7 @@ class ReactiveStepping:
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         time = reference.time
-        if step.touch_down - time < self._config.frozen:
+        if step.touch_down - time < self._config.frozen or self._is_landing(state, reference, step):
             return None
         running, swing = nominal.running, reference.foot(step.footstep.side)
         running.shortest, running.longest = self._times(step, nominal, time)
@@ -171,6 +175,13 @@ class ReactiveStepping:
             return None
         self._changes += 1
         return Retarget((foothold,), state.dcm_position, state.com_position)
+
+    def _is_landing(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
+        """Return whether the sole comes down and is so near to the ground that it would be dragged along it."""
+        side, clearance = step.footstep.side, self._config.clearance
+        if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
+            return False
+        return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -224,8 +235,9 @@ class ReactiveStepping:
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
-    def _is_believed(self, x: float, y: float) -> bool:
+    def _is_believed(self, state: RobotState) -> bool:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
+        x, y = state.dcm_position.tolist()
         last, self._last_dcm = self._last_dcm, (x, y)
         return last is None or math.hypot(x - last[0], y - last[1]) <= self._config.largest_jump
 
@@ -336,6 +348,12 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
     twist = foot.twist.copy()
     twist[2:5] += rate[2], rate[0], rate[1]
     return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
+
+
+def _speed(plan: WalkingPlan, index: int) -> float:
+    """Return the larger one of the commanded speeds at the step of an index and at the one before, [m/s]."""
+    steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
+    return max((math.hypot(unicycle.forward, unicycle.lateral) for unicycle in steps), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

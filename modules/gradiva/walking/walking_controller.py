@@ -295,7 +295,8 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        reference = self._follower.adapted(state, reference, time)
+        known = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
+        reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
