@@ -111,7 +111,8 @@ def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the
 
 
 def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_instantaneous_law_balances():
-    layer = balance_layer(SETUP.walking.balance, SETUP.robot)
+    setup = load_setup("icub_v3", PATIENT | {"centroidal_walking.gives_wrenches": True})
+    layer = balance_layer(setup.walking.balance, setup.robot)
     alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
     plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
     now = balance_plan(plan, 1.0)
@@ -128,6 +129,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
         desired = layer.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD)
         assert layer.failures == decision
         assert ("maximum iterations" in layer.warning) == (decision > tolerated)
+        assert (desired.foot_wrenches is None) == (decision > tolerated)  # layer 3 gets those of one and the same law
     state = state_on(now.reference, (0.01, 0.0))
     by_itself = alone.update(state, now, time, PERIOD).zmp_position
     np.testing.assert_array_equal(desired.zmp_position, by_itself)
