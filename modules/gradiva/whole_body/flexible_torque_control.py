@@ -164,6 +164,7 @@ class FlexibleTorqueControlConfig:
         transition: Of the wrenches where contacts begin and end.
         spring_horizon: After which the torques of the flexible joints count in the dynamics; 0: those of now, as in the
             thesis, [s].
+        wrench_weight: Of each N² and (N·m)² away from the expected wrenches, see `RigidTorqueControlConfig`, [-].
     """
 
     com: ComTaskConfig
@@ -171,6 +172,7 @@ class FlexibleTorqueControlConfig:
     flexible_joints: FlexibleJointTaskConfig
     transition: WrenchTransitionConfig
     spring_horizon: float
+    wrench_weight: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -214,6 +216,7 @@ class FlexibleTorqueController(RigidTorqueController):
             rigid,
             com=config.com,
             angular_momentum=config.angular_momentum,
+            wrench_weight=config.wrench_weight,
             posture=_with_flexible_group(rigid.posture, model.description),
         )
         tasks = [FlexibleJointTask("flexible joints", config.flexible_joints), *tasks]
