@@ -27,7 +27,7 @@ from gradiva.setup import load_setup
 from tests.conftest import description_of
 
 STIFFNESS, DAMPING, PERIOD = 1000.0, 60.0, 0.001  # [N·m/rad], [N·m·s/rad], [s]
-CONFIG = FlexibleJointObserverConfig(1.0, FootMotion.KINEMATICS, 0.0)
+CONFIG = FlexibleJointObserverConfig(1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06)
 ACTUATED = 32
 
 
@@ -81,11 +81,12 @@ def test_the_recursion_is_idyntrees_inverse_dynamics_whatever_moves(seed):
         damping=np.full(4, DAMPING),
         period=PERIOD,
         computed_fraction=1.0,
+        touch_duration=1.0,
         left_foot_swings=1.0,
         right_foot_swings=1.0,
     )
     actuated = velocities[:ACTUATED], accelerations[:ACTUATED]
-    memory = positions[ACTUATED:], velocities[ACTUATED:], *actuated, twist, base_acceleration
+    memory = positions[ACTUATED:], velocities[ACTUATED:], *actuated, twist, base_acceleration, np.zeros(14)
     function.inputs["memory"][:] = np.concatenate(memory)
     result = function()
     accelerations[ACTUATED:] = (result["velocities"] - velocities[ACTUATED:]) / PERIOD
@@ -156,6 +157,23 @@ def test_after_a_step_of_the_wrench_the_deflection_approaches_its_rest_as_spring
     end = -observed.torques / STIFFNESS
     decay = (DAMPING / (STIFFNESS * PERIOD + DAMPING)) ** 50
     np.testing.assert_allclose(observed.positions, end + decay * (before.positions - end), atol=1e-6)
+
+
+def test_a_blow_at_touch_down_hardly_reaches_the_hips_and_a_lasting_load_does():
+    """Behind a low pass whose time constant T fades in a time D, T (1 - t / D)."""
+    subject, duration, time_constant = observer(touch_time_constant=0.02), 0.06, 0.02
+    hanging, load = np.zeros((2, 6)), standing()[1]
+    resting = subject.update(measurement(contact_wrenches=hanging), reference(), None).torques
+    carried = observer().update(measurement(contact_wrenches=load), reference(), None).torques
+    ratio = 0.0
+    for tick in range(1, 81):
+        observed = subject.update(measurement(PERIOD * tick, contact_wrenches=load), reference(), None)
+        remaining = time_constant * max(0.0, 1.0 - PERIOD * tick / duration)
+        ratio += (1.0 - ratio) * (1.0 - np.exp(-PERIOD / remaining) if remaining > 1e-9 else 1.0)
+        if tick == 3:
+            np.testing.assert_allclose((observed.torques - resting) / (carried - resting), ratio, atol=0.02)
+            assert ratio < 0.15
+    np.testing.assert_allclose(observed.torques, carried, atol=0.6)
 
 
 def test_measured_torques_correct_what_goes_on_to_the_hips():

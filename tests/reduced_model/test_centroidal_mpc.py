@@ -86,6 +86,18 @@ def test_a_body_in_flight_falls_as_a_stone_and_keeps_its_angular_momentum():
     assert np.all(found.corner_forces == 0.0)
 
 
+@pytest.mark.parametrize("persistence", [0.0, 0.7])
+def test_an_external_wrench_pushes_a_body_in_flight_as_long_as_it_is_expected_to_last(persistence):
+    plan = ContactPlan([[ContactPhase(-2.0, -1.0, np.zeros(3), STAND), ContactPhase(9.0, 10.0, np.zeros(3), STAND)]])
+    mpc = CentroidalMpc(replace(CONFIG, wrench_persistence=persistence), CentroidalBody(2.0, (SOLE,)))
+    state = CentroidalState([0.0, 0.0, 1.0], ZERO, ZERO, np.zeros((1, 3)))
+    wrench = np.array([6.0, 0.0, 0.0, 0.0, 0.0, 0.5])
+    found = mpc.update(0.0, state, plan, lambda times: np.zeros((len(times), 3)), wrench)
+    impulses = np.cumsum(persistence ** np.arange(12) * np.diff(found.times))
+    np.testing.assert_allclose(found.com_velocities[1:, 0], 3.0 * impulses, atol=1e-12)
+    np.testing.assert_allclose(found.angular_momenta[1:, 2], 0.5 * impulses, atol=1e-12)
+
+
 def test_forces_beside_the_com_turn_the_body_by_their_lever(mpc):
     """Under constant forces the momentum is that of the moment integrated along the parabola of the CoM."""
     plan = walk()
@@ -317,7 +329,8 @@ def test_phases_of_a_contact_that_overlap_are_refused():
 
 
 @pytest.mark.parametrize(
-    "change", [{"samples": 1}, {"period": 0.0}, {"deadline": math.inf}, {"tolerated_failures": -1}]
+    "change",
+    [{"samples": 1}, {"period": 0.0}, {"deadline": math.inf}, {"tolerated_failures": -1}, {"wrench_persistence": 1.1}],
 )
 def test_a_configuration_out_of_range_is_refused(change):
     with pytest.raises(ConfigError, match=next(iter(change))):

@@ -38,7 +38,10 @@ def flexible(stiffness=STIFFNESS, damping=DAMPING):
 def controller_of(model, horizon=0.0, **regulation):
     config = walking_config()
     task = replace(config.flexible_torque_control.flexible_joints, **regulation)
-    law = replace(config.flexible_torque_control, flexible_joints=task, spring_horizon=horizon)
+    wrench_weight = config.rigid_torque_control.wrench_weight
+    law = replace(
+        config.flexible_torque_control, flexible_joints=task, spring_horizon=horizon, wrench_weight=wrench_weight
+    )
     return FlexibleTorqueController(model, config.rigid_torque_control, law, RATE, start_posture())
 
 
@@ -118,6 +121,7 @@ def test_without_flexible_joints_it_is_the_rigid_controller():
         config.flexible_torque_control,
         com=config.rigid_torque_control.com,
         angular_momentum=config.rigid_torque_control.angular_momentum,
+        wrench_weight=config.rigid_torque_control.wrench_weight,
     )
     flexible_law = FlexibleTorqueController(model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture())
     rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, RATE, start_posture())

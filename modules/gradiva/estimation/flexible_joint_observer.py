@@ -79,17 +79,25 @@ class FlexibleJointObserverConfig:
         computed_fraction: Of the torques of actuated joints, the rest is measured: 1 ignores what is measured, [-].
         swing_motion: Of a foot that the plan has in the air.
         acceleration_time_constant: Of the low pass on accelerations, which are differences of velocities, [s].
+        touch_time_constant: Of a low pass on the wrench of a foot that has just touched the ground, [s]:
+            the blow stops the leg and hardly reaches the hip, but the recursion takes the foot to be at rest.
+        touch_duration: In which that low pass fades, [s].
     """
 
     computed_fraction: float
     swing_motion: FootMotion
     acceleration_time_constant: float
+    touch_time_constant: float
+    touch_duration: float
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.computed_fraction <= 1.0:
             raise ConfigError(f"computed_fraction={self.computed_fraction}, must be in [0, 1]")
-        if self.acceleration_time_constant < 0.0:
-            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
+        for name in ("acceleration_time_constant", "touch_time_constant"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        if self.touch_duration <= 0.0:
+            raise ConfigError(f"touch_duration={self.touch_duration}, must be positive; touch_time_constant = 0: none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +143,8 @@ class FlexibleJointObserver:
         self._function = built_once(key, lambda: observer_function(model, compiler))
         self._function.set(
             computed_fraction=config.computed_fraction,
+            touch_time_constant=config.touch_time_constant,
+            touch_duration=config.touch_duration,
             stiffness=[joint.stiffness for joint in description.flexible_joints],
             damping=[joint.damping for joint in description.flexible_joints],
         )
@@ -211,6 +221,16 @@ class FlexibleJointObserver:
                 hint = "; computed_fraction = 1 needs none" if name == "joint_torques" else ""
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s{hint}")
 
+
+_NUMBERS = (
+    "period",
+    "computed_fraction",
+    "acceleration_gain",
+    "is_first",
+    "touch_time_constant",
+    "touch_duration",
+)
+_TOUCH = 10.0  # [N] above the noise of sensors
 
 # -- the recursion -----------------------------------------------------------------------------------------------------
 
@@ -352,12 +372,17 @@ def observer_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
         cs.vertcat(inputs["joint_velocities"], speeds),
         cs.vertcat(differences[0][0], changes),
     )
-    torques = _flexible_torques(model, inputs, joints, differences[1][0])
+    feet = {
+        side: _contact(memory, side, inputs, _foot_on_ground(model, side, inputs["contact_wrenches"])) for side in Side
+    }
+    on_ground = {side: wrench for side, (wrench, _) in feet.items()}
+    torques = _flexible_torques(model, inputs, joints, differences[1][0], on_ground)
     last = _implicit_step(inputs, cs.substitute(torques, bent, positions), changes, positions, speeds)[0]
     torques = cs.substitute(torques, bent, cs.if_else(inputs["is_first"] > 0.5, last, positions))
     deflections, velocities = _implicit_step(inputs, torques, changes, positions, speeds)
     torques = cs.substitute(torques, changes, (velocities - speeds) / inputs["period"])
-    for value in (deflections, velocities, *differences[0][1:], *differences[1][1:]):
+    of_feet = (value for wrench, age in feet.values() for value in (age, wrench))
+    for value in (deflections, velocities, *differences[0][1:], *differences[1][1:], *of_feet):
         memory.keep(value)
     outputs = {"positions": deflections, "velocities": velocities, "torques": torques, "memory": memory.output}
     return FlatFunction(
@@ -379,7 +404,7 @@ def _inputs(measured: int, flexible: int, sensors: int) -> dict[str, cs.SX]:
         "stiffness": (flexible,),
         "damping": (flexible,),
     }
-    shapes |= dict.fromkeys(("period", "computed_fraction", "acceleration_gain", "is_first"), (1,))
+    shapes |= dict.fromkeys(_NUMBERS, (1,))
     for side in Side:
         shapes |= {f"{side}_foot_rotation": (3, 3), f"{side}_foot_swings": (1,)}
     return {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
@@ -395,7 +420,11 @@ def _acceleration(memory: Memory, name: str, inputs: dict[str, cs.SX], gain: cs.
 
 
 def _flexible_torques(
-    model: IdynTreeModel, inputs: dict[str, cs.SX], joints: _Joints, base_acceleration: cs.SX
+    model: IdynTreeModel,
+    inputs: dict[str, cs.SX],
+    joints: _Joints,
+    base_acceleration: cs.SX,
+    on_ground: Mapping[Side, cs.SX],
 ) -> cs.SX:
     """Return the torques of the flexible joints, (f, 1)."""
     gravity, to_base = cs.DM([0.0, 0.0, GRAVITY]), inputs["base_rotation"].T
@@ -417,8 +446,8 @@ def _flexible_torques(
         sole = model.model.getFrameTransform(model.frame_index(model.description.foot_frame(side)))
         upward = clean(as_pose(sole)[1]) @ inputs[f"{side}_foot_rotation"].T @ gravity
         foot = _Motion(cs.SX(3, 1), cs.SX(3, 1), upward).blended(moving, inputs[f"{side}_foot_swings"])
-        on_ground = _foot_on_ground(model, side, inputs["contact_wrenches"])
-        found |= joint_torques(chain, foot, on_ground, joints, corrected, inputs["computed_fraction"])
+        wrench = on_ground[side][:3], on_ground[side][3:]
+        found |= joint_torques(chain, foot, wrench, joints, corrected, inputs["computed_fraction"])
     names = [joint.name for joint in model.description.flexible_joints]
     lost = [name for joint, name in enumerate(names, measured) if joint not in found]
     if lost:
@@ -428,8 +457,19 @@ def _flexible_torques(
     return cs.vertcat(*(found[joint] for joint in range(measured, measured + len(names))))
 
 
-def _foot_on_ground(model: IdynTreeModel, side: Side, readings: cs.SX) -> tuple[cs.SX, cs.SX]:
-    """Return force and moment of a foot on the ground, about the origin and in the axes of the foot's link."""
+def _contact(memory: Memory, side: Side, inputs: dict[str, cs.SX], wrench: cs.SX) -> tuple[cs.SX, cs.SX]:
+    """Return the wrench of a foot behind the low pass that fades after its touch, and the time since that, [s]."""
+    age, last = memory.last(f"{side}_contact_age"), memory.last(f"{side}_contact_wrench", 6)
+    touches, duration = cs.sumsqr(wrench[:3]) > _TOUCH**2, inputs["touch_duration"]
+    age = cs.if_else(touches, cs.if_else(inputs["is_first"] > 0.5, duration, age + inputs["period"]), 0.0)
+    time_constant = inputs["touch_time_constant"] * cs.fmax(0.0, 1.0 - age / duration)
+    is_filtered = cs.logic_and(touches, time_constant > 0.0)
+    gain = cs.if_else(is_filtered, 1.0 - cs.exp(-inputs["period"] / cs.fmax(time_constant, 1e-9)), 1.0)
+    return last + gain * (wrench - last), age
+
+
+def _foot_on_ground(model: IdynTreeModel, side: Side, readings: cs.SX) -> cs.SX:
+    """Return force and moment of a foot on the ground, about the origin and in the axes of the foot's link, (6, 1)."""
     foot = model.model.getFrameLink(model.frame_index(model.description.foot_frame(side)))
     force, moment = cs.SX(3, 1), cs.SX(3, 1)
     for row in model.description.sensors_of(side):
@@ -441,7 +481,7 @@ def _foot_on_ground(model: IdynTreeModel, side: Side, readings: cs.SX) -> tuple[
         own = -clean(turn) @ readings[row, :3].T
         force += own
         moment += cs.cross(clean(place), own) - clean(turn) @ readings[row, 3:].T
-    return force, moment
+    return cs.vertcat(force, moment)
 
 
 def _implicit_step(

@@ -437,6 +437,9 @@ class StateEstimator:
     Or from a measurement of the base, where it is configured so.
 
     The equations stand in ``floating_base_kinematics``.
+
+    Attributes:
+        flexible_joints: Their observer; None: the model has none.
     """
 
     def __init__(
@@ -460,7 +463,7 @@ class StateEstimator:
         """
         self._config = config
         self._contacts, self._external_wrench = contacts, external_wrench
-        self._flexible_joints = flexible_joints
+        self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -480,8 +483,8 @@ class StateEstimator:
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
-        if self._flexible_joints is not None:
-            self._flexible_joints.reset()
+        if self.flexible_joints is not None:
+            self.flexible_joints.reset()
         if self._external_wrench is not None:
             self._external_wrench.reset()
         self._last: RobotState | None = None
@@ -515,8 +518,8 @@ class StateEstimator:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
         observed = _RIGID
-        if self._flexible_joints is not None:
-            observed = self._flexible_joints.update(measurement, reference, self._last)
+        if self.flexible_joints is not None:
+            observed = self.flexible_joints.update(measurement, reference, self._last)
             lags |= {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
         outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time

@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from gradiva.common import (
     FootContact,
-    JointCommand,
     Measurement,
     NDArray,
     RobotPosture,
@@ -81,6 +80,8 @@ _JOINTS = 16  # of a part: an arm with its hand
 _SIGNALS, _ELEMENTS = 40, 6  # of a logged tick
 _FAMILY = WireFamily.YARP_3
 _PREPARE, _SETTLE = 0.5, 0.3  # [s] before and after a walk by torque, in which nothing is timed
+_BY_TORQUE = {"walking.control": "torque", "walking.prepare_duration": _PREPARE}
+_SOFT_HIPS = 3000.0  # [N·m/rad]
 _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
 Tick = tuple[RobotState, WholeBodyReference, float]
@@ -158,6 +159,9 @@ def run_benchmark(
         rows.append(benchmark_row(f"simulation.step_10ms.robot_plant/{setup.robot.name}", as_robot.simulation_us))
         rows += _robot_rows(setup, ticks, compiler, announce, size.torque_walk)
         rows.append(_step_adaptation_row(setup, compiler, size.pushes))
+        if setup.tables.get("flexibility", {}).get("joints"):
+            announce(f"{setup.robot.title}: walking by torque with hips that bend")
+            rows += flexible_rows(setup.robot.name, compiler, size.torque_walk)
     announce("planner")
     rows += _planner_rows(setups[0], size)
     announce("contacts")
@@ -439,21 +443,23 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     return ticks
 
 
+def note_calls(owner: object, name: str, note: Callable[..., None]) -> Callable[[], None]:
+    """Have a method of an object call ``note`` with its arguments before each call; return what ends it."""
+    method = getattr(owner, name)
+
+    def noted(*arguments: Any, **keywords: Any) -> Any:
+        note(*arguments)
+        return method(*arguments, **keywords)
+
+    setattr(owner, name, noted)
+    return lambda: setattr(owner, name, method)
+
+
 def note_commands(
     layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
 ) -> Callable[[], None]:
     """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
-    command = layer.command
-
-    def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
-        note(state, reference, period)
-        return command(state, reference, period, relaxed)
-
-    def end() -> None:
-        layer.command = command  # type: ignore[method-assign]
-
-    layer.command = noted  # type: ignore[method-assign]
-    return end
+    return note_calls(layer, "command", lambda *arguments: note(*arguments[:3]))
 
 
 def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
@@ -580,21 +586,53 @@ def torque_rows(
     rows = []
     for ground, name in _NAMES.items():
         announce(f"{robot}: walking by torque on {ground} ground")
-        controller, ticks, start = _recorded(robot, ground, compiler, duration)
-        controller.reset(start)
-        samples = durations(partial(controller.command, *tick) for tick in ticks)
-        rows.append(benchmark_row(f"whole_body.{name}/{robot}", samples, _largest_violation(controller, ticks, start)))
+        setup = load_setup(robot, {**_BY_TORQUE, "simulation.ground.kind": str(ground)})
+        walk = SimulatedWalk(setup, compiler=compiler)
+        rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, duration))
     return rows
 
 
-def _recorded(
-    robot: str, ground: str, compiler: Compiler, duration: float
-) -> tuple[TorqueController, list[Tick], RobotPosture]:
+def flexible_rows(robot: str, compiler: Compiler, duration: float) -> list[dict[str, Any]]:
+    """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk.
+
+    Args:
+        robot: Its name; the table ``[flexibility]`` names its joints.
+        compiler: Of the expressions.
+        duration: Of the walk, [s].
+
+    Raises:
+        RuntimeError: The robot fell.
+    """
+    setup = load_setup(robot, {**_BY_TORQUE, "flexibility.stiffness": _SOFT_HIPS})
+    walk, ticks = SimulatedWalk(setup, compiler=compiler), RecordedTicks(robot)
+    _time_plant(walk, ticks)
+    samples: list[tuple[Measurement, WalkingReference, RobotState | None]] = []
+    observer = walk.layers.estimator.flexible_joints
+    assert observer is not None, f"{robot} has no flexible joints"
+    end = note_calls(observer, "update", lambda *sample: samples.append(sample))
+    law = _torque_row(f"whole_body.tsid_flex/{robot}", walk, duration)
+    end()
+    observer.reset()
+    observed = durations(partial(observer.update, *sample) for sample in samples)
+    steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
+    return [
+        law,
+        benchmark_row(f"estimation.flexible_joints/{robot}", observed),
+        benchmark_row(f"simulation.ten_steps.flexible/{robot}", [steps * one for one in ticks.simulation_us]),
+    ]
+
+
+def _torque_row(name: str, walk: SimulatedWalk, duration: float) -> dict[str, Any]:
+    """Walk, and return the row of layer 3."""
+    controller, ticks, start = _recorded(walk, duration)
+    controller.reset(start)
+    samples = durations(partial(controller.command, *tick) for tick in ticks)
+    return benchmark_row(name, samples, _largest_violation(controller, ticks, start))
+
+
+def _recorded(walk: SimulatedWalk, duration: float) -> tuple[TorqueController, list[Tick], RobotPosture]:
     """Walk, and return the controller, what it was given on two feet, and where it began."""
-    choice = {"walking.control": "torque", "simulation.ground.kind": str(ground), "walking.prepare_duration": _PREPARE}
-    setup = load_setup(robot, choice)
-    walk = SimulatedWalk(setup, compiler=compiler)
-    controller = walk.layers.whole_body
+    controller, robot = walk.layers.whole_body, walk.setup.robot.name
     assert isinstance(controller, TorqueController)
     ticks: list[Tick] = []
 
@@ -604,6 +642,7 @@ def _recorded(
 
     end = note_commands(controller, note)
     if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
+        ground = walk.setup.simulation.ground.kind
         raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
     end()
     return controller, ticks, walk.layers.start_posture

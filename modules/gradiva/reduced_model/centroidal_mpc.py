@@ -70,6 +70,8 @@ class CentroidalMpcConfig:
             none before it, may take that time for each of its quadratic programs.
         usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
+        wrench_persistence: Fraction of the external wrench that is expected to be left after an interval; 0: it ends
+            with the first one, [-].
         weights: Of the objective.
         limits: Of forces and contact locations.
 
@@ -87,6 +89,7 @@ class CentroidalMpcConfig:
     deadline: float
     usable_violation: float
     tolerated_failures: int
+    wrench_persistence: float
     weights: CentroidalWeights
     limits: CentroidalLimits
 
@@ -94,6 +97,8 @@ class CentroidalMpcConfig:
         for name in ("period", "iterations", "settled", "tolerance", "max_iterations", "deadline", "usable_violation"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
+        if not 0.0 <= self.wrench_persistence <= 1.0:
+            raise ConfigError(f"wrench_persistence={self.wrench_persistence}: from 0 to 1", ["wrench_persistence"])
         if self.samples < 2 or self.tolerated_failures < 0:
             raise ConfigError(
                 f"samples={self.samples}, tolerated_failures={self.tolerated_failures}: at least 2 and 0",
@@ -344,7 +349,8 @@ class CentroidalMpc:
             compiler: How functions become fast.
         """
         self._config, self._body = config, body
-        self.problem = CentroidalProblem(config.samples, config.period, body, config.weights, config.limits, compiler)
+        shape, rules = (config.samples, config.period, body), (config.weights, config.limits)
+        self.problem = CentroidalProblem(*shape, *rules, config.wrench_persistence, compiler)
         self._solver = _SOLVERS[config.solver](self.problem, config)
         self._owners = body.owners
         self.failures = 0
@@ -379,7 +385,7 @@ class CentroidalMpc:
             state: Measured.
             plan: Nominal contacts.
             reference: Of the CoM.
-            external_wrench: Measured, force then moment about the CoM, in the first interval, [N, N·m], shape (6,).
+            external_wrench: Measured, force then moment about the CoM, [N, N·m], shape (6,).
 
         Raises:
             EstimationError: The state or the wrench is not finite.

@@ -120,7 +120,8 @@ class CentroidalProblem:
     of its contact, of the rates of the forces and of the contact velocities: least squares, of constant Hessian.
 
     Constraints: the dynamics with forces constant over the interval T, :math:`F = \sum \Gamma_i f_{ij}`, external
-    wrench :math:`(w, n)` in the first interval alone (11.2.1), :math:`a = F + w - g e_3`:
+    wrench :math:`(w, n)` of which the fraction :math:`\gamma^k` is left in interval k (11.2.1 has :math:`\gamma = 0`:
+    it acts in the first one alone), :math:`a = F + w - g e_3`:
 
     .. math::
         x' = x + T v + \tfrac12 T^2 a, \quad v' = v + T a, \quad p_i' = p_i + T (1 - \Gamma_i) v_i, \quad
@@ -140,6 +141,7 @@ class CentroidalProblem:
         body: CentroidalBody,
         weights: CentroidalWeights,
         limits: CentroidalLimits,
+        persistence: float = 0.0,
         compiler: Compiler = interpreted,
     ) -> None:
         """State the problem and compile its data.
@@ -150,9 +152,10 @@ class CentroidalProblem:
             body: Mass and contacts.
             weights: Of the objective.
             limits: Of the constraints.
+            persistence: γ.
             compiler: How its function becomes fast.
         """
-        self.samples, self.body, self.limits = samples, body, limits
+        self.samples, self.body, self.limits, self._persistence = samples, body, limits, persistence
         self._contacts, self._corners = len(body.corners), len(body.owners)
         self.size = 3 * ((samples + 1) * (3 + self._contacts) + samples * (self._corners + self._contacts))
         self._symbols = self._inputs()
@@ -217,7 +220,7 @@ class CentroidalProblem:
         shapes = {
             "periods": (samples, 1),  # [s]
             "state": (3 + contacts, 3),  # measured: CoM, its velocity, angular momentum, contacts
-            "external": (2, 3),  # force and moment about the CoM per kilogram, in the first interval
+            "external": (2, 3),  # force and moment about the CoM per kilogram, now
             "active": (samples, contacts),  # Γ
             "com": (samples, 3),  # reference of the nodes from the second on
             "contacts": (samples * contacts, 3),  # likewise
@@ -290,7 +293,7 @@ class CentroidalProblem:
         """Return the state at the end of interval k."""
         T = self._symbols["periods"][k]
         x, v, spin, *contacts = state
-        external, moment = (self._symbols["external"][row, :].T * (1.0 if k == 0 else 0.0) for row in range(2))
+        external, moment = (self._symbols["external"][row, :].T * self._persistence**k for row in range(2))
         weight = external - cs.DM([0.0, 0.0, GRAVITY])
         total, torque = cs.SX.zeros(3), moment
         for i, (first, count) in enumerate(self._groups()):

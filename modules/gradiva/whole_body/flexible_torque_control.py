@@ -22,19 +22,28 @@ from dataclasses import dataclass, replace
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, JointCommand, RobotPosture, RobotState, Side, altered
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    JointCommand,
+    RobotPosture,
+    RobotState,
+    Side,
+    altered,
+    minimum_jerk,
+)
 from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
-from gradiva.whole_body.tasks import Body, Task, check_task, refuse_negative
+from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, check_task, refuse_negative
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     PostureTaskConfig,
     expected_wrench,
 )
-from gradiva.whole_body.whole_body_reference import WholeBodyReference
+from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,60 @@ def expected_deflections(body: Body) -> cs.SX:
 
 
 @dataclass(frozen=True, slots=True)
+class WrenchTransitionConfig:
+    """Configure how a foot takes load over and hands it on.
+
+    Attributes:
+        weight: Of each N² and (N·m)² of a foot with hardly any load away from what it should carry, beside
+            ``RigidTorqueControlConfig.wrench_weight``; 0: contacts change as on a rigid robot, [-].
+        load: Fraction of the weight from which on a foot has none of that weight, [-].
+        duration: In which a foot that has touched down takes over its expected wrench, [s].
+    """
+
+    weight: float
+    load: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        refuse_negative(self)
+        for name in ("load", "duration"):
+            if getattr(self, name) == 0.0:
+                raise ConfigError(f"{name}=0.0, must be positive; weight = 0 leaves the transition out")
+
+
+class WrenchTransitionTask(Task):
+    r"""Let the load of a foot begin and end at zero, smoothly.
+
+    With the expected wrench :math:`f_r`, the fraction :math:`s` of it since touch-down, weight :math:`w` and the load
+    :math:`f_0`: the cost :math:`w \max(0, 1 - s f_{r,z} / f_0)^2 \| f - s f_r \|^2`.
+    """
+
+    def __init__(self, side: Side, config: WrenchTransitionConfig) -> None:
+        super().__init__(f"{side} wrench transition", SoftTaskConfig(config.weight))
+        self._side, self._load = side, config.load
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return f - s f_r of a foot that carries load."""
+        return body.wrenches[self._side] - self._expected(body)
+
+    def weights(self, body: Body) -> cs.SX:
+        """Return the weight, which ends where the foot carries some load."""
+        load = self.constant(body, "load", self._load * body.dynamics.mass * GRAVITY)
+        return super().weights(body) * cs.fmax(0.0, 1.0 - self._expected(body)[2] / load) ** 2
+
+    def _expected(self, body: Body) -> cs.SX:
+        foot, name = body.reference.feet[self._side], transition_of(self._side)
+        known = body.parameters.symbols
+        fraction = known[name] if name in known else body.parameters.symbol(name)
+        return foot.is_loaded * fraction * expected_wrench(body.feet[self._side], foot)
+
+
+def transition_of(side: Side) -> str:
+    """Return the name of the parameter: the fraction of its expected wrench that a foot has taken over."""
+    return f"{side}_foot_transition"
+
+
+@dataclass(frozen=True, slots=True)
 class FlexibleTorqueControlConfig:
     """Configure TSID-Flex: where it differs from TSID-Rigid, whose tasks and limits it has.
 
@@ -98,14 +161,18 @@ class FlexibleTorqueControlConfig:
         com: Centre of mass, through the wrenches.
         angular_momentum: Through the wrenches.
         flexible_joints: Their regulation.
+        transition: Of the wrenches where contacts begin and end.
         spring_horizon: After which the torques of the flexible joints count in the dynamics; 0: those of now, as in the
             thesis, [s].
+        wrench_weight: Of each N² and (N·m)² away from the expected wrenches, see `RigidTorqueControlConfig`, [-].
     """
 
     com: ComTaskConfig
     angular_momentum: AngularMomentumTaskConfig
     flexible_joints: FlexibleJointTaskConfig
+    transition: WrenchTransitionConfig
     spring_horizon: float
+    wrench_weight: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -149,15 +216,20 @@ class FlexibleTorqueController(RigidTorqueController):
             rigid,
             com=config.com,
             angular_momentum=config.angular_momentum,
+            wrench_weight=config.wrench_weight,
             posture=_with_flexible_group(rigid.posture, model.description),
         )
         tasks = [FlexibleJointTask("flexible joints", config.flexible_joints), *tasks]
+        self._transition_duration = config.transition.duration if config.transition.weight > 0.0 else None
+        if self._transition_duration is not None:
+            tasks += [WrenchTransitionTask(side, config.transition) for side in Side]
         start, horizon = self._complete(posture), config.spring_horizon
         super().__init__(model, law, torque_rate, start, compiler, tasks, friction, motion, horizon)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
         super().reset(self._complete(posture))
+        self._since_touch = dict.fromkeys(Side, np.inf)
         joints = posture.joint_positions[self._joints]
         self._posture = self._start = replace(posture, joint_positions=joints)
         self._trim()
@@ -176,6 +248,16 @@ class FlexibleTorqueController(RigidTorqueController):
         self._start = state
         self._trim()
         return command
+
+    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
+        values = super()._values(state, reference, period)
+        if self._transition_duration is None:
+            return values
+        for side in Side:
+            is_loaded = values[f"{side}_foot_is_loaded"] == 1.0
+            self._since_touch[side] = self._since_touch[side] + period if is_loaded else 0.0
+            values[transition_of(side)] = minimum_jerk(self._since_touch[side] / self._transition_duration)[0]
+        return values
 
     def _complete(self, posture: RobotPosture) -> RobotPosture:
         """Return a posture of the actuated joints with the flexible ones at zero."""
