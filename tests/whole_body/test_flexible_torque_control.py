@@ -35,14 +35,18 @@ def flexible(stiffness=STIFFNESS, damping=DAMPING):
     return IdynTreeModel(replace(description, flexible_joints=joints).with_flexible_joints())
 
 
-def controller_of(model, horizon=0.0, **regulation):
+def controller_of(model, horizon=0.0, transition=0.1, rate=RATE, **regulation):
     config = walking_config()
     task = replace(config.flexible_torque_control.flexible_joints, **regulation)
-    wrench_weight = config.rigid_torque_control.wrench_weight
+    wrenches = replace(config.flexible_torque_control.transition, weight=transition)
     law = replace(
-        config.flexible_torque_control, flexible_joints=task, spring_horizon=horizon, wrench_weight=wrench_weight
+        config.flexible_torque_control,
+        flexible_joints=task,
+        transition=wrenches,
+        spring_horizon=horizon,
+        wrench_weight=config.rigid_torque_control.wrench_weight,
     )
-    return FlexibleTorqueController(model, config.rigid_torque_control, law, RATE, start_posture())
+    return FlexibleTorqueController(model, config.rigid_torque_control, law, rate, start_posture())
 
 
 @lru_cache
@@ -152,6 +156,21 @@ def test_what_is_desired_and_commanded_is_of_the_actuated_joints():
     np.testing.assert_allclose(
         controller.desired_posture.joint_positions, controller.desired_joint_positions, atol=1e-12
     )
+
+
+@pytest.mark.parametrize(("transition", "loads"), [(0.1, (0.24, 0.46)), (0.0, (0.46, 0.46))])
+def test_a_foot_that_has_touched_down_takes_its_load_over_smoothly(transition, loads):
+    """Fractions of the weight on it in the first tick and after the transition; without one all of it at once."""
+    controller = controller_of(flexible(), 0.05, transition, rate=1e9)
+    before, weight = moving_state(np.zeros(4), np.zeros(4)), flexible().mass * GRAVITY
+    lifted = replace(reference().right_foot, in_contact=False)
+    in_the_air = replace(before, right_foot_wrench=np.zeros(6))
+    controller.command(in_the_air, replace(reference(), right_foot=lifted), PERIOD)
+    found = []
+    for _ in range(60):
+        controller.command(before, reference(), PERIOD)
+        found.append(answer(controller, JOINTS + 4)[1][1, 2] / weight)
+    assert (found[0], found[-1]) == pytest.approx(loads, abs=0.03)
 
 
 def test_flexible_joints_cannot_be_a_hard_task():
