@@ -421,7 +421,7 @@ class CentroidalLaw(DcmLaw):
     def _landings(
         self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]
     ) -> tuple[Targets, float] | None:
-        """Return where the foot in the air should land, and when, [s]; None where it lands there already, or too soon."""
+        """Return landing and touch-down [s] of the foot in the air; None where it lands there already, or too soon."""
         time, config = solution.times[0], self.config
         for foot, side in enumerate(Side):
             landing = _contact_of(contacts, side, time)
