@@ -144,7 +144,7 @@ class FlexibleJointObserver:
             compiler: How the recursion becomes fast.
 
         Raises:
-            ModelError: A flexible joint is in no leg, has no damper, or a link of a leg has branches.
+            ModelError: A flexible joint is in no leg, or a link of a leg has branches.
         """
         description = model.description
         self._config = config
@@ -170,7 +170,7 @@ class FlexibleJointObserver:
     def reset(self) -> None:
         """Forget the past: the next deflections are those at rest."""
         self._function.inputs["memory"][:] = 0.0
-        self._function.set(joint_torques=0.0, is_first=1.0)
+        self._function.set(joint_torques=0.0, base_twist=0.0, is_first=1.0)
         self._time = -math.inf
         self.state: FlexibleJointState | None = None
 

@@ -203,8 +203,6 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
-        time_limit: Within which a tick has to answer, [s]. One that is shorter than the MPC's deadline lets a thread
-            find the solutions, which count a tick or two later.
     """
 
     def __init__(
@@ -233,6 +231,20 @@ class CentroidalLaw(DcmLaw):
         self._executor: ThreadPoolExecutor | None = None
         self._running: Future[_Decision] | None = None
         self.reset()
+
+    @property
+    def time_limit(self) -> float:
+        """Time within which a tick has to answer, [s].
+
+        One that is shorter than the MPC's deadline lets a thread find the solutions, which count a tick or two later.
+        An infinite one, of a simulation that waits, is no deadline either: the walk does not depend on the machine.
+        """
+        return self._time_limit
+
+    @time_limit.setter
+    def time_limit(self, limit: float) -> None:
+        self._time_limit = limit
+        self._mpc.deadline = self.config.mpc.deadline if math.isfinite(limit) else math.inf
 
     @property
     def failures(self) -> int:
