@@ -222,8 +222,8 @@ class FlexibleJointObserver:
             foot = reference.foot(side)
             swings = self._follows and last is not None and not foot.in_contact
             rotation = foot.rotation if last is None else last.foot_rotation(side)
-            motion = {"stands": float(foot.in_contact), "swings": float(swings), "rotation": rotation}
-            function.write({f"{side}_foot_{name}": value for name, value in motion.items()})
+            function.write({f"{side}_foot_swings": float(swings), f"{side}_foot_rotation": rotation})
+            function.write({f"{side}_foot_stands": float(foot.in_contact)})
 
     def _check(self, measurement: Measurement) -> None:
         if measurement.time < self._time:
