@@ -232,3 +232,6 @@ def test_the_true_com_is_seen_from_the_stance_sole_wherever_the_world_is():
 def test_observed_deflections_are_compared_by_the_names_of_their_joints():
     figures = score(bending_log(estimated=-0.028))["flexible_joints"]
     assert figures["deflection_error_rad"] == pytest.approx({"rms": 0.002, "max": 0.002})
+    elsewhere = bending_log(estimated=-0.028)
+    elsewhere.describe("flexible_joints::positions::estimated", ("of a joint that does not bend",), "rad")
+    assert score(elsewhere)["flexible_joints"]["deflection_error_rad"] is None

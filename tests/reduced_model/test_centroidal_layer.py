@@ -1,8 +1,10 @@
 """Layer 2 by the centroidal MPC: closed form of standing, contacts of a plan, footholds, refused settings, walks."""
 
 import math
+from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,8 +19,8 @@ from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 
-PATIENT = {"walking.model": "centroidal_mpc", "centroidal_walking.mpc.deadline": 60.0}
-SETUP = load_setup("icub_v3", PATIENT)
+CENTROIDAL = {"walking.model": "centroidal_mpc"}
+SETUP = load_setup("icub_v3", CENTROIDAL)
 PERIOD = 0.01
 
 
@@ -37,7 +39,7 @@ def state_on(reference, offset=(0.0, 0.0)):
 
 def test_the_weight_of_a_robot_that_stands_is_shared_by_all_corners():
     layer = balance_layer(
-        load_setup("icub_v3", PATIENT | {"centroidal_walking.gives_wrenches": True}).walking.balance, SETUP.robot
+        load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.gives_wrenches": True}).walking.balance, SETUP.robot
     )
     planner = WalkingPlanner(SETUP.walking.planner)
     now = balance_plan(planner.standing(planner.at_origin(0.0)), 0.0)
@@ -111,7 +113,8 @@ def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the
 
 
 def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_instantaneous_law_balances():
-    layer = balance_layer(SETUP.walking.balance, SETUP.robot)
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.gives_wrenches": True})
+    layer = balance_layer(setup.walking.balance, setup.robot)
     alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
     plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
     now = balance_plan(plan, 1.0)
@@ -128,6 +131,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
         desired = layer.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD)
         assert layer.failures == decision
         assert ("maximum iterations" in layer.warning) == (decision > tolerated)
+        assert (desired.foot_wrenches is None) == (decision > tolerated)  # layer 3 gets those of one and the same law
     state = state_on(now.reference, (0.01, 0.0))
     by_itself = alone.update(state, now, time, PERIOD).zmp_position
     np.testing.assert_array_equal(desired.zmp_position, by_itself)
@@ -137,6 +141,51 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     now = balance_plan(plan, time + 0.02)
     layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
     assert layer.warning == ""
+
+
+def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
+    layer, alone = (
+        balance_layer(load_setup("icub_v3", table).walking.balance, SETUP.robot) for table in (CENTROIDAL, {})
+    )
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    law._mpc.update = Mock(side_effect=[NoSolutionFound("centroidal MPC", "infeasible"), ZeroDivisionError])
+    layer.time_limit = 1e-3
+
+    def desired(by, time):
+        now = balance_plan(plan, time)
+        return by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+
+    desired(layer, 1.0)
+    wait([law._running])
+    np.testing.assert_array_equal(desired(layer, 1.01), desired(alone, 1.01))
+    assert "infeasible" in layer.warning
+    desired(layer, 1.02)
+    wait([law._running])
+    with pytest.raises(ZeroDivisionError):
+        desired(layer, 1.03)
+
+
+def test_a_reset_waits_for_the_thread_and_forgets_its_answer():
+    layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
+    layer.time_limit, now = 1e-3, balance_plan(plan, 1.0)
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    running = layer._law._running
+    layer.reset()
+    assert running.done()
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    assert layer._law.solution is None
+    assert layer._law._running is not running
+
+
+def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.mpc.deadline": 1e-9})
+    layer = balance_layer(setup.walking.balance, setup.robot)
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    for decision, (limit, failures) in enumerate([(math.inf, 0), (math.inf, 0), (1.0, 1), (math.inf, 1)]):
+        layer.time_limit = limit
+        now = balance_plan(plan, 1.0 + 0.02 * decision)
+        layer.update(state_on(now.reference), now, now.reference.time, PERIOD)
+        assert layer.failures == failures
 
 
 @pytest.mark.parametrize(
@@ -149,11 +198,11 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
 )
 def test_settings_that_make_no_sense_are_refused(key, value, why):
     with pytest.raises(ConfigError, match=why):
-        load_setup("icub_v3", PATIENT | {f"centroidal_walking.{key}": value})
+        load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{key}": value})
 
 
 def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
-    setup = load_setup("icub_v3", PATIENT | {"centroidal_walking.sole_margin": 0.06})
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.sole_margin": 0.06})
     with pytest.raises(ConfigError, match=r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m"):
         balance_layer(setup.walking.balance, setup.robot)
 
@@ -161,7 +210,7 @@ def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
 @pytest.mark.walk
 @pytest.mark.parametrize(("control", "duration"), [("position", 2.0), ("torque", 1.0)])
 def test_a_robot_walks_by_it(control, duration):
-    walk = SimulatedWalk(load_setup("icub_v3", PATIENT | {"walking.control": control}))
+    walk = SimulatedWalk(load_setup("icub_v3", CENTROIDAL | {"walking.control": control}))
     assert walk.get_ready()
     assert walk.follow(VelocityCommand(0.15, duration=duration))
     assert walk.robot.truth().base_position[0] > 0.1 * (duration - 1.0)

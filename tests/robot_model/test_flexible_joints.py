@@ -90,6 +90,8 @@ def test_all_terms_equal_idyntree_with_massless_links():
         ("talos", "flexibility.stiffness=[1e3, 1e3]", "has 2 values for 4 flexible joints"),
         ("g1", "flexibility.stiffness=1e3", "this robot has no flexible joints: name the joints"),
         ("g1", 'flexibility.joints=["hip"]', "g1 has no joint 'hip'"),
+        ("g1", 'simulation.flexibility.joints=["hip"]', "g1 has no joint 'hip'"),
+        ("talos", "simulation.flexibility=3", "simulation flexibility: expected a table, got 3"),
     ],
 )
 def test_a_wrong_flexibility_is_refused_in_one_line(robot, setting, message):

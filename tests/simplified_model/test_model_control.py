@@ -32,7 +32,6 @@ from tests.yarp_modules.made_up_state import state_near
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 WALKING, STANDING = ZmpComGains(4.0, 3.0), ZmpComGains(1.0, 5.0)
 PERIOD = 0.01
-PATIENT = {"centroidal_walking.mpc.deadline": 60.0}
 
 
 def reference(dcm=(0.0, 0.0), dcm_velocity=(0.0, 0.0), is_walking=True, height=0.5):
@@ -232,7 +231,7 @@ def desired(control, setup, plan, tick: int):
 
 @pytest.mark.parametrize(("model", "tolerance"), [("dcm", 0.0), ("dcm_mpc", 1e-5), ("centroidal_mpc", 1e-3)])
 def test_another_one_goes_on_with_the_memory_as_if_it_had_been_there_all_along(model, tolerance):
-    setup = load_setup("icub_v2_7", {"walking.model": model, **PATIENT})
+    setup = load_setup("icub_v2_7", {"walking.model": model})
     plan = plan_from_start(setup, VelocityCommand(0.19, duration=3.0))
     first, second = (balance_layer(setup.walking.balance, setup.robot) for _ in range(2))
     assert first.memory is None

@@ -83,6 +83,16 @@ def test_deflections_are_the_last_joints_of_the_robot_that_is_shown():
     np.testing.assert_array_equal(rigid.joint_positions, positions[::10])
 
 
+def test_flexible_joints_that_nothing_logged_are_shown_unbent():
+    """As of a simulator module beside a controller that takes the links to be rigid."""
+    shown, whole = load_setup("talos", {"simulation.flexibility.stiffness": 1e3}).simulated_robot, walk_log(1.0)
+    signals = {name: whole[name] for name in whole if "joint" not in name}
+    positions = np.arange(3200.0).reshape(100, 32)
+    log = SignalLog.from_arrays(whole.times, {**signals, "joints_state::positions::measured": positions})
+    motion = Motion.read(WalkRecord(log, shown.joints[:32]), shown, rate=10.0)
+    np.testing.assert_array_equal(motion.joint_positions, np.hstack((positions[::10], np.zeros((10, 4)))))
+
+
 def test_what_cannot_be_replayed_is_refused_by_name(robot):
     with pytest.raises(ConfigError, match="another robot, it has no joint 'torso_pitch'"):
         Motion.read(record_of(joints=tuple(f"j{index}" for index in range(23))), robot)

@@ -204,9 +204,10 @@ def test_a_contact_target_is_met_on_the_plane_of_its_foothold_and_asks_for_no_se
     assert (follower.refused_changes, follower.aimed.changes) == (0, 1)
     assert follower.aimed.nominal.x == pytest.approx(sloped.x)
     assert follower.aimed.adapted == target
-    follower.aim([PlanarPose(np.nan, 0.0, 0.0)] * 2, anywhere, plan.at(time + 0.02), time + 0.02)
-    assert follower.plan is plan
-    assert follower.refused_changes == 1
+    for refused, target in enumerate((PlanarPose(np.nan, 0.0, 0.0), PlanarPose(0.0, 0.0, np.nan)), start=1):
+        follower.aim([target] * 2, anywhere, plan.at(time + 0.02), time + 0.02)
+        assert follower.plan is plan
+        assert follower.refused_changes == refused
 
 
 def test_changes_in_each_tick_ask_for_a_plan_at_most_every_tenth_of_a_second_and_refuse_what_is_stale(planner):

@@ -123,6 +123,22 @@ def test_an_mpc_that_takes_longer_than_the_tick_waits_decides_beside_it():
     np.testing.assert_array_equal(line.service._model_control._law._correction, law._correction)
 
 
+def test_an_mpc_that_went_on_from_a_memory_goes_on_when_its_first_answer_is_not_heard():
+    setup = load_setup("icub_v2_7", {"walking.model": "centroidal_mpc", "centroidal_walking.mpc.deadline": 60.0})
+    line = DirectLine(service_of(setup))
+    remote = remote_on(line, setup, 100.0)
+    update(remote, 0, setup)
+    line.service, remote._timeout = service_of(setup), 0.001
+    take, line.take = line.take, lambda _: None
+    update(remote, 2, setup)
+    line.take = take
+    line.replies.clear()
+    law = line.service._model_control._law
+    found = law._running.result()
+    update(remote, 3, setup)  # with the memory of the first service again
+    assert law.solution is found.solution
+
+
 def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():
     line = DirectLine(service_of(SETUP))
     remote, local = remote_on(line), balance_layer(SETUP.walking.balance, SETUP.robot)

@@ -181,18 +181,23 @@ def flexible_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
     """
     if _DEFLECTIONS not in log:
         return None
+    errors = deflection_errors(log)
     return {
         "deflection_rad": float(np.abs(log[_DEFLECTIONS][window]).max()),
-        "deflection_error_rad": None if _OBSERVED not in log else rms_and_max(deflection_errors(log)[window].ravel()),
+        "deflection_error_rad": rms_and_max(errors[window].ravel()) if errors.size else None,
         "true_com_error_m": rms_and_max(np.linalg.norm(true_com_errors(log)[window], axis=1)),
     }
 
 
 def deflection_errors(log: SignalLog) -> NDArray:
-    """Return observed less true deflections of the joints that are observed, [rad], shape (T, f)."""
-    true = list(log.info(_DEFLECTIONS).elements)
-    columns = [true.index(name) for name in log.info(_OBSERVED).elements]
-    return log[_OBSERVED] - log[_DEFLECTIONS][:, columns]
+    """Return observed less true deflections of the joints that bend and are observed, [rad], shape (T, f)."""
+    true = log.info(_DEFLECTIONS).elements
+    observed = log.info(_OBSERVED).elements if _OBSERVED in log else ()
+    both = [(observed.index(name), true.index(name)) for name in true if name in observed]
+    if not both:
+        return np.zeros((len(log), 0))
+    estimates, truths = map(list, zip(*both, strict=True))
+    return log[_OBSERVED][:, estimates] - log[_DEFLECTIONS][:, truths]
 
 
 def true_com_errors(log: SignalLog) -> NDArray:

@@ -46,10 +46,11 @@ from gradiva.simplified_model import (
 )
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
-_SPARE = 1.5  # [-] longest horizon over the nominal one
+_HORIZON_FACTOR = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
-_HEAD = 5  # numbers of a memory before the inputs of the solution
-_REMEMBERED = 100  # decisions, two seconds of them
+_LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zero
+_KEY = 5  # numbers of a memory before the inputs of the solution, by which it is known again
+_REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -83,7 +84,7 @@ class CentroidalWalkingConfig:
     @property
     def horizon(self) -> float:
         """For which the plan is read, [s]: intervals are as long as its phases make them."""
-        return _SPARE * self.mpc.samples * self.mpc.period
+        return _HORIZON_FACTOR * self.mpc.samples * self.mpc.period
 
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
@@ -151,8 +152,9 @@ class CentroidalModelControl(SimplifiedModelControl):
             EstimationError: The state is not finite.
         """
         desired = super().update(state, plan, time, period)
-        self.warning = self._law.complaint
-        wrenches = self._law.foot_wrenches(plan) if self._law.config.gives_wrenches else None
+        self.warning = self._law.failure
+        gives_wrenches = self._law.config.gives_wrenches and not self.warning  # else the ZMP is not that of its forces
+        wrenches = self._law.foot_wrenches(plan) if gives_wrenches else None
         if wrenches is None and self._law.targets is None:
             return desired
         acceleration = desired.com_acceleration if wrenches is None else self._law.acceleration(*wrenches)
@@ -173,13 +175,15 @@ class _Decision:
         solution: Its trajectory.
         inputs: From which it goes on.
         correction: Of the planned ZMP, world, [m], shape (2,).
-        targets: Where the feet should land.
+        targets: Where the feet should land; None: where they are planned.
+        moved: Touch-down of the last step that it has moved, [s].
     """
 
     solution: CentroidalSolution
     inputs: InputMemory
     correction: NDArray
     targets: Targets | None
+    moved: float
 
 
 class CentroidalLaw(DcmLaw):
@@ -199,8 +203,6 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
-        time_limit: Within which a tick has to answer, [s]. One that is shorter than the MPC's deadline lets a thread
-            find the solutions, which count a tick or two later.
     """
 
     def __init__(
@@ -231,6 +233,20 @@ class CentroidalLaw(DcmLaw):
         self.reset()
 
     @property
+    def time_limit(self) -> float:
+        """Time within which a tick has to answer, [s].
+
+        One that is shorter than the MPC's deadline lets a thread find the solutions, which count a tick or two later.
+        An infinite one, of a simulation that waits, is no deadline either: the walk does not depend on the machine.
+        """
+        return self._time_limit
+
+    @time_limit.setter
+    def time_limit(self, limit: float) -> None:
+        self._time_limit = limit
+        self._mpc.deadline = self.config.mpc.deadline if math.isfinite(limit) else math.inf
+
+    @property
     def failures(self) -> int:
         """See ``BalanceLayer.failures``."""
         return self._mpc.failures
@@ -242,13 +258,13 @@ class CentroidalLaw(DcmLaw):
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
-        self._told = deque([b""], _REMEMBERED)
+        self._own = deque([_key(LawMemory(np.zeros(2)))], _REMEMBERED)  # of the memories that it has handed out
         self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
 
     @property
-    def complaint(self) -> str:
+    def failure(self) -> str:
         """Why there has been no solution for longer than is tolerated; empty while there is one."""
         return "" if self._failure is None else str(self._failure)
 
@@ -261,21 +277,21 @@ class CentroidalLaw(DcmLaw):
         head = self._next, inputs.failures, self._moved, *self._correction
         parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
         memory = LawMemory(np.zeros(2), state=np.concatenate(parts))
-        if (head_of := _head(memory)) != self._told[-1]:
-            self._told.append(head_of)
+        if (key := _key(memory)) != self._own[-1]:
+            self._own.append(key)
         return memory
 
     def resume(self, memory: LawMemory) -> None:
         """See ``DcmLaw.resume``; from a memory of its own it goes on, with the solution that is being found.
 
-        It may be an older one: an answer that came too late was not heard. The solver's multipliers stay, they only
-        make it faster.
+        It may be an older one: an answer that came too late was not heard. The solver's multipliers are no part of it,
+        they only make it faster.
         """
-        if _head(memory) in self._told:
+        if _key(memory) in self._own:
             return
         self.reset()
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (_HEAD, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        sizes = (_KEY, samples + 1, 3 * samples * corners, 3 * samples * contacts)
         if len(memory.state) != sum(sizes):  # of the law that balanced before
             return
         head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
@@ -283,6 +299,7 @@ class CentroidalLaw(DcmLaw):
         shapes = (samples, corners, 3), (samples, contacts, 3)
         self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
         self._mpc.resume(self._inputs)
+        self._own.append(_key(memory))
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""
@@ -324,10 +341,16 @@ class CentroidalLaw(DcmLaw):
         """Hold a decision from now on."""
         self._failure = None
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
-        self._correction = found.correction
+        self._correction, self._moved = found.correction, found.moved
         self._next = found.solution.times[0] + self._window
 
     def _decide(self, state: RobotState, plan: BalancePlan) -> _Decision:
+        """Return a decision; it may run in the thread, so it changes the MPC alone.
+
+        Raises:
+            EstimationError: The state is not finite.
+            NoSolutionFound: For longer than is tolerated, or at the first decision.
+        """
         time, config = plan.reference.time, self.config
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
@@ -342,9 +365,9 @@ class CentroidalLaw(DcmLaw):
         ahead = solution.times[1:] - time
         span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
         correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
-        targets = self._landings(solution, contacts) if config.moves_footholds else None
+        landings = self._landings(solution, contacts) if config.moves_footholds else None
         assert self._mpc.memory is not None, "it has a solution"
-        return _Decision(solution, self._mpc.memory, correction, targets)
+        return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
         """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""
@@ -361,7 +384,7 @@ class CentroidalLaw(DcmLaw):
         phases: list[list[ContactPhase]] = [[], []]
         for contact in contacts:
             end = math.inf if contact.end is None else contact.end
-            allowed = self._reach(contact, _shown(contacts, contact.side.other, contact.begin))
+            allowed = self._reach(contact, _contact_of(contacts, contact.side.other, contact.begin))
             phase = ContactPhase(contact.begin, end, contact.position, contact.rotation, allowed)
             phases[contact.side is Side.RIGHT].append(phase)
         return ContactPlan(phases)
@@ -394,24 +417,26 @@ class CentroidalLaw(DcmLaw):
             rate: At which the DCM diverges, [1/s].
         """
         owners = self._body.owners
-        shares = -np.diff(np.exp(-rate * np.clip(solution.times - solution.times[0], 0.0, duration)))
+        weights = -np.diff(np.exp(-rate * np.clip(solution.times - solution.times[0], 0.0, duration)))
         total = np.zeros(2)
-        for k in np.flatnonzero(shares > 0.0):
+        for k in np.flatnonzero(weights > 0.0):
             places, loads = [], []
             for foot, corners in enumerate(self._body.corners):
-                rotation = _shown(contacts, tuple(Side)[foot], solution.times[k]).rotation
+                rotation = _contact_of(contacts, tuple(Side)[foot], solution.times[k]).rotation
                 places.append(solution.contact_positions[k, foot] + corners @ rotation.T)
                 loads.append(solution.corner_forces[k, owners == foot] @ rotation[:, 2])
             load = np.concatenate(loads)
-            total += shares[k] * (load @ np.concatenate(places))[:2] / max(load.sum(), 1e-3)
-        mean: NDArray = total / shares.sum()
+            total += weights[k] * (load @ np.concatenate(places))[:2] / max(load.sum(), _LEAST_LOAD)
+        mean: NDArray = total / weights.sum()
         return mean
 
-    def _landings(self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]) -> Targets | None:
-        """Return where the foot in the air should land; None where it lands there already, or too soon."""
+    def _landings(
+        self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]
+    ) -> tuple[Targets, float] | None:
+        """Return landing and touch-down [s] of the foot in the air; None where it lands there already, or too soon."""
         time, config = solution.times[0], self.config
         for foot, side in enumerate(Side):
-            landing = _shown(contacts, side, time)
+            landing = _contact_of(contacts, side, time)
             if landing.begin <= time:
                 continue
             node = int(np.argmax(solution.active[:, foot]))
@@ -420,9 +445,8 @@ class CentroidalLaw(DcmLaw):
             is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > least
             if not is_moved or landing.begin - time < config.frozen or not solution.active[node, foot]:
                 return None
-            self._moved = landing.begin
             pose = PlanarPose(float(x), float(y), so3.yaw(landing.rotation))
-            return (pose, None) if side is Side.LEFT else (None, pose)
+            return ((pose, None) if side is Side.LEFT else (None, pose)), landing.begin
         return None
 
     def foot_wrenches(self, plan: BalancePlan) -> tuple[NDArray, NDArray] | None:
@@ -445,15 +469,15 @@ class CentroidalLaw(DcmLaw):
         return acceleration
 
 
-def _shown(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:
+def _contact_of(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:
     """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
     of_foot = [contact for contact in contacts if contact.side is side]
     return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
 
 
-def _head(memory: LawMemory) -> bytes:
-    """Return what tells a memory from all others: when it decides next, and the correction until then."""
-    return memory.state[:_HEAD].tobytes()
+def _key(memory: LawMemory) -> bytes:
+    """Return the part of a memory that no other one has: when it decides next, and the correction until then."""
+    return memory.state[:_KEY].tobytes()
 
 
 def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:

@@ -177,9 +177,15 @@ class InputMemory:
 
 
 class TrajectorySolver(Protocol):
-    """Solves the problem whose parameters are set."""
+    """Solves the problem whose parameters are set.
+
+    Attributes:
+        iterations: Of the last solution.
+        deadline: Time of a solution, beyond which it counts as missing, [s]; infinite: none.
+    """
 
     iterations: int
+    deadline: float
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """Return a solution, consistent, shape (n,).
@@ -238,7 +244,19 @@ class RealTimeIteration:
             check_dualgap=False,
             verbose=False,
         )
-        self._program = program._solver
+        self._workspace, self._program = program, program._solver
+        self._deadline = config.deadline
+
+    @property
+    def deadline(self) -> float:
+        """See ``TrajectorySolver``."""
+        return self._deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float) -> None:
+        if deadline != self._deadline:
+            self._deadline = deadline
+            self._workspace.update_settings(time_limit=deadline)
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
@@ -279,8 +297,8 @@ class RealTimeIteration:
         if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
             self._duals[:] = 0.0
             raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self._spent > self._config.deadline and not self._is_cold:
-            raise NoSolutionFound(PROBLEM, f"deadline of {self._config.deadline} s missed")
+        if self._spent > self._deadline and not self._is_cold:
+            raise NoSolutionFound(PROBLEM, f"deadline of {self._deadline} s missed")
         self._duals[:] = program.solution.y
         return solution
 
@@ -297,17 +315,31 @@ class InteriorPoint:
     """IPOPT on the nonlinear program itself: the reference."""
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
-        self._problem = problem
-        self.iterations = 0
+        self._problem, self._config = problem, config
+        self.iterations, self._deadline = 0, math.nan
+        self.deadline = config.deadline
+
+    @property
+    def deadline(self) -> float:
+        """See ``TrajectorySolver``."""
+        return self._deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float) -> None:
+        """Build the solver, whose options are fixed."""
+        if deadline == self._deadline:
+            return
+        self._deadline = deadline
         options: dict[str, Any] = {
             "print_time": False,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
-            "ipopt.tol": config.tolerance,
-            "ipopt.max_iter": config.max_iterations,
-            "ipopt.max_wall_time": config.deadline,
+            "ipopt.tol": self._config.tolerance,
+            "ipopt.max_iter": self._config.max_iterations,
         }
-        self._solver = cs.nlpsol("centroidal_mpc", "ipopt", problem.nonlinear_program, options)
+        if math.isfinite(deadline):
+            options["ipopt.max_wall_time"] = deadline
+        self._solver = cs.nlpsol("centroidal_mpc", "ipopt", self._problem.nonlinear_program, options)
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
@@ -349,8 +381,9 @@ class CentroidalMpc:
             compiler: How functions become fast.
         """
         self._config, self._body = config, body
-        shape, rules = (config.samples, config.period, body), (config.weights, config.limits)
-        self.problem = CentroidalProblem(*shape, *rules, config.wrench_persistence, compiler)
+        self.problem = CentroidalProblem(
+            config.samples, config.period, body, config.weights, config.limits, config.wrench_persistence, compiler
+        )
         self._solver = _SOLVERS[config.solver](self.problem, config)
         self._owners = body.owners
         self.failures = 0
@@ -360,6 +393,15 @@ class CentroidalMpc:
         """Forget the last solution."""
         self._memory: InputMemory | None = None
         self._failures_in_a_row = 0
+
+    @property
+    def deadline(self) -> float:
+        """Time of a solution, [s]; at first that of the configuration; infinite where the caller waits."""
+        return self._solver.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float) -> None:
+        self._solver.deadline = deadline
 
     @property
     def memory(self) -> InputMemory | None:

@@ -231,6 +231,7 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         flexible = flexibility.flexible_joints(description.name, description.joints)
     with _below("simulation"):
         simulation = from_table(SimulationConfig, _with_its_flexibility(tables), f"{where} simulation")
+        simulation.flexibility.flexible_joints(description.name, description.joints)
     facts = {fact: getattr(typed.planner, fact) for fact in _FACTS}
     return Setup(
         robot=replace(description, sole=sole, flexible_joints=flexible, **facts),
@@ -246,6 +247,8 @@ def _with_its_flexibility(tables: Mapping[str, Any]) -> dict[str, Any]:
     A stiffness of the plant's own is not damped like the controller's: its damping is its own or 2 sqrt(k).
     """
     known, own = tables.get(_FLEXIBILITY, {}), tables.get("simulation", {}).get(_FLEXIBILITY, {})
+    if not isinstance(own, Mapping):
+        return dict(tables["simulation"])  # refused where it is read
     inherited = {**known, "damping": []} if "stiffness" in own else known
     return merge(tables.get("simulation", {}), {_FLEXIBILITY: merge(inherited, own)})
 

@@ -187,6 +187,8 @@ class Motion:
         if deflections in log:
             logged = (*logged, *log.info(deflections).elements)
             joints = np.hstack((joints, log[deflections][rows]))
+        unknown = [joint.name for joint in description.flexible_joints if joint.name not in logged]  # shown unbent
+        logged, joints = (*logged, *unknown), np.hstack((joints, np.zeros((len(rows), len(unknown)))))
         order = _order_of_joints(logged, description.joints, joints.shape[1])
         drift = _drift(log, rows, position)
         return cls(

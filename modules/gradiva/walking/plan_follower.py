@@ -54,7 +54,7 @@ _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
 _PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
 _FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
-_SHARES = (1.0, 0.8, 0.6, 0.4, 0.2)  # [-] of the way to a target that is out of reach, one after the other
+_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)  # [-] of the way to a target that is out of reach, one after the other
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
@@ -235,23 +235,28 @@ class PlanFollower:
         for side, target in zip(Side, targets, strict=True):
             if target is None or reference.foot(side).in_contact:
                 continue
-            landing = self.present_plan.phase_at(time).foot(side).pose
-            pose = FootPose(target.x, target.y, target.yaw).near_yaw(landing.yaw)
-            if pose.is_close(landing, _SAME_LANDING):
-                continue
-            for share in _SHARES:
-                x, y, yaw = (
-                    old + share * (new - old)
-                    for old, new in ((landing.x, pose.x), (landing.y, pose.y), (landing.yaw, pose.yaw))
-                )
-                with suppress(PlanningError):
-                    foothold = Foothold(FootPose(x, y, yaw).on(landing.plane))
-                    change = Retarget((foothold,), state.dcm_position, state.com_position, _FOLLOWING)
-                    self.retarget(change, time)
-                    self._note_aim(side, landing, PlanarPose(x, y, yaw), time)
-                    break
-            else:
+            if not self._aim_foot(side, target, state, time):
                 self.refused_changes += 1
+
+    def _aim_foot(self, side: Side, target: PlanarPose, state: RobotState, time: float) -> bool:
+        """Move the landing of a foot in the air to its target, or part of the way; return whether that is possible."""
+        if not all(map(math.isfinite, (target.x, target.y, target.yaw))):
+            return False
+        landing = self.present_plan.phase_at(time).foot(side).pose
+        pose = FootPose(target.x, target.y, target.yaw).near_yaw(landing.yaw)
+        if pose.is_close(landing, _SAME_LANDING):
+            return True
+        for fraction in _FRACTIONS:
+            x, y, yaw = (
+                old + fraction * (new - old)
+                for old, new in ((landing.x, pose.x), (landing.y, pose.y), (landing.yaw, pose.yaw))
+            )
+            with suppress(PlanningError):
+                foothold = Foothold(FootPose(x, y, yaw).on(landing.plane))
+                self.retarget(Retarget((foothold,), state.dcm_position, state.com_position, _FOLLOWING), time)
+                self._note_aim(side, landing, PlanarPose(x, y, yaw), time)
+                return True
+        return False
 
     def _note_aim(self, side: Side, landing: FootPose, target: PlanarPose, time: float) -> None:
         """Remember what layer 2 has moved, and until when the robot is being caught."""

@@ -33,7 +33,6 @@ DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "rig
 _MPC: dict[str, Any] = {
     "walking.model": "centroidal_mpc",
     "external_wrench.is_estimated": True,
-    "centroidal_walking.mpc.deadline": 60.0,  # [s] the simulated robot waits
 }
 _ADAPTED: dict[str, Any] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
 LAWS: dict[str, dict[str, Any]] = {
