@@ -133,8 +133,8 @@ class WalkingLayers:
         self._stand(compiler)
         self.planner = WalkingPlanner(config.planner)
         self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
+        self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
-        self._estimate(compiler)
         self._refer(compiler)
         self._adapt_steps(compiler)
         self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
