@@ -99,4 +99,8 @@ def test_a_push_on_the_arm_of_a_standing_robot_is_estimated(plant, error):
     before, during = (np.array(each) for each in found.values())
     assert np.sqrt(np.mean(before[:, :3] ** 2)) < error
     np.testing.assert_allclose(during[:, :3].mean(axis=0), [0.0, 40.0, 0.0], atol=2.0 + error)
+    moment = 40.0 * np.array(
+        [-0.162, 0.0, 0.034]
+    )  # the forearm's centre of mass is 16 cm above the robot's, 3 cm ahead
+    np.testing.assert_allclose(during[:, 3:].mean(axis=0), moment, atol=0.4 + 0.2 * error)
     assert set(walking_signals(log, walk.measurement)) >= {"external_wrench::force", "external_wrench::torque"}

@@ -1,8 +1,10 @@
 """Layer 2 by the centroidal MPC: closed form of standing, contacts of a plan, footholds, refused settings, walks."""
 
 import math
+from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -139,6 +141,40 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     now = balance_plan(plan, time + 0.02)
     layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
     assert layer.warning == ""
+
+
+def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
+    layer, alone = (
+        balance_layer(load_setup("icub_v3", table).walking.balance, SETUP.robot) for table in (CENTROIDAL, {})
+    )
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    law._mpc.update = Mock(side_effect=[NoSolutionFound("centroidal MPC", "infeasible"), ZeroDivisionError])
+    layer.time_limit = 1e-3
+
+    def desired(by, time):
+        now = balance_plan(plan, time)
+        return by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+
+    desired(layer, 1.0)
+    wait([law._running])
+    np.testing.assert_array_equal(desired(layer, 1.01), desired(alone, 1.01))
+    assert "infeasible" in layer.warning
+    desired(layer, 1.02)
+    wait([law._running])
+    with pytest.raises(ZeroDivisionError):
+        desired(layer, 1.03)
+
+
+def test_a_reset_waits_for_the_thread_and_forgets_its_answer():
+    layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
+    layer.time_limit, now = 1e-3, balance_plan(plan, 1.0)
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    running = layer._law._running
+    layer.reset()
+    assert running.done()
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    assert layer._law.solution is None
+    assert layer._law._running is not running
 
 
 def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():

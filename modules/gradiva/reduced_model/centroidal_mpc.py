@@ -381,8 +381,9 @@ class CentroidalMpc:
             compiler: How functions become fast.
         """
         self._config, self._body = config, body
-        shape, rules = (config.samples, config.period, body), (config.weights, config.limits)
-        self.problem = CentroidalProblem(*shape, *rules, config.wrench_persistence, compiler)
+        self.problem = CentroidalProblem(
+            config.samples, config.period, body, config.weights, config.limits, config.wrench_persistence, compiler
+        )
         self._solver = _SOLVERS[config.solver](self.problem, config)
         self._owners = body.owners
         self.failures = 0
