@@ -270,8 +270,8 @@ def check_springs(model: mujoco.MjModel, data: mujoco.MjData, flexible: NDArray)
     largest = np.abs(np.linalg.eigvals(timestep**2 * mobility * stiffness)).max()
     if largest > 1.0:
         raise ConfigError(
-            f"simulation.flexibility: springs of {stiffness.max():g} N·m/rad are {largest:.2g} times too stiff for steps"
-            f" of {1e3 * timestep:g} ms; lower simulation.timestep, or leave the links rigid"
+            f"simulation.flexibility: springs of {stiffness.max():g} N·m/rad are {largest:.2g} times too stiff for"
+            f" steps of {1e3 * timestep:g} ms; lower simulation.timestep, or leave the links rigid"
         )
 
 
