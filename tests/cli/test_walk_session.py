@@ -30,10 +30,15 @@ from gradiva.walking import SteppingLog
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),
         ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground, ideal plant"),
         ({"plant": "robot"}, "dcm with position control, robot plant"),
+        ({"robot": "talos", "flexibility": 3e3}, "ideal plant, links bend by 3000 N·m/rad"),
+        (
+            {"robot": "talos", "flexibility": 3e3, "settings": ("torque_control.law=rigid",)},
+            "links bend by 3000 N·m/rad, which the controller does not know",
+        ),
     ],
 )
 def test_the_command_is_described_in_words(options, words):
-    request = WalkOptions(robot="icub_v2_7", **options).request()
+    request = WalkOptions(**{"robot": "icub_v2_7", **options}).request()
     assert words in describe_command(request, plan_from_start(request.setup, request.command))
 
 

@@ -14,6 +14,7 @@ from gradiva.common import (
     DcmReference,
     EstimationError,
     FootReference,
+    ImuMeasurement,
     Measurement,
     ModelError,
     Side,
@@ -27,7 +28,7 @@ from gradiva.setup import load_setup
 from tests.conftest import description_of
 
 STIFFNESS, DAMPING, PERIOD = 1000.0, 60.0, 0.001  # [N·m/rad], [N·m·s/rad], [s]
-CONFIG = FlexibleJointObserverConfig(1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06)
+CONFIG = FlexibleJointObserverConfig(1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06, 0.0, 0.01)
 ACTUATED = 32
 
 
@@ -86,7 +87,7 @@ def test_the_recursion_is_idyntrees_inverse_dynamics_whatever_moves(seed):
         right_foot_swings=1.0,
     )
     actuated = velocities[:ACTUATED], accelerations[:ACTUATED]
-    memory = positions[ACTUATED:], velocities[ACTUATED:], *actuated, twist, base_acceleration, np.zeros(14)
+    memory = positions[ACTUATED:], velocities[ACTUATED:], *actuated, twist, base_acceleration, np.zeros(18)
     function.inputs["memory"][:] = np.concatenate(memory)
     result = function()
     accelerations[ACTUATED:] = (result["velocities"] - velocities[ACTUATED:]) / PERIOD
@@ -211,6 +212,41 @@ def test_a_leg_in_the_air_comes_to_rest_though_its_inertia_is_above_what_the_dam
     body.setRobotState(np.eye(4), positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
     bearing = joint_torques(body, np.zeros(6), rest, hanging)[ACTUATED:]
     np.testing.assert_allclose(-STIFFNESS * found[-1], bearing, atol=0.05)
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("ratio", [0.7, 1.3])
+def test_wrong_stiffness_is_learned_in_the_leg_that_stands_by_the_tilt_of_its_sole(ratio, side):
+    """The attitude of the base is the true one: that under the true deflections the sole is level."""
+    truth, leg = np.zeros(4), 2 * list(Side).index(side) + np.arange(2)
+    joints, wrenches, _ = standing()
+    for _ in range(20):
+        truth = -_hip_torques(np.concatenate((joints, truth)), wrenches) / (ratio * STIFFNESS)
+    attitude = _foot_in_base(side, truth).T
+    subject = observer(stiffness_rate=10.0, stiffness_deflection=1e-3, swing_motion=FootMotion.REST)
+    imu = ImuMeasurement(np.eye(3), np.zeros(3))
+    observed, feet = subject.update(measurement(imu=imu), reference(), None), {}
+    assert np.max(np.abs(observed.positions - truth)[leg]) > 4e-3
+    for tick in range(1, 301):
+        feet = {foot: attitude @ _foot_in_base(foot, observed.positions) for foot in Side}
+        last = SimpleNamespace(base_rotation=attitude, base_twist=np.zeros(6), foot_rotation=feet.get)
+        observed = subject.update(measurement(0.01 * tick, imu=imu), one_foot(side), last)
+    np.testing.assert_allclose(observed.positions[leg], truth[leg], atol=1e-6)
+    np.testing.assert_allclose(observed.stiffness[leg], ratio * STIFFNESS, rtol=1e-4)
+    np.testing.assert_array_equal(np.delete(observed.stiffness, leg), STIFFNESS)
+
+
+def _foot_in_base(side, deflections):
+    body = flexible_model().kinematics_and_dynamics()
+    body.setJointPos(np.concatenate((standing()[0], deflections)))
+    frame = flexible_model().description.foot_frame(side)
+    return as_array(body.getRelativeTransform(flexible_model().description.base_link, frame).getRotation())
+
+
+def one_foot(side):
+    """The plan while one foot stands."""
+    plan = reference()
+    return replace(plan, **{f"{side.other}_foot": replace(plan.left_foot, in_contact=False)})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 from gradiva.experiments import ExperimentOptions, find_experiment
 from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
 from gradiva.simulation import Push
+from gradiva.telemetry import adapted_steps
 from gradiva.walking import WalkingState
 
 
@@ -20,6 +21,15 @@ def test_the_walk_goes_on_after_a_push_ahead_that_the_momentum_shows():
     np.testing.assert_allclose(log["external_wrench::force"][during].mean(axis=0), [40.0, 0.0, 0.0], atol=4.0)
     after = log.times > begin + 2.5
     assert np.abs(log["external_wrench::force"][after].mean(axis=0)).max() < 5.0
+
+
+def test_a_push_to_the_side_is_survived_where_steps_wait_for_it():
+    """40 N for 1 s to the left hold the robot on its left foot: steps in time fall, later ones walk on."""
+    outcome, pushes = pushed_walk("centroidal_mpc, adapted steps", (0.0, 1.0), ExperimentOptions(quick=True))
+    assert outcome.walked
+    begin = pushes.times[0]
+    waited = [step.delay for step in adapted_steps(outcome.log) if begin < step.nominal.time < begin + 2.0]
+    assert max(waited) > 0.1
 
 
 def test_the_arm_is_pushed_for_a_second_each_time_counted_from_the_first_tick_of_the_walk():

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from gradiva.common import NDArray, so3
+from gradiva.common import ConfigError, NDArray, so3
 from gradiva.robot_model import IdynTreeModel, RobotDescription, as_array
 from gradiva.setup import load_setup
 from gradiva.simulation import MujocoRobot, SimulatedState
@@ -89,6 +89,29 @@ def test_accelerations_tend_to_those_of_massless_links_as_the_fictitious_ones_be
     assert errors[0] < 1e-4
     assert errors[1] == pytest.approx(errors[0] / 10.0, rel=0.1)
     assert errors[2] == pytest.approx(errors[1] / 10.0, rel=0.1)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_springs_are_refused_where_the_steps_of_the_engine_do_not_follow_them(factor: float) -> None:
+    """On one hip without damper, as soon as k Δ² > 4 / (M⁻¹)_ff and not before."""
+    timestep, posture = 1e-3, standing_posture(bending())
+    model = IdynTreeModel(replace(bending(), flexible_joints=bending().flexible_joints[:1]).with_flexible_joints())
+    body, matrix = model.kinematics_and_dynamics(), idyn.MatrixDynSize(39, 39)
+    body.setJointPos(np.append(posture.joint_positions, 0.0))
+    assert body.getFreeFloatingMassMatrix(matrix)
+    mass_matrix = as_array(matrix)
+    mass_matrix[6:, 6:] += model.description.rotor_inertia_matrix
+    mobility = np.linalg.inv(mass_matrix)[38, 38]
+    flexibility = {"stiffness": factor * 4.0 / (mobility * timestep**2), "damping": 0.0, "joints": HIPS[:1]}
+    config = configured(timestep=timestep, flexibility={**flexibility, "axes": ["roll"]})
+    robot = replace(bending(), flexible_joints=())
+    if factor < 1.0:
+        plant = MujocoRobot(robot, config, posture)
+        plant.advance(0.1)
+        assert np.abs(plant.truth().flexible_positions).max() < 1e-3
+    else:
+        with pytest.raises(ConfigError, match="too stiff for steps of 1 ms"):
+            MujocoRobot(robot, config, posture)
 
 
 @lru_cache

@@ -105,6 +105,14 @@ def test_the_equations_of_motion_hold_with_the_torques_of_motors_springs_and_dam
     np.testing.assert_allclose(forces[FLEXIBLE], -STIFFNESS * later - DAMPING * (rates + changes), atol=1e-6)
 
 
+def test_a_learned_stiffness_counts_as_a_configured_one():
+    before = moving_state(np.array([0.03, -0.02, 0.01, 0.04]), np.zeros(4))
+    learned, configured = controller_of(flexible()), controller_of(flexible(1.3 * STIFFNESS))
+    torques = learned.command(replace(before, flexible_stiffness=np.full(4, 1.3 * STIFFNESS)), reference(), PERIOD)
+    expected = configured.command(before, reference(), PERIOD)
+    np.testing.assert_allclose(torques.values, expected.values, atol=1e-6)
+
+
 def test_stiff_springs_give_the_torques_of_the_rigid_controller():
     """Springs of 1e9 N·m/rad under what the rigid hips carry, at rest."""
     config, before = walking_config().rigid_torque_control, moving_state(np.zeros(4), np.zeros(4))

@@ -30,4 +30,5 @@ def state_near(reference: WalkingReference, joints: int, seed: int) -> RobotStat
         flexible_positions=off(np.zeros(4)),
         flexible_velocities=off(np.zeros(4)),
         flexible_torques=off(np.zeros(4)),
+        flexible_stiffness=off(np.zeros(4)),
     )

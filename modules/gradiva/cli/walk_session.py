@@ -262,7 +262,9 @@ def _bending(setup: Setup) -> str:
     if not values:
         return ""
     least, most = min(values), max(values)
-    return f", links bend by {least:g} N·m/rad" if least == most else f", links bend by {least:g} to {most:g} N·m/rad"
+    stiffness = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+    is_known = setup.walking.knows_flexible_joints and setup.robot.flexible_joints
+    return f", links bend by {stiffness} N·m/rad{'' if is_known else ', which the controller does not know'}"
 
 
 def outcome_line(result: Mapping[str, Any]) -> str:

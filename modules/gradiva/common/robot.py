@@ -149,6 +149,7 @@ class RobotState(TwoFeet):
         flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
         flexible_velocities: Their velocities, [rad/s], shape (f,).
         flexible_torques: Torques of their springs and dampers, observed, [N·m], shape (f,).
+        flexible_stiffness: Of their springs, as configured or learned, [N·m/rad], shape (f,).
     """
 
     base_position: NDArray
@@ -177,6 +178,7 @@ class RobotState(TwoFeet):
     flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_torques: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_stiffness: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         if self.external_wrench is not None:
@@ -203,6 +205,7 @@ class RobotState(TwoFeet):
             flexible_positions=(None,),
             flexible_velocities=(None,),
             flexible_torques=(None,),
+            flexible_stiffness=(None,),
         )
 
     def foot_twist(self, side: Side) -> NDArray:

@@ -23,6 +23,12 @@ A foot that stands is at rest. One that swings moves as the waist and the kinema
 the leg's inertia A about the flexible joints then takes part, :math:`\tau = \tau_0 + A \ddot s`. Taken from the last
 tick that diverges, for A is far above :math:`d \Delta`: so :math:`\ddot s = (\dot s_k - \dot s_{k-1}) / \Delta` is part
 of the implicit step.
+
+A wrong k shows where a foot stands, for the sole is level there: its tilt r by the IMU's attitude and the kinematics is
+an error :math:`\delta s` of the deflections of its leg, by which :math:`k / (1 + x)` is learned (`stiffness_rate`),
+
+.. math:: \delta s = -J^\top r, \qquad J_i = (a_i \times e_z)_{xy}, \qquad
+    \dot x = \gamma \left( \frac{s^2}{s^2 + s_0^2} \right)^2 \frac{\delta s}{s}.
 """
 
 from __future__ import annotations
@@ -82,6 +88,9 @@ class FlexibleJointObserverConfig:
         touch_time_constant: Of a low pass on the wrench of a foot that has just touched the ground, [s]:
             the blow stops the leg and hardly reaches the hip, but the recursion takes the foot to be at rest.
         touch_duration: In which that low pass fades, [s].
+        stiffness_rate: At which compliances are learned from the tilt of standing soles; 0: they stay as configured,
+            [1/s].
+        stiffness_deflection: Well above it a deflection says what its spring is worth, [rad].
     """
 
     computed_fraction: float
@@ -89,15 +98,19 @@ class FlexibleJointObserverConfig:
     acceleration_time_constant: float
     touch_time_constant: float
     touch_duration: float
+    stiffness_rate: float
+    stiffness_deflection: float
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.computed_fraction <= 1.0:
             raise ConfigError(f"computed_fraction={self.computed_fraction}, must be in [0, 1]")
-        for name in ("acceleration_time_constant", "touch_time_constant"):
+        for name in ("acceleration_time_constant", "touch_time_constant", "stiffness_rate"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
         if self.touch_duration <= 0.0:
             raise ConfigError(f"touch_duration={self.touch_duration}, must be positive; touch_time_constant = 0: none")
+        if self.stiffness_deflection <= 0.0:
+            raise ConfigError(f"stiffness_deflection={self.stiffness_deflection}, must be positive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +121,13 @@ class FlexibleJointState:
         positions: [rad], shape (f,).
         velocities: [rad/s], shape (f,).
         torques: Of spring and damper on what hangs below, [N·m], shape (f,).
+        stiffness: As configured or learned, [N·m/rad], shape (f,).
     """
 
     positions: NDArray
     velocities: NDArray
     torques: NDArray
+    stiffness: NDArray
 
 
 class FlexibleJointObserver:
@@ -145,6 +160,7 @@ class FlexibleJointObserver:
             computed_fraction=config.computed_fraction,
             touch_time_constant=config.touch_time_constant,
             touch_duration=config.touch_duration,
+            stiffness_deflection=config.stiffness_deflection,
             stiffness=[joint.stiffness for joint in description.flexible_joints],
             damping=[joint.damping for joint in description.flexible_joints],
         )
@@ -185,13 +201,15 @@ class FlexibleJointObserver:
         )
         if self._measures_torques:
             function.set(joint_torques=measurement.joint_torques)
+        sees_tilt = last is not None and measurement.imu is not None
+        function.set(stiffness_rate=self._config.stiffness_rate if sees_tilt else 0.0)
         self._place(reference, last)
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
         function.set(is_first=0.0)
         self._time = measurement.time
         self.state = FlexibleJointState(
-            **{name: readonly(outputs[name]) for name in ("positions", "velocities", "torques")}
+            **{name: readonly(outputs[name]) for name in ("positions", "velocities", "torques", "stiffness")}
         )
         return self.state
 
@@ -205,6 +223,7 @@ class FlexibleJointObserver:
             swings = self._follows and last is not None and not foot.in_contact
             rotation = foot.rotation if last is None else last.foot_rotation(side)
             function.write({f"{side}_foot_swings": float(swings), f"{side}_foot_rotation": rotation})
+            function.write({f"{side}_foot_stands": float(foot.in_contact)})
 
     def _check(self, measurement: Measurement) -> None:
         if measurement.time < self._time:
@@ -229,7 +248,10 @@ _NUMBERS = (
     "is_first",
     "touch_time_constant",
     "touch_duration",
+    "stiffness_rate",
+    "stiffness_deflection",
 )
+_LEARNED = 3.0  # [-] compliances are learned up to this multiple of what is configured, and down to its inverse
 _TOUCH = 10.0  # [N] above the noise of sensors
 
 # -- the recursion -----------------------------------------------------------------------------------------------------
@@ -377,14 +399,18 @@ def observer_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     }
     on_ground = {side: wrench for side, (wrench, _) in feet.items()}
     torques = _flexible_torques(model, inputs, joints, differences[1][0], on_ground)
-    last = _implicit_step(inputs, cs.substitute(torques, bent, positions), changes, positions, speeds)[0]
+    errors = _deflection_errors(model, inputs, joints, {side: age for side, (_, age) in feet.items()})
+    excess = _compliance_excess(memory, inputs, positions, cs.substitute(errors, bent, positions))
+    learned = inputs | {"stiffness": inputs["stiffness"] / (1.0 + excess)}
+    last = _implicit_step(learned, cs.substitute(torques, bent, positions), changes, positions, speeds)[0]
     torques = cs.substitute(torques, bent, cs.if_else(inputs["is_first"] > 0.5, last, positions))
-    deflections, velocities = _implicit_step(inputs, torques, changes, positions, speeds)
+    deflections, velocities = _implicit_step(learned, torques, changes, positions, speeds)
     torques = cs.substitute(torques, changes, (velocities - speeds) / inputs["period"])
     of_feet = (value for wrench, age in feet.values() for value in (age, wrench))
-    for value in (deflections, velocities, *differences[0][1:], *differences[1][1:], *of_feet):
+    for value in (deflections, velocities, *differences[0][1:], *differences[1][1:], *of_feet, excess):
         memory.keep(value)
-    outputs = {"positions": deflections, "velocities": velocities, "torques": torques, "memory": memory.output}
+    outputs = {"positions": deflections, "velocities": velocities, "torques": torques}
+    outputs |= {"stiffness": learned["stiffness"], "memory": memory.output}
     return FlatFunction(
         f"flexible_joints_{description.name}",
         inputs | {"memory": memory.input},
@@ -406,7 +432,7 @@ def _inputs(measured: int, flexible: int, sensors: int) -> dict[str, cs.SX]:
     }
     shapes |= dict.fromkeys(_NUMBERS, (1,))
     for side in Side:
-        shapes |= {f"{side}_foot_rotation": (3, 3), f"{side}_foot_swings": (1,)}
+        shapes |= {f"{side}_foot_rotation": (3, 3), f"{side}_foot_swings": (1,), f"{side}_foot_stands": (1,)}
     return {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
 
 
@@ -466,6 +492,34 @@ def _contact(memory: Memory, side: Side, inputs: dict[str, cs.SX], wrench: cs.SX
     is_filtered = cs.logic_and(touches, time_constant > 0.0)
     gain = cs.if_else(is_filtered, 1.0 - cs.exp(-inputs["period"] / cs.fmax(time_constant, 1e-9)), 1.0)
     return last + gain * (wrench - last), age
+
+
+def _deflection_errors(
+    model: IdynTreeModel, inputs: dict[str, cs.SX], joints: _Joints, contact_ages: Mapping[Side, cs.SX]
+) -> cs.SX:
+    """Return by how much deflections are too small by the tilt of their leg's sole, (f, 1).
+
+    A foot in the air, or that has just touched down, says nothing.
+    """
+    measured, errors = inputs["joint_positions"].numel(), {}
+    for side in Side:
+        age, turn = contact_ages[side], inputs["base_rotation"]
+        rests = cs.logic_and(age >= inputs["touch_duration"], inputs[f"{side}_foot_stands"] > 0.5)
+        tilt = rests * inputs[f"{side}_foot_rotation"][:2, 2]
+        for link in leg_chain(model, side):
+            _, axis, own, *_ = _place(link, joints)
+            turn = turn @ own
+            horizontal = (turn @ axis)[:2]
+            errors[link.joint] = horizontal[0] * tilt[1] - horizontal[1] * tilt[0]
+    return cs.vertcat(*(errors[joint] for joint in range(measured, joints.positions.numel())))
+
+
+def _compliance_excess(memory: Memory, inputs: dict[str, cs.SX], deflections: cs.SX, errors: cs.SX) -> cs.SX:
+    """Return x, by whose part the compliances are above those configured, (f, 1)."""
+    last = memory.last("compliance_excess", deflections.numel())
+    scale = deflections**2 + inputs["stiffness_deflection"] ** 2
+    change = inputs["stiffness_rate"] * deflections**3 * errors / scale**2
+    return cs.fmin(cs.fmax(last + inputs["period"] * change, 1.0 / _LEARNED - 1.0), _LEARNED - 1.0)
 
 
 def _foot_on_ground(model: IdynTreeModel, side: Side, readings: cs.SX) -> cs.SX:

@@ -56,7 +56,7 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "wrench_age_factor",
 )
 
-_RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS)
+_RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
@@ -528,6 +528,7 @@ class StateEstimator:
             joint_positions=measurement.joint_positions,
             flexible_positions=observed.positions,
             flexible_torques=observed.torques,
+            flexible_stiffness=observed.stiffness,
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,

@@ -51,6 +51,7 @@ class WalkingRecorder:
             self.log.describe(f"{place}flexible_joints::positions{end}", names, "rad")
             self.log.describe(f"{place}flexible_joints::velocities{end}", names, "rad/s")
             self.log.describe(f"{place}flexible_joints::torques{end}", names, "N m")
+        self.log.describe("flexible_joints::stiffness::estimated", self._flexible, "N m/rad")
 
     def wants(self, log: WalkingLog) -> bool:
         """Tell whether to record a tick: one in which the control loop ran, some time after the last."""

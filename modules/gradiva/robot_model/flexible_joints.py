@@ -23,7 +23,7 @@ import numpy as np
 from gradiva.common import ConfigError, ModelError, nearest_name
 
 _LIMIT = "1.5"  # [rad] a robot that bends so far has fallen
-_ENDLESS = "1e6"  # [N·m], [rad/s]
+UNLIMITED = 1e6  # [N·m], [rad/s] limits of flexible joints, which nothing commands
 
 
 class DeflectionAxis(StrEnum):
@@ -177,6 +177,7 @@ def _insert(
     ElementTree.SubElement(added, "parent", link=parent.get("link", ""))
     ElementTree.SubElement(added, "child", link=str(link.get("name")))
     ElementTree.SubElement(added, "axis", xyz=" ".join(map(str, flexible.axis.direction)))
-    ElementTree.SubElement(added, "limit", lower=f"-{_LIMIT}", upper=_LIMIT, effort=_ENDLESS, velocity=_ENDLESS)
+    limit = ElementTree.SubElement(added, "limit", lower=f"-{_LIMIT}", upper=_LIMIT)
+    limit.attrib |= dict.fromkeys(("effort", "velocity"), repr(UNLIMITED))
     origin.set("xyz", "0 0 0")
     parent.set("link", str(link.get("name")))

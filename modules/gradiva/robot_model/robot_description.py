@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
-from gradiva.robot_model.flexible_joints import FlexibleJoint
+from gradiva.robot_model.flexible_joints import UNLIMITED, FlexibleJoint
 
 _MASS_TOLERANCE = 0.005  # [-] the description rounds
-_FREE = 1e6  # [rad/s], [N·m] limit of flexible joints, which nothing commands
 
 
 class Environment(StrEnum):
@@ -489,8 +488,8 @@ class RobotDescription:
             posture=(0.0,) * len(flexible),
             stiffness=tuple(joint.stiffness for joint in flexible),
             damping=tuple(joint.damping for joint in flexible),
-            velocity_limit=_FREE,
-            torque_limit=_FREE,
+            velocity_limit=UNLIMITED,
+            torque_limit=UNLIMITED,
             gear_loss=0.0,
             actuated=False,
             measured=False,

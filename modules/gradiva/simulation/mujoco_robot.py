@@ -27,7 +27,14 @@ from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
 from gradiva.simulation.model_errors import ModelErrors
-from gradiva.simulation.plant import build_plant, load_tree, sink_to_weight, standing_torques, weight_of
+from gradiva.simulation.plant import (
+    build_plant,
+    check_springs,
+    load_tree,
+    sink_to_weight,
+    standing_torques,
+    weight_of,
+)
 from gradiva.simulation.pushes import Push, Pusher
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.sensors import Sensors
@@ -267,6 +274,8 @@ class MujocoRobot:
             if data.site(foot).xpos[2] < -deepest:
                 raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
         joints, flexible = self._reader.joint_velocities, self._reader.flexible_velocities
+        if flexible.size:
+            check_springs(model, data, flexible)
         torques = standing_torques(model, data, feet, 0.0, joints, flexible if flexible.size else None)
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)

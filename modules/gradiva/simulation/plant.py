@@ -248,6 +248,33 @@ def standing_torques(
     return (data.qfrc_bias - jacobian.T @ wrenches)[degrees]
 
 
+def check_springs(model: mujoco.MjModel, data: mujoco.MjData, flexible: NDArray) -> None:
+    r"""Refuse flexible joints that the engine's steps do not follow: their motion would grow without bound.
+
+    An explicit spring beside an implicit damper is stable while :math:`k \Delta^2 < 4 m + 2 d \Delta`; of several,
+    while no eigenvalue of :math:`\Delta^2 (4 M + 2 \Delta D)^{-1} K` exceeds 1.
+
+    Args:
+        model: Of the engine.
+        data: After ``mj_forward``.
+        flexible: Index of each flexible joint's velocity, shape (f,).
+
+    Raises:
+        ConfigError: They are too stiff for the time step.
+    """
+    timestep, matrix = model.opt.timestep, np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, matrix)
+    resistance = 4.0 * matrix + 2.0 * timestep * np.diag(model.dof_damping)
+    mobility = np.linalg.inv(resistance)[np.ix_(flexible, flexible)]
+    stiffness = model.jnt_stiffness[model.dof_jntid[flexible]]
+    largest = np.abs(np.linalg.eigvals(timestep**2 * mobility * stiffness)).max()
+    if largest > 1.0:
+        raise ConfigError(
+            f"simulation.flexibility: springs of {stiffness.max():g} N·m/rad are {largest:.2g} times too stiff for"
+            f" steps of {1e3 * timestep:g} ms; lower simulation.timestep, or leave the links rigid"
+        )
+
+
 def weight_of(model: mujoco.MjModel) -> float:
     """Return the weight of all bodies, [N]."""
     return float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
+from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -465,5 +467,17 @@ class WalkingController:
             whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
-            (reference and self._follower.aimed_at(reference)) or self._layers.reactive_stepping.log,
+            self._stepping_log(reference),
         )
+
+    def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:
+        """Return the log of step adaptation: of layer 2 while a foot that it has moved is in the air.
+
+        Where reactive stepping works beside it, mode and delay are those of reactive stepping, and so is the foothold,
+        which either may have moved last; the nominal one is that before the first move by layer 2.
+        """
+        reactive, aimed = self._layers.reactive_stepping.log, reference and self._follower.aimed_at(reference)
+        if not aimed or reactive.mode is SteppingMode.OFF:
+            return aimed or reactive
+        nominal = reactive.nominal if aimed.side is None else aimed.nominal
+        return replace(reactive, nominal=nominal, changes=self.adaptations)

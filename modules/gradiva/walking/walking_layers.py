@@ -133,8 +133,8 @@ class WalkingLayers:
         self._stand(compiler)
         self.planner = WalkingPlanner(config.planner)
         self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
+        self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
-        self._estimate(compiler)
         self._refer(compiler)
         self._adapt_steps(compiler)
         self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
@@ -210,9 +210,7 @@ class WalkingLayers:
     @property
     def knows_flexible_joints(self) -> bool:
         """Whether estimation, and layer 3 in torque control, take the robot's flexible joints into account."""
-        config = self.config
-        is_known = config.torque_control.law is TorqueLaw.FLEXIBLE and not config.knows_soft_ground
-        return is_known and bool(self.robot.flexible_joints)
+        return self.config.knows_flexible_joints and bool(self.robot.flexible_joints)
 
     @property
     def _by_torque(self) -> bool:
@@ -371,6 +369,11 @@ class WalkingConfig:
         narrowest = max(planner.min_step_width, planner.min_feet_distance)
         gains = self.zmp_com_controller, self.gain_schedule
         return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
+
+    @property
+    def knows_flexible_joints(self) -> bool:
+        """Whether estimation, and layer 3 in torque control, are those of a robot whose links bend."""
+        return self.torque_control.law is TorqueLaw.FLEXIBLE and not self.knows_soft_ground
 
     @property
     def knows_soft_ground(self) -> bool:

@@ -137,6 +137,7 @@ def _deflections(state: RobotState) -> Signals:
         "flexible_joints::positions::estimated": state.flexible_positions,
         "flexible_joints::velocities::estimated": state.flexible_velocities,
         "flexible_joints::torques::estimated": state.flexible_torques,
+        "flexible_joints::stiffness::estimated": state.flexible_stiffness,
     }
 
 

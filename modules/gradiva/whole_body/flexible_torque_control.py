@@ -251,6 +251,8 @@ class FlexibleTorqueController(RigidTorqueController):
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = super()._values(state, reference, period)
+        if state.flexible_stiffness.size:
+            values["passive_stiffness"] = state.flexible_stiffness
         if self._transition_duration is None:
             return values
         for side in Side:

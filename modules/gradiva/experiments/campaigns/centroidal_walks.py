@@ -34,11 +34,13 @@ _MPC: dict[str, Any] = {
     "walking.model": "centroidal_mpc",
     "external_wrench.is_estimated": True,
 }
+_ADAPTED: dict[str, Any] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
 LAWS: dict[str, dict[str, Any]] = {
     "centroidal_mpc": _MPC,
+    "centroidal_mpc, adapted steps": _MPC | _ADAPTED,
     "dcm": {"walking.model": "dcm"},
     "dcm_mpc": {"walking.model": "dcm_mpc"},
-    "dcm, adapted steps": {"walking.model": "dcm", "step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)},
+    "dcm, adapted steps": {"walking.model": "dcm"} | _ADAPTED,
 }
 
 
