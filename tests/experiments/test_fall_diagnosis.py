@@ -6,7 +6,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.experiments import diagnose, walk_result
 from gradiva.experiments.fall_causes import Cause, CauseKind
-from gradiva.experiments.fall_diagnosis import Diagnosis, advised
+from gradiva.experiments.fall_diagnosis import Diagnosis, advised, known_to_bend
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -35,6 +35,14 @@ def growth(start):
 def rolling_from(start):
     """Return the tilt of a foot that carries nothing before ``start`` [s] and rolls from then on."""
     return lambda times: np.where(times < start, np.nan, times - start)[:, None]
+
+
+def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_like_a_push():
+    bending, rigid = SimpleNamespace(unmodelled_stiffness=(2000.0, 3000.0)), SimpleNamespace(unmodelled_stiffness=())
+    push, sensor = (Cause(kind, "as measured", "") for kind in (CauseKind.PUSH, CauseKind.SENSOR))
+    assert known_to_bend(push, rigid) is push
+    assert known_to_bend(sensor, bending) is sensor
+    assert known_to_bend(push, bending).text == "links bend by 2000 N·m/rad, which the controller does not know"
 
 
 def test_sensors_and_motors_that_were_noted_as_too_slow_are_the_advice_whatever_else_was_measured():

@@ -200,6 +200,7 @@ def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tu
 
 
 def _list(console: Console) -> int:
+    from rich.markup import escape
     from rich.table import Table
 
     from gradiva.experiments import all_experiments
@@ -208,7 +209,7 @@ def _list(console: Console) -> int:
     for heading in ("name", "source", "plants", "what"):
         table.add_column(heading, no_wrap=heading == "name")
     for each in all_experiments().values():
-        table.add_row(each.name, each.source, ", ".join(each.plants), each.description)
+        table.add_row(each.name, each.source, ", ".join(each.plants), escape(each.description))
     console.print(table)
     return 0
 
@@ -283,8 +284,9 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_ti
         return
     inputs = _inputs(rows)
     common = [name for name in inputs if len(rows) > 1 and all(row.get(name) == rows[0].get(name) for row in rows)]
-    if common:
-        console.print(", ".join(f"{name} {as_text(rows[0][name])}" for name in common), markup=False, soft_wrap=True)
+    shared = [f"{name} {text}" for name in common if (text := as_text(rows[0][name]))]
+    if shared:
+        console.print(", ".join(shared), markup=False, soft_wrap=True)
     titles = {"value": value_title, "paper": paper_title}
     console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], titles))
     reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]

@@ -263,8 +263,8 @@ def _bending(setup: Setup) -> str:
         return ""
     least, most = min(values), max(values)
     stiffness = f"{least:g}" if least == most else f"{least:g} to {most:g}"
-    is_known = setup.walking.knows_flexible_joints and setup.robot.flexible_joints
-    return f", links bend by {stiffness} N·m/rad{'' if is_known else ', which the controller does not know'}"
+    unknown = ", which the controller does not know" if setup.unmodelled_stiffness else ""
+    return f", links bend by {stiffness} N·m/rad{unknown}"
 
 
 def outcome_line(result: Mapping[str, Any]) -> str:

@@ -114,6 +114,7 @@ class FallEvidence:
             feed-forward undoes it, [s], shape (n,).
         stepping: What step adaptation may change; of the advice alone, like the next.
         models_soft_ground: Whether torque control has its model of soft ground.
+        model: Name of the law that balances.
     """
 
     walk: MeasuredWalk
@@ -126,6 +127,7 @@ class FallEvidence:
     servo_lag: NDArray | float = 0.0
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False
+    model: str = "dcm"
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -423,9 +425,11 @@ def _push(evidence: FallEvidence) -> Cause | None:
     row = int(pushed[0]) + int(during[: faded[0] if len(faded) else None].argmax())
     text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {begin:.2f} s"
     is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
-    aside = "" if is_set else "step_adaptation.mode=place_and_time steps aside; "
-    advice = f"{aside}dcm_controller.proportional_gain up to 2 withstands more with a good IMU"
-    return Cause(CauseKind.PUSH, text, advice)
+    steps = [] if is_set else ["step_adaptation.mode=place_and_time steps aside"]
+    gain = (
+        ["dcm_controller.proportional_gain up to 2 withstands more with a good IMU"] if evidence.model == "dcm" else []
+    )
+    return Cause(CauseKind.PUSH, text, "; ".join(steps + gain) or "gradiva experiment push_recovery tells its limits")
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import ControlMode, NDArray, Side
-from gradiva.experiments.fall_causes import Cause, FallEvidence, cause_not_found, find_cause, greatest_speed
+from gradiva.experiments.fall_causes import Cause, CauseKind, FallEvidence, cause_not_found, find_cause, greatest_speed
 from gradiva.experiments.footing import response_note
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
@@ -21,6 +21,7 @@ from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
 _DEGREES = 180.0 / np.pi
+_LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
@@ -133,10 +134,11 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             *(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup)),
             stepping=walk.setup.walking.step_adaptation.mode,
             models_soft_ground=walk.setup.walking.knows_soft_ground,
+            model=walk.setup.walking.walking.model,
         )
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
-        return advised(found, response_note(walk.setup)) if found else None
+        return advised(known_to_bend(found, walk.setup), response_note(walk.setup)) if found else None
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
 
@@ -144,6 +146,14 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
 def advised(cause: Cause, note: str | None) -> Cause:
     """Return the cause; its advice is what was noted before the walk of slow sensors and motors, if anything was."""
     return replace(cause, advice=f"sensors and motors are too slow for soft ground: {note}") if note else cause
+
+
+def known_to_bend(cause: Cause, setup: Setup) -> Cause:
+    """Return as the cause that links bend without the controller's knowledge, where the cause looks like it."""
+    if not setup.unmodelled_stiffness or cause.kind not in _LIKE_BENDING:
+        return cause
+    text = f"links bend by {min(setup.unmodelled_stiffness):g} N·m/rad, which the controller does not know"
+    return Cause(None, text, "--control torque on rigid ground with torque_control.law=flexible knows flexible joints")
 
 
 def servo_lag(setup: Setup) -> NDArray:

@@ -96,7 +96,7 @@ class FlexibilityConfig:
         if self.stiffness != () and self._size == 0:
             raise ConfigError(
                 f"stiffness={self.stiffness} N·m/rad, but this robot has no flexible joints: name the joints before"
-                ' which its links bend, as by --set \'flexibility.joints=["l_hip_pitch", "r_hip_pitch"]\''
+                ' which its links bend, one a leg, as by --set \'flexibility.joints=["LEFT_JOINT", "RIGHT_JOINT"]\''
             )
         self._flexible_joints()
 

@@ -286,8 +286,8 @@ class FootCheck:
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
         text = (
-            f"both feet carry {left + right:.0f} N, the limit is {self._lightest:.0f} N: the {side} foot has no ground,"
-            " or its sensor is dead"
+            f"both feet carry {left + right:.0f} N together, the limit is {self._lightest:.0f} N: most lacks on the"
+            f" {side} foot, which has no ground, or its sensor is dead"
         )
         return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
 

@@ -103,6 +103,12 @@ class Setup:
         """Description whose joints are those of the plant: the flexible ones of the simulation come last."""
         return _bending(self.robot, self.simulation.flexibility)
 
+    @property
+    def unmodelled_stiffness(self) -> tuple[float, ...]:
+        """Stiffness of the flexible joints of the plant, of which the controller does not know, [N·m/rad]."""
+        is_known = self.walking.knows_flexible_joints and self.robot.flexible_joints
+        return () if is_known else tuple(joint.stiffness for joint in self.simulated_robot.flexible_joints)
+
     def part(self, kind: type[T], name: str) -> T:
         """Return the table called ``name``, one of those that the controller does not read.
 
