@@ -49,6 +49,7 @@ PUSH_SIGNALS = ("external_wrench::force", "external_wrench::torque")
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
 _BINS = 60
+_WIDE = 300.0  # [-] from the shortest to the longest tick, beyond which the labels of 1, 2, 5 overlap
 
 
 def plot_dcm(record: WalkRecord) -> Figure:
@@ -364,7 +365,7 @@ def plot_ticks(record: WalkRecord) -> Figure:
     over_time.set_title("tick time [µs]")
     over_time.set_xlabel("time [s]", loc="right", labelpad=1.0)
     counts.set_xscale("log")
-    _plain_numbers(counts.xaxis)
+    _plain_numbers(counts.xaxis, is_wide=ends[1] > _WIDE * ends[0])
     counts.set_yscale("log")
     _plain_numbers(counts.yaxis)
     counts.set_ylim(bottom=0.7)
@@ -374,8 +375,8 @@ def plot_ticks(record: WalkRecord) -> Figure:
     return figure
 
 
-def _plain_numbers(axis: Axis) -> None:
-    """Write 1, 2, 5, 10, 20 … at a logarithmic axis."""
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+def _plain_numbers(axis: Axis, is_wide: bool = False) -> None:
+    """Write 1, 2, 5, 10, 20 … at a logarithmic axis; powers of ten at a wide one."""
+    axis.set_major_locator(LogLocator(subs=(1.0,) if is_wide else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
