@@ -14,6 +14,7 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     DcmPreview,
+    DcmReference,
     NDArray,
     NoSolutionFound,
     PlanarPose,
@@ -52,6 +53,7 @@ _LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zer
 _KEY = 5  # numbers of a memory before the inputs of the solution, by which it is known again
 _REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+_JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,8 @@ class CentroidalLaw(DcmLaw):
         self._wait()
         self._mpc.reset()
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
+        self._expected: NDArray | None = None  # planned DCM of this tick by the plan of the last one
+        self._is_stale = False  # the plan has changed since the last decision began
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
         self._own = deque([_key(LawMemory(np.zeros(2)))], _REMEMBERED)  # of the memories that it has handed out
@@ -314,17 +318,25 @@ class CentroidalLaw(DcmLaw):
     def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
         """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
+        is_due = reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window
+        self._is_stale = self._has_changed(reference.dcm, period) or self._is_stale
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
                 self._take(found.result())
-        elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
+        elif is_due or self._is_stale:
+            self._is_stale = False
             self._window = max(self.config.decision_period, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._running = self._thread().submit(self._decide, state, plan)
             else:
                 self._take(self._decide(state, plan))
+
+    def _has_changed(self, planned: DcmReference, period: float) -> bool:
+        """Return whether the planned DCM jumps: a correction of the plan before it is none of the new one."""
+        expected, self._expected = self._expected, planned.position + period * planned.velocity
+        return expected is not None and float(np.abs(planned.position - expected).max()) > _JUMP
 
     def _thread(self) -> ThreadPoolExecutor:
         if self._executor is None:
@@ -359,7 +371,6 @@ class CentroidalLaw(DcmLaw):
             self._state(state, plan, contacts),
             self._contact_plan(contacts),
             _com_reference(plan, preview),
-            state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time

@@ -26,6 +26,7 @@ from gradiva.simplified_model.model_control import (
     DecimatedLaw,
     FallbackLaw,
     LinearInvertedPendulum,
+    PushCompensation,
     SimplifiedModelControl,
 )
 from gradiva.simplified_model.step_adaptation import (
@@ -65,6 +66,7 @@ __all__ = [
     "LawMemory",
     "LinearInvertedPendulum",
     "Preview",
+    "PushCompensation",
     "RunningStep",
     "SimplifiedModelControl",
     "StepAdaptationConfig",
