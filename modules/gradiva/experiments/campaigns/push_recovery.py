@@ -351,7 +351,7 @@ def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
 
 def cells_of(run: ExperimentRun) -> list[Cell]:
     """Return the cells in the order of their rows: those that differ by the law alone stand together."""
-    cells = []
+    cells: list[Cell] = []
     for _, walks in groupby(cases(run.options), key=lambda case: replace(case, model="")):
         cells += chain.from_iterable(zip(*(_cells(case, run.options) for case in walks), strict=True))
     return cells
