@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from gradiva.common import ImuMeasurement, NDArray, RobotInterfaceError, nearest_name
-from gradiva.middleware import PersistentConnections, as_items, yarp
+from gradiva.middleware import Element, PersistentConnections, as_items, yarp
 from gradiva.robot_model import AngleUnit, Environment, IdynTreeModel, fixed_rotation
 from gradiva.yarp_modules.tick_timing import control_time
 
 _DRIFT = 1e-3  # [s/s] by which clocks may come apart: quartzes 1e-4, one that NTP slews 5e-4
 _GAP = 1.0  # [s] after such a silence the source's clock may have been set without a stamp that shows it
 NO_ATTITUDE = ImuMeasurement(np.full((3, 3), math.nan), np.full(3, math.nan))
-_FLEXIBLE_NUMBERS = 5  # name, stiffness, position, velocity, torque
+_FLEXIBLE_NUMBERS = 4  # stiffness, position, velocity, torque
 _NUMBERS = 18  # position, roll pitch yaw, linear and angular velocity, linear and angular acceleration
 
 
@@ -325,11 +325,15 @@ class FlexibleJointsPort(_TruthPort):
         """Return the last message; None before the first good one."""
         message = self._port.read(False)
         if message is not None:
-            rows = [item for item in as_items(message) if isinstance(item, list) and len(item) == _FLEXIBLE_NUMBERS]
-            stiffness = {str(name): float(number) for name, number, *_ in rows}
-            motion = np.array([row[2:] for row in rows], dtype=float).reshape(len(rows), 3)
-            self._last = TrueDeflections(stiffness, motion.T)
+            rows = {str(item[0]): _numbers_in(item) for item in as_items(message) if isinstance(item, list) and item}
+            if all(len(numbers) == _FLEXIBLE_NUMBERS for numbers in rows.values()):
+                table = np.array([*rows.values()], dtype=float).reshape(len(rows), _FLEXIBLE_NUMBERS).T
+                self._last = TrueDeflections(dict(zip(rows, table[0].tolist(), strict=True)), table[1:])
         return self._last
+
+
+def _numbers_in(items: Sequence[Element]) -> list[float]:
+    return [float(item) for item in items if isinstance(item, int | float)]
 
 
 def open_port(port: yarp.BufferedPortVector | yarp.BufferedPortBottle, name: str) -> None:
