@@ -54,11 +54,12 @@ def flexible_controller(horizon=0.0):
     return controller_of(flexible(), horizon)
 
 
-def moving_state(deflections, rates, seed=5):
+def moving_state(deflections, rates, seed=5, scale=1.0):
     """A state near standing, everything moving a little, with its hips bent."""
     rng, posture = np.random.default_rng(seed), start_posture()
-    joints = posture.joint_positions + 0.03 * rng.normal(size=JOINTS)
-    moving = state(replace(posture, joint_positions=joints), 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=JOINTS))
+    joints = posture.joint_positions + scale * 0.03 * rng.normal(size=JOINTS)
+    twist, speeds = scale * 0.05 * rng.normal(size=6), scale * 0.1 * rng.normal(size=JOINTS)
+    moving = state(replace(posture, joint_positions=joints), twist, speeds)
     return replace(moving, flexible_positions=deflections, flexible_velocities=rates)
 
 
@@ -127,6 +128,32 @@ def test_stiff_springs_give_the_torques_of_the_rigid_controller():
     np.testing.assert_allclose(controller.command(bent, reference(), PERIOD).values, expected, atol=2e-3)
 
 
+def momentum_controller(com, angular, angular_weight=0.1, com_weight=1e4):
+    """TSID-Flex with the centroidal momentum hard or soft."""
+    law = walking_config().flexible_torque_control
+    law = replace(
+        law,
+        com=replace(law.com, priority=com, weight=com_weight),
+        angular_momentum=replace(law.angular_momentum, priority=angular, weight=angular_weight),
+    )
+    return FlexibleTorqueController(flexible(), walking_config().rigid_torque_control, law, RATE, start_posture())
+
+
+def test_soft_momentum_tends_to_the_hard_one():
+    """The torques of a robot that moves: of the CoM within 0.05 N·m as configured, of all six rows as weights grow."""
+    hard, soft = Priority.HARD, Priority.SOFT
+    before = moving_state(expected_deflections(), np.zeros(4), scale=0.1)
+
+    def torques(*of_momentum):
+        return momentum_controller(*of_momentum).command(before, reference(), PERIOD).values
+
+    exact, configured = torques(hard, hard), torques(soft, soft)
+    np.testing.assert_allclose(configured, torques(hard, soft), atol=0.05)
+    error = np.abs(configured - exact).max()
+    assert error > 1.0  # the configured weight leaves the angular momentum to the posture
+    assert np.abs(torques(soft, soft, 100.0, 1e6) - exact).max() < 0.15 * error
+
+
 def test_without_flexible_joints_it_is_the_rigid_controller():
     config = walking_config()
     same = replace(
@@ -142,13 +169,18 @@ def test_without_flexible_joints_it_is_the_rigid_controller():
     np.testing.assert_allclose(flexible_law.command(before, reference(), PERIOD).values, expected, atol=1e-9)
 
 
-def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
-    controller, before = flexible_controller(), replace(state(), flexible_positions=np.zeros(4))
-    before = replace(before, flexible_velocities=np.zeros(4))
+def expected_deflections():
+    """Those under the expected wrenches at rest."""
+    before = replace(state(), flexible_positions=np.zeros(4), flexible_velocities=np.zeros(4))
     wrenches = np.array([reference().left_foot_wrench, reference().right_foot_wrench])
-    carried = generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE]
+    return -generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE] / STIFFNESS
+
+
+def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
+    controller = flexible_controller()
+    before = replace(state(), flexible_positions=expected_deflections(), flexible_velocities=np.zeros(4))
     controller.reset(start_posture())
-    controller.command(replace(before, flexible_positions=-carried / STIFFNESS), reference(), PERIOD)
+    controller.command(before, reference(), PERIOD)
     acceleration, _ = answer(controller, JOINTS + 4)
     np.testing.assert_allclose(acceleration[FLEXIBLE], 0.0, atol=0.5)
 
