@@ -9,9 +9,10 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, as_array
-from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController
+from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController, TorqueActuation
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     PERIOD,
     RATE,
     ROBOT,
@@ -46,7 +47,7 @@ def controller_of(model, horizon=0.0, transition=0.1, rate=RATE, **regulation):
         spring_horizon=horizon,
         wrench_weight=config.rigid_torque_control.wrench_weight,
     )
-    return FlexibleTorqueController(model, config.rigid_torque_control, law, rate, start_posture())
+    return FlexibleTorqueController(model, config.rigid_torque_control, law, TorqueActuation(rate), start_posture())
 
 
 @lru_cache
@@ -117,7 +118,7 @@ def test_a_learned_stiffness_counts_as_a_configured_one():
 def test_stiff_springs_give_the_torques_of_the_rigid_controller():
     """Springs of 1e9 N·m/rad under what the rigid hips carry, at rest."""
     config, before = walking_config().rigid_torque_control, moving_state(np.zeros(4), np.zeros(4))
-    rigid = RigidTorqueController(model_of(ROBOT), config, RATE, start_posture())
+    rigid = RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture())
     expected = rigid.command(before, reference(), PERIOD).values
     acceleration, wrenches = answer(rigid, JOINTS)
     stiff = flexible(1e9, 0.0)
@@ -136,7 +137,7 @@ def momentum_controller(com, angular, angular_weight=0.1, com_weight=1e4):
         com=replace(law.com, priority=com, weight=com_weight),
         angular_momentum=replace(law.angular_momentum, priority=angular, weight=angular_weight),
     )
-    return FlexibleTorqueController(flexible(), walking_config().rigid_torque_control, law, RATE, start_posture())
+    return FlexibleTorqueController(flexible(), walking_config().rigid_torque_control, law, ACTUATION, start_posture())
 
 
 def test_soft_momentum_tends_to_the_hard_one():
@@ -162,8 +163,10 @@ def test_without_flexible_joints_it_is_the_rigid_controller():
         angular_momentum=config.rigid_torque_control.angular_momentum,
         wrench_weight=config.rigid_torque_control.wrench_weight,
     )
-    flexible_law = FlexibleTorqueController(model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture())
-    rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, RATE, start_posture())
+    flexible_law = FlexibleTorqueController(
+        model_of(ROBOT), config.rigid_torque_control, same, ACTUATION, start_posture()
+    )
+    rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, ACTUATION, start_posture())
     before = moving_state(np.zeros(0), np.zeros(0))
     expected = rigid.command(before, reference(), PERIOD).values
     np.testing.assert_allclose(flexible_law.command(before, reference(), PERIOD).values, expected, atol=1e-9)
