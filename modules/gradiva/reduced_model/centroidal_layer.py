@@ -6,6 +6,7 @@ import math
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ from gradiva.simplified_model import (
     GainSchedule,
     LawMemory,
     SimplifiedModelControl,
+    SolverTimes,
 )
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
@@ -111,7 +113,7 @@ class CentroidalModelControl(SimplifiedModelControl):
     ) -> None:
         """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
         super().__init__(FallbackLaw(law, fallback), gains, compiler)
-        self._law = law
+        self._law, self.solver_times = law, law.solver_times
 
     @property
     def failures(self) -> int:  # type: ignore[override]
@@ -177,6 +179,7 @@ class _Decision:
         correction: Of the planned ZMP, world, [m], shape (2,).
         targets: Where the feet should land; None: where they are planned.
         moved: Touch-down of the last step that it has moved, [s].
+        duration: That the decision took, [s].
     """
 
     solution: CentroidalSolution
@@ -184,6 +187,7 @@ class _Decision:
     correction: NDArray
     targets: Targets | None
     moved: float
+    duration: float
 
 
 class CentroidalLaw(DcmLaw):
@@ -203,6 +207,7 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
+        solver_times: Of the decisions in this process.
     """
 
     def __init__(
@@ -221,13 +226,17 @@ class CentroidalLaw(DcmLaw):
         """
         sole, margin = robot.sole, config.sole_margin
         if 2.0 * margin >= min(sole.length, sole.width):
-            raise ConfigError(f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m")
+            raise ConfigError(
+                f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
+                ["centroidal_walking.sole_margin"],
+            )
         corners = (sole.corners(side, margin) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body)
         self._window, self.time_limit = config.decision_period, math.inf
+        self.solver_times = SolverTimes(config.decision_period)
         self._executor: ThreadPoolExecutor | None = None
         self._running: Future[_Decision] | None = None
         self.reset()
@@ -340,6 +349,7 @@ class CentroidalLaw(DcmLaw):
     def _take(self, found: _Decision) -> None:
         """Hold a decision from now on."""
         self._failure = None
+        self.solver_times.note(found.duration, found.solution.is_fallback)
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
         self._correction, self._moved = found.correction, found.moved
         self._next = found.solution.times[0] + self._window
@@ -351,7 +361,7 @@ class CentroidalLaw(DcmLaw):
             EstimationError: The state is not finite.
             NoSolutionFound: For longer than is tolerated, or at the first decision.
         """
-        time, config = plan.reference.time, self.config
+        begin, time, config = perf_counter(), plan.reference.time, self.config
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
@@ -367,7 +377,8 @@ class CentroidalLaw(DcmLaw):
         correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
         landings = self._landings(solution, contacts) if config.moves_footholds else None
         assert self._mpc.memory is not None, "it has a solution"
-        return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
+        targets, moved = landings or (None, self._moved)
+        return _Decision(solution, self._mpc.memory, correction, targets, moved, perf_counter() - begin)
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
         """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""
