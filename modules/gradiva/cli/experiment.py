@@ -63,6 +63,10 @@ Phases = Annotated[
 Durations = Annotated[
     list[float] | None, typer.Option("--duration", metavar="S", min=0.01, help="Of a push; may be repeated.")
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="Law of layer 2, as in: gradiva walk; may be repeated."),
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -91,13 +95,14 @@ def experiment(
     directions: Directions = None,
     phase: Phases = None,
     duration: Durations = None,
+    model: Models = None,
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --plant to --duration an experiment has, its line in --list says.
+    Which of the options from --plant to --model an experiment has, its line in --list says.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -114,10 +119,10 @@ def experiment(
         raise ConfigError(f"{option} takes no name, got '{name}'{why}")
     if list_all:
         return _list(console)
-    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration)
+    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model)
     if resume is not None:
         if any(asked):
-            raise ConfigError("--resume takes none of the options from --quick to --duration: its folder has them")
+            raise ConfigError("--resume takes none of the options from --quick to --model: its folder has them")
         run, is_complete = _carry_out(console, *resumed(Path(resume)))
     elif name is None:
         raise ConfigError("which experiment? see gradiva experiment --list")
@@ -144,6 +149,7 @@ def _options(
     directions: int | None,
     phase: Sequence[str] | None,
     duration: Sequence[float] | None,
+    model: Sequence[str] | None,
 ) -> ExperimentOptions:
     """Return what the command line asks for; the robots and settings are tried beforehand."""
     from gradiva.common import ControlMode
@@ -165,6 +171,7 @@ def _options(
         directions,
         tuple(phase or ()),
         tuple(duration or ()),
+        _laws(model or ()),
     )
     for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
         load_setup(each, options.settings)
@@ -181,6 +188,23 @@ def _plants(name: str | None) -> tuple[Plant, ...]:
     if name not in (*Plant, _ALL):
         raise ConfigError(f"unknown --plant '{name}'{nearest_name(name, [*Plant, _ALL])}")
     return tuple(Plant) if name == _ALL else (Plant(name),)
+
+
+def _laws(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of laws of layer 2.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+    from gradiva.common import ConfigError
+    from gradiva.simplified_model import balance_law
+
+    for name in names:
+        try:
+            balance_law(name)
+        except ConfigError as error:
+            raise ConfigError(f"--model: {error}") from None
+    return tuple(names)
 
 
 Choice = TypeVar("Choice", bound="StrEnum")

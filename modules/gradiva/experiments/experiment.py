@@ -86,6 +86,7 @@ _OPTIONS = {
     "directions": "directions",
     "phases": "phase",
     "durations": "duration",
+    "models": "model",
 }
 
 
@@ -106,6 +107,7 @@ class ExperimentOptions:
         directions: Number of directions of a push.
         phases: Of the gait, in which the robot is pushed.
         durations: Of a push, [s].
+        models: Laws of layer 2, as in ``walking.model``.
     """
 
     robot: str = "icub_v2_7"
@@ -120,6 +122,7 @@ class ExperimentOptions:
     directions: int | None = None
     phases: tuple[str, ...] = ()
     durations: tuple[float, ...] = ()
+    models: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> dict[str, str]:

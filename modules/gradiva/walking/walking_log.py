@@ -89,7 +89,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
 
 def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the elements of a signal, of a robot with these joints and flexible joints."""
-    if signal.startswith("flexible_joints::"):
+    if signal.removeprefix("simulation::").startswith("flexible_joints::"):
         return tuple(flexible)
     if signal.startswith("joints_state::"):
         return tuple(joints)
