@@ -213,12 +213,12 @@ def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
 
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():
     times = SolverTimes(0.02)
-    for duration in (0.001, 0.02, 0.03):
-        times.note(duration, is_fallback=duration > 0.02)
+    for duration, age in ((0.001, 0.0), (0.02, 0.03), (0.03, 0.0)):
+        times.note(duration, age, is_fallback=duration > 0.02)
     assert times.as_table() == {
         "decisions": 3,
         "fallbacks": 1,
-        "late_decisions": 1,
+        "late_decisions": 2,
         "solve_median_ms": 20.0,
         "solve_p99_ms": pytest.approx(29.8),
         "solve_max_ms": 30.0,

@@ -217,7 +217,7 @@ def test_the_exchange_is_reported_as_pairs():
 def test_the_status_counts_the_decisions_of_an_mpc_and_of_no_other_law():
     setup = load_setup("icub_v3", {"walking.model": "centroidal_mpc"})
     layer = balance_layer(setup.walking.balance, setup.robot)
-    layer.solver_times.note(0.003, is_fallback=False)
+    layer.solver_times.note(0.003, 0.01, is_fallback=False)
     ((name, pairs),) = solver_status(layer)
     assert name == "mpc"
     assert dict(pairs) | {"decisions": 1, "fallbacks": 0, "late_decisions": 0, "solve_p99_ms": 3.0} == dict(pairs)

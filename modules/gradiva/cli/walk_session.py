@@ -391,7 +391,7 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
     errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]
-    solver = [("MPC median, p99, max", _solver(result["mpc"]))] if result.get("mpc") else []
+    solver = [("MPC solver median, p99, max", _solver(result["mpc"]))] if result.get("mpc") else []
     tick = ("tick time median, p99", _tick(result["tick_us"]["total"]))
     return [*figures, ("final pose", pose), *errors, tick, *solver]
 

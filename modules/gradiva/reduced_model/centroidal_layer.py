@@ -6,7 +6,6 @@ import math
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -179,7 +178,6 @@ class _Decision:
         correction: Of the planned ZMP, world, [m], shape (2,).
         targets: Where the feet should land; None: where they are planned.
         moved: Touch-down of the last step that it has moved, [s].
-        duration: That the decision took, [s].
     """
 
     solution: CentroidalSolution
@@ -187,7 +185,6 @@ class _Decision:
     correction: NDArray
     targets: Targets | None
     moved: float
-    duration: float
 
 
 class CentroidalLaw(DcmLaw):
@@ -326,14 +323,14 @@ class CentroidalLaw(DcmLaw):
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
-                self._take(found.result())
+                self._take(found.result(), reference.time)
         elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
             self._window = max(self.config.decision_period, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._running = self._thread().submit(self._decide, state, plan)
             else:
-                self._take(self._decide(state, plan))
+                self._take(self._decide(state, plan), reference.time)
 
     def _thread(self) -> ThreadPoolExecutor:
         if self._executor is None:
@@ -346,10 +343,10 @@ class CentroidalLaw(DcmLaw):
             wait([self._running])
             self._running = None
 
-    def _take(self, found: _Decision) -> None:
-        """Hold a decision from now on."""
-        self._failure = None
-        self.solver_times.note(found.duration, found.solution.is_fallback)
+    def _take(self, found: _Decision, time: float) -> None:
+        """Hold a decision from ``time`` [s] on."""
+        self._failure, solution = None, found.solution
+        self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
         self._correction, self._moved = found.correction, found.moved
         self._next = found.solution.times[0] + self._window
@@ -361,7 +358,7 @@ class CentroidalLaw(DcmLaw):
             EstimationError: The state is not finite.
             NoSolutionFound: For longer than is tolerated, or at the first decision.
         """
-        begin, time, config = perf_counter(), plan.reference.time, self.config
+        time, config = plan.reference.time, self.config
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
@@ -377,8 +374,7 @@ class CentroidalLaw(DcmLaw):
         correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
         landings = self._landings(solution, contacts) if config.moves_footholds else None
         assert self._mpc.memory is not None, "it has a solution"
-        targets, moved = landings or (None, self._moved)
-        return _Decision(solution, self._mpc.memory, correction, targets, moved, perf_counter() - begin)
+        return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
         """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""

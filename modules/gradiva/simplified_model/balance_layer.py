@@ -30,6 +30,7 @@ from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import Compiler, RobotDescription
 from gradiva.simplified_model.zmp_com_controller import GainProgress
 
+_ROUNDING = 1e-6  # [-] ages are differences of sums of periods
 _TIMED = 10_000  # [-] decisions of which the times are kept: three minutes at 50 Hz
 
 Preview = Callable[[float, int], DcmPreview]
@@ -135,8 +136,8 @@ class SolverTimes:
         limit: Time until the next decision is due, beyond which one is late, [s].
         decisions: So far.
         fallbacks: Decisions without a solution of their own: the last one was shifted.
-        late: Decisions that took longer than ``limit``.
-        last: Time that the last decision took, [s]; NaN before it.
+        late: Decisions that the solver took longer for than ``limit``, or that came later.
+        last: Time of the solver for the last decision, [s]; NaN before it.
     """
 
     def __init__(self, limit: float) -> None:
@@ -145,13 +146,13 @@ class SolverTimes:
         self.decisions = self.fallbacks = self.late = 0
         self._times, self._longest = deque[float](maxlen=_TIMED), 0.0
 
-    def note(self, duration: float, is_fallback: bool) -> None:
-        """Count a decision that took ``duration`` [s]."""
+    def note(self, solve_time: float, age: float, is_fallback: bool) -> None:
+        """Count a decision that took the solver ``solve_time`` [s], about a state that is ``age`` [s] old."""
         self.decisions += 1
         self.fallbacks += is_fallback
-        self.late += duration > self.limit
-        self.last, self._longest = duration, max(self._longest, duration)
-        self._times.append(duration)
+        self.late += max(solve_time, age) > self.limit * (1.0 + _ROUNDING)
+        self.last, self._longest = solve_time, max(self._longest, solve_time)
+        self._times.append(solve_time)
 
     def as_table(self) -> dict[str, float]:
         """Return the counts, median and 99th percentile of the last 10 000 decisions, and the longest, [ms]."""

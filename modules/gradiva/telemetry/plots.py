@@ -282,8 +282,8 @@ PLOTS = (
     ),
     Plot(
         "Decisions of the centroidal MPC",
-        "Computation time of the last decision. One without a solution of its own takes the last one, shifted; a late"
-        " one takes longer than until the next is due.",
+        "Time of the solver for the last decision. One without a solution of its own takes the last one, shifted; a"
+        " late one comes when the next is due already.",
         SOLVER_SIGNALS,
         plot_solutions,
         is_special=True,

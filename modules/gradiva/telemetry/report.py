@@ -155,7 +155,7 @@ def tables(result: Mapping[str, Any]) -> str:
     shown = [
         _table("tracking error [mm]", ["rms", "max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
-        _table("MPC [ms]", ["median", "p99", "max"], [("a decision", solved)] if solver else []),
+        _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
 

@@ -285,9 +285,9 @@ def plot_deflections(record: WalkRecord) -> Figure:
 
 
 def plot_solutions(record: WalkRecord) -> Figure:
-    """Draw how long the decisions of the MPC took, and how many were fallbacks or late so far."""
+    """Draw how long the solver of the MPC took, and how many were fallbacks or late so far."""
     log, times = record.log, record.log.times
-    figure, axes = panels(["time of a decision [ms]", "decisions so far [-]"], times, height=1.7)
+    figure, axes = panels(["time of the solver [ms]", "decisions so far [-]"], times, height=1.7)
     line(axes[0], times, 1e3 * log[SOLVER_SIGNALS[0]][:, 0], DCM, width=0.8)
     for signal, colour, name in zip(SOLVER_SIGNALS[1:], (WARNING, ZMP), ("last one shifted", "late"), strict=True):
         line(axes[1], times, log[signal][:, 0], colour, name)
