@@ -115,7 +115,7 @@ def test_lines_are_of_what_is_measured_and_a_walk_without_log_has_none():
     np.testing.assert_allclose(left_foot_error_deg(log)[:, 0], np.degrees(0.1 * times), atol=1e-5)
     lines = {"TSID-Flex": (log, "green"), "fell at once": (SignalLog(), "red")}
     figure = lines_figure(lines, MOMENTUM, "momentum")
-    assert [axis.get_title(loc="left") for axis in figure.axes] == ["about x", "about y", "about z"]
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [f"about {axis} [N·m·s]" for axis in "xyz"]
     assert [len(axis.lines) for axis in figure.axes] == [1, 1, 1]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), 0.2 * times)
 
