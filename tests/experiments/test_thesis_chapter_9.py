@@ -84,11 +84,11 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     pool = FlexiblePool()
     run = run_with("flexible_limits", tmp_path, pool)
     assert run.is_fulfilled
-    assert len(pool.trials) == 5 + 1 + 4 + 6 + 4
+    assert len(pool.trials) == 5 + 1 + 4 + 4 + 2 + 6 + 4
     by_case = {row["case"]: trial for row, trial in zip(run.rows, pool.trials, strict=True)}
     wrong, sides = by_case["known 1.3 ×"].setup(), by_case["hips differ"].setup()
-    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([2.6e3] * 4)
-    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [2e3] * 4
+    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([1.3e3] * 4)
+    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [1e3] * 4
     assert [joint.stiffness for joint in sides.simulated_robot.flexible_joints] == [5e3, 5e3, 2e3, 2e3]
     fast = by_case["faster, 0.5 s"]
     assert fast.command.forward == pytest.approx(0.1 / 0.7)
@@ -97,6 +97,7 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     assert [row["case"] for row in quick.rows] == [
         "softer",
         "hips differ",
+        "without observer",
         "known 0.7 ×",
         "noisy sensors",
         "faster, 1 s",

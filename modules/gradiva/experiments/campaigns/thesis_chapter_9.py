@@ -98,6 +98,7 @@ class FlexibleWalk:
             "law": str(self.law),
             "stiffness": self.stiffness,
             "case": self.case,
+            "seed": self.seed,
             "lasted_s": figures.get("duration_s"),
             "com_rms_m": error.get("rms"),
             "estimated_com_m": figures.get("com_error_m", {}).get("max"),
@@ -311,8 +312,9 @@ OBSERVATION = Quantity(
 # -- flexible_limits ---------------------------------------------------------------------------------------------------
 
 _SOFTER = (500.0, 400.0, 300.0, 200.0, 100.0)  # [N·m/rad]
-_MIDDLE, _SOFT = 5e3, 2e3  # [N·m/rad]
+_STIFF, _MIDDLE, _SOFT, _VERY_SOFT = 1e4, 5e3, 2e3, 1e3  # [N·m/rad]
 _WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
+_LEARNING = 5.0  # [1/s] rate at which stiffness is learned
 _SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
 _SEEDS, _QUICK_SEEDS = 3, 1
 
@@ -324,29 +326,49 @@ def run_flexible_limits(run: ExperimentRun) -> None:
     _add_walks(run, walks, [None] * len(walks))
 
 
-_CASES = ("softer", "hips differ", "known 0.7 ×", "noisy sensors", "faster, 1 s")
+_CASES = ("softer", "hips differ", "without observer", "known 0.7 ×", "noisy sensors", "faster, 1 s")
 
 
 def _limit_walks(seeds: int) -> list[FlexibleWalk]:
     sides = {"flexibility.stiffness": [_MIDDLE, _MIDDLE, _SOFT, _SOFT]}
     noisy = [
         FlexibleWalk(stiffness, case="noisy sensors", asked=Asked.TO_WALK, plant=Plant.NOISY, seed=seed)
-        for stiffness in (_MIDDLE, _SOFT)
+        for stiffness in (_MIDDLE, _VERY_SOFT)
         for seed in range(seeds)
     ]
     return [
         *(FlexibleWalk(stiffness, case="softer") for stiffness in _SOFTER),
         FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
-        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _SOFT) for known in _WRONG),
+        *(_observed(stiffness, "none") for stiffness in (_STIFF, _MIDDLE, _VERY_SOFT)),
+        _observed(_VERY_SOFT, "measured"),
+        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _VERY_SOFT) for known in _WRONG),
+        *(_wrongly_known(_VERY_SOFT, known, _LEARNING) for known in _WRONG),
         *noisy,
         *(FlexibleWalk(_MIDDLE, case=f"faster, {single:g} s", single_support=single) for single in _SINGLES),
     ]
 
 
-def _wrongly_known(stiffness: float, known: float) -> FlexibleWalk:
-    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included."""
-    overrides = {"flexibility.stiffness": known * stiffness, "simulation.flexibility.stiffness": stiffness}
-    return FlexibleWalk(stiffness, case=f"known {known:g} ×", overrides=overrides, asked=Asked.TO_WALK)
+def _observed(stiffness: float, source: str) -> FlexibleWalk:
+    """Return the walk in which deflections are measured by the simulator, or taken to be zero."""
+    case = {"none": "without observer", "measured": "deflections measured"}[source]
+    return FlexibleWalk(stiffness, case=case, overrides={"flexible_joint_observer.source": source})
+
+
+def _wrongly_known(stiffness: float, known: float, learning: float = 0.0) -> FlexibleWalk:
+    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included.
+
+    Args:
+        stiffness: Of the plant, [N·m/rad].
+        known: What the controller knows of it at first, [-].
+        learning: Rate at which it learns it, [1/s].
+    """
+    overrides = {
+        "flexibility.stiffness": known * stiffness,
+        "simulation.flexibility.stiffness": stiffness,
+        "flexible_joint_observer.stiffness_rate": learning,
+    }
+    case = f"known {known:g} ×{', learned' * bool(learning)}"
+    return FlexibleWalk(stiffness, case=case, overrides=overrides, asked=Asked.TO_WALK)
 
 
 def _figure(number: int, stiffness: float, quantity: Quantity) -> Experiment:
@@ -391,7 +413,7 @@ EXPERIMENTS = (
     Experiment(
         "flexible_limits",
         "Gradiva's own campaign",
-        "TSID-Flex on softer, unlike and wrongly known hips, with noisy sensors, and in a faster gait.",
+        "TSID-Flex on softer, unlike and wrongly known hips, unobserved, with noisy sensors, and in a faster gait.",
         run_flexible_limits,
         "largest CoM error [m]",
         quick=f"one walk of each kind, the first {_QUICK_STEPS} of {_STEPS} steps.",
