@@ -15,9 +15,8 @@ from gradiva.planner import VelocityCommand
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 
-PUSH = Push(
-    "chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1
-)  # towards the right foot, which is in the air and lands as soon as it can
+# Towards the right foot, which is in the air and lands as soon as it can.
+PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)
 TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 1.9, PUSH)
 MEASURED = ("com::position::measured", "left_foot::position::measured", "right_foot::position::measured")
 
