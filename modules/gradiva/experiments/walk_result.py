@@ -234,7 +234,9 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk) -> dict[str, Any]:
 
 
 def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
+    times = walk.layers.model_control.solver_times
     return {
+        "mpc": None if times is None else times.as_table(),
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
         "held_ticks": walk.held_ticks,

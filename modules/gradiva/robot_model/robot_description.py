@@ -118,6 +118,7 @@ class RobotPorts:
             its ground wrench (Vector of 6, about the origin and in the axes of the sensor's frame).
         floating_base: Port of the true motion of the base, below the prefix; only in simulation.
         external_wrench: Port that takes pushes, below the prefix; only in simulation.
+        flexible_joints: Port of the true deflections of links, below the prefix; only of our simulator.
     """
 
     prefixes: dict[str, str]
@@ -128,6 +129,7 @@ class RobotPorts:
     contact_wrenches: dict[str, str]
     floating_base: str = "floating_base/state:o"
     external_wrench: str = "applyExternalWrench/rpc:i"
+    flexible_joints: str = "flexible_joints/state:o"
 
     def __post_init__(self) -> None:
         if set(self.prefixes) != set(Environment):

@@ -172,7 +172,7 @@ class WalkingLayers:
         config = self.config
         contacts, external_wrench, flexible_joints = self._contact_estimator(compiler), None, None
         if config.external_wrench.is_estimated:
-            external_wrench = ExternalWrenchObserver(self._model, config.external_wrench, compiler)
+            external_wrench = ExternalWrenchObserver(self._flexible_model, config.external_wrench, compiler)
         if self.knows_flexible_joints:
             flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
         self.estimator = StateEstimator(
