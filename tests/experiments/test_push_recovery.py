@@ -168,8 +168,8 @@ def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypa
     ]
     figure = push_recovery.polar_figure(run.rows[:8], "two laws")
     assert [axis.get_title(loc="left") for axis in figure.axes] == ["late, off", "late, place and time"]
-    assert [line.get_label() for line in figure.axes[1].lines] == ["dcm", "pendulum", "centroidal_mpc"]
-    assert figure.axes[1].lines[2].get_ydata() == pytest.approx(np.array([6, 6, 6]) * unit)
+    assert [line.get_label() for line in figure.axes[1].lines] == ["dcm", "centroidal_mpc", "pendulum"]
+    assert figure.axes[1].lines[1].get_ydata() == pytest.approx(np.array([6, 6, 6]) * unit)
 
 
 def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -77,6 +77,7 @@ Resume = Annotated[
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 _ALL = "all"  # plants
+_GAP = 2  # [characters] between two columns
 _RESULTS = ("paper", "value", "outcome")
 
 
@@ -233,7 +234,8 @@ def _list(console: Console) -> int:
     for heading in ("name", "source", "plants", "what"):
         table.add_column(heading, no_wrap=heading == "name")
     for each in all_experiments().values():
-        table.add_row(each.name, each.source, ", ".join(each.plants), escape(each.description))
+        quick = f" --quick: {each.quick}" if each.quick else ""
+        table.add_row(each.name, each.source, ", ".join(each.plants), escape(f"{each.description}{quick}"))
     console.print(table)
     return 0
 
@@ -275,7 +277,7 @@ def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[Ex
 
         run = start(pool, report)
         run.pool = RecordedTrials(pool, run.folder.path / "trials.jsonl")
-        console.print(f"{chosen.description} ({chosen.source})", markup=False)
+        console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
         try:
             chosen.run(run)
         except KeyboardInterrupt:
@@ -312,7 +314,9 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_ti
     if shared:
         console.print(", ".join(shared), markup=False, soft_wrap=True)
     titles = {"value": value_title, "paper": paper_title}
-    console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], titles))
+    names = [*(name for name in inputs if name not in common), *_RESULTS]
+    for block in _blocks(rows, names, titles, console.width):
+        console.print(_row_table(rows, block, titles))
     reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
     usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
     for number, reason in reasons:
@@ -328,16 +332,37 @@ def _inputs(rows: Sequence[Row]) -> list[str]:
     return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
 
 
+def _blocks(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str], width: int) -> list[list[str]]:
+    """Return the columns of tables that fit a width [characters], so that no word is broken."""
+    blocks, left = list[list[str]](), 0
+    for name in names:
+        needed = _word_width(rows, name, titles) + _GAP
+        left -= needed
+        if left < 0:
+            blocks.append([])
+            left = width - len(str(len(rows))) - _GAP - needed
+        blocks[-1].append(name)
+    return blocks
+
+
+def _word_width(rows: Sequence[Row], name: str, titles: Mapping[str, str]) -> int:
+    """Return the length of the longest word of a column, its heading included."""
+    from gradiva.experiments import cell
+
+    texts = [titles.get(name, name), *(cell(row, name) for row in rows)]
+    return max(len(word) for text in texts for word in text.split() or [""])
+
+
 def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
     from gradiva.experiments import cell
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, _GAP, 0, 0))
     table.add_column("", justify="right", style="dim")
     for name in names:
-        table.add_column(escape(titles.get(name, name)), overflow="fold")
+        table.add_column(escape(titles.get(name, name)), min_width=_word_width(rows, name, titles), overflow="fold")
     for number, row in enumerate(rows, 1):
         table.add_row(str(number), *(escape(cell(row, name)) for name in names))
     return table

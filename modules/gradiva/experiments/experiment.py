@@ -237,6 +237,7 @@ class Experiment:
         plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
         takes: Attributes of `ExperimentOptions` that it reads beside robot, quick and plants.
         paper_title: What ``paper`` is in its rows.
+        quick: Of the description, what ``--quick`` leaves.
     """
 
     name: str
@@ -247,6 +248,12 @@ class Experiment:
     plants: tuple[Plant, ...] = ()
     takes: tuple[str, ...] = ()
     paper_title: str = "paper"
+    quick: str = ""
+
+    def title(self, is_quick: bool) -> str:
+        """Return description and source; of a quick run what it leaves of them."""
+        what = f"{self.description} ({self.source})"
+        return f"{what} Quick: {self.quick or 'fewer and shorter trials.'}" if is_quick else what
 
     def start(self, options: ExperimentOptions, parent: Path, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.

@@ -43,6 +43,7 @@ from gradiva.simplified_model import (
     GainSchedule,
     LawMemory,
     SimplifiedModelControl,
+    SolverTimes,
 )
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
@@ -111,7 +112,7 @@ class CentroidalModelControl(SimplifiedModelControl):
     ) -> None:
         """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
         super().__init__(FallbackLaw(law, fallback), gains, compiler)
-        self._law = law
+        self._law, self.solver_times = law, law.solver_times
 
     @property
     def failures(self) -> int:  # type: ignore[override]
@@ -203,6 +204,7 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
+        solver_times: Of the decisions in this process.
     """
 
     def __init__(
@@ -221,13 +223,17 @@ class CentroidalLaw(DcmLaw):
         """
         sole, margin = robot.sole, config.sole_margin
         if 2.0 * margin >= min(sole.length, sole.width):
-            raise ConfigError(f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m")
+            raise ConfigError(
+                f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
+                ["centroidal_walking.sole_margin"],
+            )
         corners = (sole.corners(side, margin) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body)
         self._window, self.time_limit = config.decision_period, math.inf
+        self.solver_times = SolverTimes(config.decision_period)
         self._executor: ThreadPoolExecutor | None = None
         self._running: Future[_Decision] | None = None
         self.reset()
@@ -317,14 +323,14 @@ class CentroidalLaw(DcmLaw):
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
-                self._take(found.result())
+                self._take(found.result(), reference.time)
         elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
             self._window = max(self.config.decision_period, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._running = self._thread().submit(self._decide, state, plan)
             else:
-                self._take(self._decide(state, plan))
+                self._take(self._decide(state, plan), reference.time)
 
     def _thread(self) -> ThreadPoolExecutor:
         if self._executor is None:
@@ -337,9 +343,10 @@ class CentroidalLaw(DcmLaw):
             wait([self._running])
             self._running = None
 
-    def _take(self, found: _Decision) -> None:
-        """Hold a decision from now on."""
-        self._failure = None
+    def _take(self, found: _Decision, time: float) -> None:
+        """Hold a decision from ``time`` [s] on."""
+        self._failure, solution = None, found.solution
+        self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
         self._correction, self._moved = found.correction, found.moved
         self._next = found.solution.times[0] + self._window

@@ -180,7 +180,10 @@ class WalkingLayers:
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
         )
         self.zmp_without_foot = ZmpWithoutFoot(
-            self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
+            self.mass * GRAVITY,
+            config.planner.zmp_offset,
+            config.state_estimator.minimum_load,
+            config.state_estimator.zmp_time_constant,
         )
 
     def _refer(self, compiler: Compiler) -> None:

@@ -95,7 +95,7 @@ def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = 
         return tuple(joints)
     if signal.startswith("step_adaptation::") and signal.endswith("_foothold"):
         return ("x", "y", "yaw")
-    if signal.startswith(("stance_foot::", "walking::", "step_adaptation::")) or "::contact::" in signal:
+    if signal.startswith(("stance_foot::", "walking::", "step_adaptation::", "mpc::")) or "::contact::" in signal:
         return (signal.rsplit("::", maxsplit=1)[-1],)
     if "::orientation" in signal:
         return _ANGLES

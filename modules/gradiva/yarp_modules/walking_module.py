@@ -14,6 +14,7 @@ from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterfac
 from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
@@ -105,7 +106,7 @@ class WalkingModule(GradivaModule):
 
     def layer_status(self) -> list[Element]:
         """Return the part of getStatus about the layers, as pairs (name value)."""
-        return []
+        return [] if self._layers is None else solver_status(self._layers.model_control)
 
     # -- GradivaModule -----------------------------------------------------------------------------------------
 
@@ -262,6 +263,13 @@ class WalkingModule(GradivaModule):
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+
+
+def solver_status(layer: BalanceLayer) -> list[Element]:
+    """Return counts and times of the decisions of layer 2 as the pair (mpc pairs); nothing where it counts none."""
+    times = layer.solver_times
+    pairs: list[Element] = [] if times is None else [[name, value] for name, value in times.as_table().items()]
+    return [["mpc", pairs]] if pairs else []
 
 
 class RobotConnector:

@@ -389,6 +389,7 @@ def _judged(done: CentroidalRun, adjusted: float | None, paper: float | None) ->
 
 
 _SIZE = (10.0, 8.0)  # [inch]
+_LEGEND: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.1, "ncols": 4}
 _CONTACT_COLOURS = tuple(FOOT[side] for side in Side)
 
 
@@ -405,7 +406,7 @@ def gait_figure(done: CentroidalRun, push: Push, title: str) -> Figure:
             axes.plot(times, reference[:, axis], color=REFERENCE, label="reference")
             axes.plot(times, com[:, axis], color=COM, label="CoM")
             axes.set_title(f"CoM, {name} [m]")
-            axes.legend(loc="best")
+            axes.legend(**_LEGEND)
             _draw_push(axes, push)
         _draw_forces(figure.add_subplot(grid[2, :]), done, push)
         return figure
@@ -425,7 +426,7 @@ def _draw_path(axes: Axes, done: CentroidalRun) -> None:
             axes.plot(corners[:, 0], corners[:, 1], color=colour, marker=marker, label=label if count == 0 else None)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_title("from above [m]")
-    axes.legend(loc="best", ncols=4)
+    axes.legend(**_LEGEND)
 
 
 def _draw_stone(axes: Axes, phase: ContactPhase, sole: NDArray) -> None:
@@ -443,7 +444,7 @@ def _draw_forces(axes: Axes, done: CentroidalRun, push: Push) -> None:
         axes.step(done.times, normal, where="post", color=colour, label=f"contact {contact + 1}")
     axes.set_title("normal forces of the contacts [N]")
     axes.set_xlabel("time [s]", loc="right")
-    axes.legend(loc="best")
+    axes.legend(**_LEGEND)
     _draw_push(axes, push)
 
 

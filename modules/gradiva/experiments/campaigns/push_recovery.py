@@ -540,7 +540,7 @@ def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> N
         angles, attainable = np.radians([row["direction_deg"] for row in cells]), [row["paper"] for row in cells]
         label, colour = (model, colours[model]) if colours else (_plain(mode), _MODE_COLOURS[SteppingMode(mode)])
         _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
-        if None in attainable or (colours and model != next(iter(colours))):
+        if None in attainable or (colours and model != rows[-1]["model"]):
             continue
         style = {"color": MUTED, "label": "pendulum"} if colours else {"color": colour, "label": f"{label}, pendulum"}
         _draw_closed(axis, angles, attainable, ls=":", lw=1.0, **style)
