@@ -20,8 +20,8 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attri
 _FINEST_GRID, _COARSEST_GRID = 256, 8  # cells along the longest edge of a mesh
 READABLE = (".stl", ".dae")
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
-DISC_RADIUS = 0.17  # [CoM heights] of the discs on either side of flexible joints
-_DISC_THICKNESS = 0.002  # [m] half of it
+_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
+_DISC_THICKNESS = 0.004  # [m] half of it
 _STRAIGHT, _BENT = [0.75, 0.78, 0.82, 1.0], [0.78, 0.19, 0.17, 1.0]  # their colours
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
 _SHAPES = {
@@ -60,14 +60,13 @@ def _add_discs(spec: mujoco.MjSpec, tree: RigidTree, description: RobotDescripti
     for joint in description.flexible_joints:
         if joint.name in description.joints:
             bending.setdefault(joint.joint, []).append(tree.body_of(f"{joint.name}_link"))
-    size = [DISC_RADIUS * description.com_height, _DISC_THICKNESS, 0.0]
+    radius, height = (part * description.com_height for part in _DISC)
+    lifted = np.array([0.0, 0.0, height])
     for first, *_, last in bending.values():
-        for body, place, colour in (
-            (tree.bodies[first.parent], first.pose[:3, 3], _STRAIGHT),
-            (last, [0.0] * 3, _BENT),
-        ):
-            disc = spec.body(body.name).add_geom(pos=place, size=size, rgba=colour, contype=0, conaffinity=0)
-            disc.type = mujoco.mjtGeom.mjGEOM_CYLINDER
+        before = first.pose[:3, 3] + lifted
+        for body, place, colour in ((tree.bodies[first.parent], before, _STRAIGHT), (last, lifted, _BENT)):
+            disc = spec.body(body.name).add_geom(pos=place, rgba=colour, contype=0, conaffinity=0)
+            disc.type, disc.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [radius, _DISC_THICKNESS, 0.0]
 
 
 def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:

@@ -25,9 +25,10 @@ Colour = tuple[float, float, float]
 BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
 
 _POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
-_DISC_RADIUS, _DISC_POINTS = 0.17, 48  # [CoM heights], [-] of the discs on either side of flexible joints
+_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
+_DISC_POINTS = 48  # [-]
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, _DISC_POINTS)
-_CIRCLE = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(_DISC_POINTS)))
+_RIM = np.column_stack((_DISC[0] * np.cos(_ANGLES), _DISC[0] * np.sin(_ANGLES), np.full(_DISC_POINTS, _DISC[1])))
 _DISC_FACES = np.array([(0, point, point + 1) for point in range(1, _DISC_POINTS - 1)], dtype=np.int64)
 _STRAIGHT, _BENT = (0.75, 0.78, 0.82), (0.78, 0.19, 0.17)  # colours of the two
 _POINT_RADIUS = 0.02  # m
@@ -194,7 +195,7 @@ class RobotView:
         for joint in robot.flexible_joints:
             if joint.name in robot.joints:
                 links.setdefault(joint.joint, []).append(joint.name)
-        rim = _DISC_RADIUS * robot.com_height * _CIRCLE
+        rim = robot.com_height * _RIM
         for first, *_, last in links.values():
             before = self._links.before(first)
             yield before.body, _STRAIGHT, rim @ before.rotation.T + before.position
