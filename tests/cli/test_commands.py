@@ -180,9 +180,9 @@ def test_a_file_without_a_name_server_is_a_warning(monkeypatch, tmp_path):
     assert "yarp.conf" in finding.text
 
 
-def printed(rows):
+def printed(rows, width=100):
     stream = io.StringIO()
-    print_rows(Console(file=stream, width=100), rows, "force [N]")
+    print_rows(Console(file=stream, width=width), rows, "force [N]")
     return stream.getvalue()
 
 
@@ -194,6 +194,19 @@ def test_only_reasons_that_say_something_stand_below_the_table():
     rows = [row("met", "", k=1), row("failed", "0.5 away", k=2), row("walked", "done", k=3)]
     below = printed(rows).splitlines()[4:]
     assert below == ["2: 0.5 away"]
+
+
+def test_a_table_that_is_too_wide_goes_on_below_and_breaks_no_word():
+    rows = [row("walked", "", deflection_error_rad=0.1 * k, estimated_com_m=k, case="hips differ") for k in (1, 2)]
+    assert [line.split() for line in printed(rows, width=44).splitlines()] == [
+        ["case", "hips", "differ"],
+        ["deflection_error_rad", "estimated_com_m"],
+        ["1", "0.1", "1"],
+        ["2", "0.2", "2"],
+        ["paper", "force", "[N]", "outcome"],
+        ["1", "1", "1", "walked"],
+        ["2", "1", "1", "walked"],
+    ]
 
 
 def test_values_common_to_all_rows_are_printed_once():

@@ -157,6 +157,10 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["experiment"], "which experiment?"),
         (["experiment", "plant_seeds", "--plant", "robto"], "unknown --plant 'robto'; did you mean 'robot'?"),
         (["experiment", "plant_seeds", "--control", "force"], "unknown --control 'force'"),
+        (
+            ["experiment", "push_recovery", "--model", "dcm_mcp"],
+            "--model: unknown value 'dcm_mcp'; did you mean 'dcm_mpc'?",
+        ),
         (["experiment", "--resume", "nowhere"], "nowhere is not a run: there is no such folder"),
         (["experiment", "directions", "--resume", "nowhere"], "--resume takes no name, got 'directions'"),
         (["experiment", "--resume", "nowhere", "--speed", "0.2"], "--resume takes none of the options from --quick to"),

@@ -9,6 +9,7 @@ import pytest
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.estimation import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.experiments import SimulatedWalk
+from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import walking_signals
@@ -18,14 +19,16 @@ PERIOD = 0.002
 PUSHED_AT = 2.0
 
 
-def state_of(model, velocity, load):
+def state_of(model, velocity, load, joints=None):
     """A rigid robot that moves with ``velocity``, its CoM 0.5 m above its left foot, which carries ``load``."""
-    none = np.zeros(len(model.description.joints))
+    none = np.zeros(joints or len(model.description.joints))
     return SimpleNamespace(
         base_rotation=np.eye(3),
         base_twist=np.concatenate((velocity, np.zeros(3))),
         joint_positions=none,
         joint_velocities=none,
+        flexible_positions=np.zeros(0),
+        flexible_velocities=np.zeros(0),
         com_position=np.array([0.0, 0.0, 0.5]),
         left_foot_position=np.zeros(3),
         right_foot_position=np.zeros(3),
@@ -76,6 +79,23 @@ def test_the_first_wrench_and_one_of_the_same_time_change_nothing(icub):
     state = state_of(icub, np.array([3.0, 0.0, 0.0]), np.zeros(3))
     np.testing.assert_array_equal(observer.update(state, 1.0), np.zeros(6))
     np.testing.assert_array_equal(observer.update(state, 1.0), np.zeros(6))
+
+
+def test_links_that_bend_have_a_part_in_the_momentum():
+    """The change of it by moving deflections alone, against iDynTree's momentum about the CoM."""
+    model = IdynTreeModel(load_setup("talos", ["flexibility.stiffness=1e3"]).robot.with_flexible_joints())
+    observer, bodies = ExternalWrenchObserver(model, CONFIG), model.kinematics_and_dynamics()
+    rates = np.array([0.3, -0.2, 0.1, 0.4])
+    assert bodies.setRobotState(np.eye(4), np.zeros(36), np.zeros(6), np.append(np.zeros(32), rates), np.zeros(3))
+    com = as_array(bodies.getCenterOfMassPosition())
+    for time, moving in ((0.0, 0.0), (PERIOD, 1.0)):
+        state = state_of(model, np.zeros(3), np.zeros(3), 32)
+        state.com_position, state.flexible_positions, state.flexible_velocities = com, np.zeros(4), moving * rates
+        state.left_foot_position, state.left_foot_wrench = com, np.array([0.0, 0.0, model.mass * GRAVITY, 0, 0, 0])
+        found = observer.update(state, time)
+    momentum = as_array(bodies.getCentroidalTotalMomentum())
+    assert np.linalg.norm(momentum) > 1.0
+    np.testing.assert_allclose(found / np.linalg.norm(found), momentum / np.linalg.norm(momentum), atol=1e-6)
 
 
 def test_filters_have_positive_constants():

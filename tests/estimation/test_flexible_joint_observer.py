@@ -21,14 +21,14 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.estimation import FlexibleJointObserver, FlexibleJointObserverConfig, FootMotion
+from gradiva.estimation import DeflectionSource, FlexibleJointObserver, FlexibleJointObserverConfig, FootMotion
 from gradiva.estimation.flexible_joint_observer import observer_function
 from gradiva.robot_model import IdynTreeModel, as_array, interpreted
 from gradiva.setup import load_setup
 from tests.conftest import description_of
 
 STIFFNESS, DAMPING, PERIOD = 1000.0, 60.0, 0.001  # [N·m/rad], [N·m·s/rad], [s]
-CONFIG = FlexibleJointObserverConfig(1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06, 0.0, 0.01)
+CONFIG = FlexibleJointObserverConfig(DeflectionSource.WRENCHES, 1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06, 0.0, 0.01)
 ACTUATED = 32
 
 
@@ -247,6 +247,21 @@ def one_foot(side):
     """The plan while one foot stands."""
     plan = reference()
     return replace(plan, **{f"{side.other}_foot": replace(plan.left_foot, in_contact=False)})
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"), [("none", np.zeros((2, 4))), ("measured", np.arange(8.0).reshape(2, 4))]
+)
+def test_without_the_recursion_deflections_are_zero_or_those_of_the_simulator(source, expected):
+    subject = observer(source=DeflectionSource(source))
+    found = subject.update(measurement(deflections=np.arange(8.0).reshape(2, 4)), reference(), None)
+    np.testing.assert_array_equal([found.positions, found.velocities], expected)
+    np.testing.assert_allclose(found.torques, -STIFFNESS * expected[0] - DAMPING * expected[1])
+
+
+def test_deflections_that_nothing_measures_are_refused():
+    with pytest.raises(EstimationError, match=r"source=measured: nothing measures the deflections of 4 joints"):
+        observer(source=DeflectionSource.MEASURED).update(measurement(), reference(), None)
 
 
 @pytest.mark.parametrize(

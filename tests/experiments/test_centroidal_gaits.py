@@ -70,7 +70,7 @@ def test_the_plant_falls_freely_between_hops_and_takes_the_push():
     shape = (1, 1, 3)
     nothing = CentroidalSolution(
         *(np.zeros(2), np.zeros((1, 1), dtype=bool), np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3))),
-        *(np.zeros((2, 1, 3)), np.zeros(shape), np.full(shape, 0.5), 0.0, 0.0, 0, False),
+        *(np.zeros((2, 1, 3)), np.zeros(shape), np.full(shape, 0.5), 0.0, 0.0, 0, 0.0, False),
     )
     push = Push(np.array([0.0, 5.0, 0.0]), 0.4, 0.05)
     plant.advance(0.4, 0.1, nothing, push.at)

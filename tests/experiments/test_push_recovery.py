@@ -100,20 +100,22 @@ def limit_of(search, mode):
 
 
 class FakeWalks:
-    """Searches without a robot; an interruption after some of them."""
+    """Searches without a robot; an interruption after some of them, a law that survives one level less."""
 
-    def __init__(self, interrupt_after=None):
-        self.interrupt_after, self.searched = interrupt_after, []
+    def __init__(self, interrupt_after=None, weaker=""):
+        self.interrupt_after, self.weaker, self.searched = interrupt_after, weaker, []
 
     def __call__(self, walks):
         for number, walk in enumerate(walks):
             mode = walk.trial.overrides["step_adaptation.mode"]
+            less = walk.trial.overrides["walking.model"] == self.weaker
             for phase, searches in walk.searches.items():
                 for index, search in enumerate(searches):
                     if len(self.searched) == self.interrupt_after:
                         raise KeyboardInterrupt
                     while search.next_level is not None:
-                        search.take({"survived": search.next_level <= limit_of(search, mode), "reason": "base height"})
+                        limit = limit_of(search, mode) - less
+                        search.take({"survived": search.next_level <= limit, "reason": "base height"})
                     self.searched.append((mode, phase, index))
                     yield FoundSearch(number, phase, index, search, time=5.0)
 
@@ -141,6 +143,33 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     assert total["reason"] == f"+8% over off ({26 * unit:.1f} N·s), worse in 2 of 4 cells"
     assert "| pendulum | impulse [N·s] |" in run.table_path.read_text()
     assert len(run.figures) == 2
+
+
+def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 30.0)
+    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(weaker="centroidal_mpc"))
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",), models=("dcm", "centroidal_mpc"))
+    push_recovery.run_push_recovery(run)
+    unit = level_impulse("icub_v2_7")
+    found = [(row["mode"], row.get("direction_deg"), row["model"], round(row["value"] / unit)) for row in run.rows]
+    assert found[:4] == [
+        ("off", 0.0, "dcm", 5),
+        ("off", 0.0, "centroidal_mpc", 4),
+        ("off", 180.0, "dcm", 8),
+        ("off", 180.0, "centroidal_mpc", 7),
+    ]
+    assert [row[0::2] for row in found[8:]] == [row[0::2] for row in found[:2] + found[4:6]]
+    assert [row["reason"] for row in run.rows[8:]] == [
+        "",
+        f"-15% over dcm ({13 * unit:.1f} N·s), worse in 2 of 2 cells",
+        f"+8% over off ({13 * unit:.1f} N·s), worse in 1 of 2 cells",
+        f"+9% over off ({11 * unit:.1f} N·s), worse in 1 of 2 cells;"
+        f" -14% over dcm ({14 * unit:.1f} N·s), worse in 2 of 2 cells",
+    ]
+    figure = push_recovery.polar_figure(run.rows[:8], "two laws")
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["late, off", "late, place and time"]
+    assert [line.get_label() for line in figure.axes[1].lines] == ["dcm", "centroidal_mpc", "pendulum"]
+    assert figure.axes[1].lines[1].get_ydata() == pytest.approx(np.array([6, 6, 6]) * unit)
 
 
 def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -1,17 +1,21 @@
 """TALOS with soft hips beside the thesis."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from gradiva.common import Side
 from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment, plan_from_start
 from gradiva.experiments.campaigns.thesis_chapter_9 import (
+    MOMENTUM,
     FlexibleWalk,
     Law,
-    angular_momentum,
     left_foot_error_deg,
     lines_figure,
 )
+from gradiva.experiments.trial import SharedTrials, Trial, kept_result
+from gradiva.planner import VelocityCommand
 from gradiva.telemetry import SignalLog
 
 
@@ -80,11 +84,11 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     pool = FlexiblePool()
     run = run_with("flexible_limits", tmp_path, pool)
     assert run.is_fulfilled
-    assert len(pool.trials) == 5 + 1 + 4 + 6 + 4
+    assert len(pool.trials) == 5 + 1 + 4 + 4 + 2 + 6 + 4
     by_case = {row["case"]: trial for row, trial in zip(run.rows, pool.trials, strict=True)}
     wrong, sides = by_case["known 1.3 ×"].setup(), by_case["hips differ"].setup()
-    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([2.6e3] * 4)
-    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [2e3] * 4
+    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([1.3e3] * 4)
+    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [1e3] * 4
     assert [joint.stiffness for joint in sides.simulated_robot.flexible_joints] == [5e3, 5e3, 2e3, 2e3]
     fast = by_case["faster, 0.5 s"]
     assert fast.command.forward == pytest.approx(0.1 / 0.7)
@@ -93,6 +97,7 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     assert [row["case"] for row in quick.rows] == [
         "softer",
         "hips differ",
+        "without observer",
         "known 0.7 ×",
         "noisy sensors",
         "faster, 1 s",
@@ -109,7 +114,48 @@ def test_lines_are_of_what_is_measured_and_a_walk_without_log_has_none():
     }
     log = SignalLog.from_arrays(times, signals)
     np.testing.assert_allclose(left_foot_error_deg(log)[:, 0], np.degrees(0.1 * times), atol=1e-5)
-    figure = lines_figure({"TSID-Flex": log, "fell at once": SignalLog()}, "momentum", angular_momentum)
-    assert [axis.get_title(loc="left") for axis in figure.axes] == ["momentum, x", "momentum, y", "momentum, z"]
+    lines = {"TSID-Flex": (log, "green"), "fell at once": (SignalLog(), "red")}
+    figure = lines_figure(lines, MOMENTUM, "momentum")
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [f"about {axis} [N·m·s]" for axis in "xyz"]
     assert [len(axis.lines) for axis in figure.axes] == [1, 1, 1]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), 0.2 * times)
+
+
+def test_a_robot_that_falls_sets_no_scale():
+    times = np.linspace(0.0, 10.0, 101)
+    momentum = np.outer(np.ones(101), [1.0, -2.0, 0.0])
+    fallen = np.where(times[:41, None] > 3.5, 50.0, momentum[:41])
+    logs = [
+        SignalLog.from_arrays(time, {"simulation::angular_momentum": samples})
+        for time, samples in ((times, momentum), (times[:41], fallen))
+    ]
+    figure = lines_figure({"walks": (logs[0], "green"), "falls": (logs[1], "red")}, MOMENTUM, "")
+    assert figure.axes[0].get_ylim() == pytest.approx((-0.08, 1.08))
+    assert figure.axes[1].get_ylim() == pytest.approx((-2.16, 0.16))
+    assert figure.axes[0].lines[-1].get_xdata() == [4.0, 4.0]
+
+
+def test_a_walk_that_another_experiment_has_done_is_not_walked_again(tmp_path):
+    class Walked:
+        """Keeps result and log of each trial, as workers do."""
+
+        def __init__(self):
+            self.trials = []
+
+        def results(self, trials):
+            self.trials += trials
+            for index, trial in enumerate(trials):
+                result = TrialResult({"outcome": "walked", "seed": trial.seed}, (1.0, 0.0, 0.0), np.eye(2))
+                outcome = SimpleNamespace(log=SignalLog(), request=SimpleNamespace(setup=trial.setup()))
+                yield index, kept_result(result, outcome, trial.kept_in)
+
+    walks = [Trial("icub_v2_7", VelocityCommand(0.1), seed=seed) for seed in (0, 1)]
+    first, second = Walked(), Walked()
+    found = SharedTrials(first, tmp_path).results(walks[:1])
+    assert [(place, result.figures["seed"]) for place, result in found] == [(0, 0)]
+    again = dict(SharedTrials(second, tmp_path).results(walks))
+    assert [again[place].figures["seed"] for place in (0, 1)] == [0, 1]
+    assert [trial.seed for trial in (*first.trials, *second.trials)] == [0, 1]
+    np.testing.assert_array_equal(again[0].track, np.eye(2))
+    assert again[0].planned_pose == (1.0, 0.0, 0.0)
+    assert again[0].log is None

@@ -15,7 +15,7 @@ from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
 from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup
-from gradiva.simplified_model import BalancePlan, balance_layer
+from gradiva.simplified_model import BalancePlan, SolverTimes, balance_layer
 from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 
@@ -97,7 +97,7 @@ def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the
     layer, now = balance_layer(SETUP.walking.balance, SETUP.robot), balance_plan(plan, time)
     state = state_on(now.reference)
     assert layer.update(state, now, time, PERIOD).contact_targets is None
-    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.3, 0.0]))
+    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.4, 0.0]))
     layer.reset()
     left, right = layer.update(pushed, now, time, PERIOD).contact_targets
     assert left is None
@@ -137,6 +137,9 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     np.testing.assert_array_equal(desired.zmp_position, by_itself)
     np.testing.assert_array_equal(layer.update(state, now, time, PERIOD).zmp_position, by_itself)  # until the next one
     assert layer.failures == tolerated + 2
+    counts = layer.solver_times.as_table()
+    assert (counts["decisions"], counts["fallbacks"]) == (1 + tolerated, tolerated)
+    assert 0.0 < counts["solve_median_ms"] <= counts["solve_p99_ms"] <= counts["solve_max_ms"]
     del law._mpc._solver.solve
     now = balance_plan(plan, time + 0.02)
     layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
@@ -219,8 +222,23 @@ def test_settings_that_make_no_sense_are_refused(key, value, why):
 
 def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
     setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.sole_margin": 0.06})
-    with pytest.raises(ConfigError, match=r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m"):
+    why = r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.sole_margin is set .*"
+    with pytest.raises(ConfigError, match=why), setup.naming_places():
         balance_layer(setup.walking.balance, setup.robot)
+
+
+def test_decisions_that_take_longer_than_until_the_next_one_are_late():
+    times = SolverTimes(0.02)
+    for duration, age in ((0.001, 0.0), (0.02, 0.03), (0.03, 0.0)):
+        times.note(duration, age, is_fallback=duration > 0.02)
+    assert times.as_table() == {
+        "decisions": 3,
+        "fallbacks": 1,
+        "late_decisions": 2,
+        "solve_median_ms": 20.0,
+        "solve_p99_ms": pytest.approx(29.8),
+        "solve_max_ms": 30.0,
+    }
 
 
 @pytest.mark.walk

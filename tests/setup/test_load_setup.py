@@ -146,3 +146,13 @@ def test_soles_sink_in_the_plan_as_deep_as_the_ground_that_the_controller_assume
     assert depth == pytest.approx(33.06 * GRAVITY / (0.16 * 0.072 * 2e6))
     assert load_setup("icub_v2_7", {**soft, "planner.sinkage": 0.01}).walking.planner.sinkage == 0.01
     assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.sinkage == 0.0
+
+
+def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():
+    wanted = {"flexibility.stiffness": 3e3, "walking.control": "torque", "torque_control.ground": "compliant"}
+    with pytest.raises(
+        ConfigError, match=r"torque_control.ground=compliant .* flexibility.stiffness .* no law knows both"
+    ):
+        load_setup("talos", wanted)
+    assert load_setup("talos", {**wanted, "torque_control.law": "rigid"}).unmodelled_stiffness == (3e3,) * 4
+    assert load_setup("talos", {**wanted, "walking.control": "position"}).robot.flexible_joints

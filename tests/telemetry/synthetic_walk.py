@@ -95,6 +95,11 @@ def walk_signals(times, seed=0):
         "external_wrench::force": noisy(np.zeros((len(times), 3)), 4.0),
         "external_wrench::torque": noisy(np.zeros((len(times), 3)), 1.0),
     }
+    signals |= {
+        "mpc::solve_time": np.full_like(times, 0.002),
+        "mpc::fallbacks": times // 1.0,
+        "mpc::late_decisions": 0.0 * times,
+    }
     for side in Side:
         position = foot_positions(times, side)
         loaded = double_support | (stance_is_left if side is Side.LEFT else ~stance_is_left)

@@ -1,14 +1,17 @@
 """Plots of a report and its page."""
 
+import re
 from html.parser import HTMLParser
 
+import matplotlib
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_report
-from gradiva.telemetry.plot_style import thin
+from gradiva.telemetry.plot_style import STYLE, svg, thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import drawn_values, heading, number, tiles
 from gradiva.telemetry.time_plots import plot_attitude, plot_deflections, plot_drift, plot_leg_torques
@@ -185,6 +188,24 @@ def test_numbers_are_rounded_and_grouped():
     assert tiles({"max_tilt_rad": np.pi / 180}).count("1.0") == 1
 
 
+def test_labels_of_an_axis_keep_their_digits_and_lines_lose_theirs():
+    with matplotlib.rc_context(STYLE):
+        figure = Figure()
+        axis = figure.subplots()
+        axis.plot([0.0, 1.0 / 3.0], [0.0, 0.005])
+        axis.set_yticks([0.0, 0.0025])
+        drawn = svg(figure)
+    assert ">0.0025<" in drawn
+    assert not re.search(r'd="[^"]*\d\.\d{3}', drawn)
+
+
+def test_figures_of_a_table_of_the_result_are_shown_where_there_are_some():
+    bending = {"flexible_joints": {"deflection_rad": 0.0841, "deflection_error_rad": {"rms": 1e-4, "max": 2e-3}}}
+    shown = tiles(bending | {"mpc": {"decisions": 500, "fallbacks": 0, "late_decisions": 3}})
+    assert re.findall(r'value">(.*?) <', shown) == ["84.1", "2.00", "500", "0", "3"]
+    assert tiles({"flexible_joints": None, "mpc": None}) == ""
+
+
 def test_thinning_keeps_the_peaks_and_the_ends():
     times = np.arange(20000.0)
     samples = np.sin(times / 300.0)
@@ -243,8 +264,10 @@ def test_deflections_are_drawn_estimated_and_true_where_the_controller_knows_of_
     log.describe("simulation::flexible_joints::positions", names, "rad")
     log.describe("flexible_joints::positions::estimated", names[2:], "rad")
     figure = plot_deflections(WalkRecord(log, JOINTS))
-    assert [axis.get_title() for axis in figure.axes] == [f"{name} [mrad]" for name in names]
-    assert [len(axis.lines) for axis in figure.axes] == [1, 1, 2, 2]
+    titles = [*(f"{name} [mrad]" for name in names), "estimated less true [mrad]"]
+    assert [axis.get_title() for axis in figure.axes] == titles
+    assert [len(axis.lines) for axis in figure.axes] == [1, 1, 2, 2, 2]
+    assert [line.get_ydata().max() for line in figure.axes[4].lines] == [0.0, 0.0]
     assert np.max(figure.axes[3].lines[0].get_ydata()) == pytest.approx(4.0 * np.sin(0.49))
 
 

@@ -193,13 +193,13 @@ SPEED, AHEAD = 0.3, np.array([1.0, 0.0])
 
 
 class SingleSupport:
-    """Reactive stepping in a part of a single support at 0.3 m/s, in which the DCM and the swinging sole are moved."""
+    """Reactive stepping in a part of a single support, in which the DCM and the swinging sole are moved."""
 
-    def __init__(self, part, **settings):
+    def __init__(self, part, speed=SPEED, **settings):
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
         self.stepping = ReactiveStepping(config, planner.config, SOLE)
-        self.plan = planner.walk(VelocityCommand(SPEED, duration=5.0), planner.at_origin(0.0))
+        self.plan = planner.walk(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[4]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
@@ -239,6 +239,31 @@ def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_alon
     assert SingleSupport(shortly_before).retarget(push, near) is None
     assert SingleSupport(shortly_before).retarget(push, far) is not None
     assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
+
+
+def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
+    step = SingleSupport(0.61)
+    change = step.retarget(np.array([-0.1, 0.0]))
+    now, instant = step.reference.time, step.plan.steps[4].touch_down
+    assert change.footholds[0].touch_down == pytest.approx(instant, abs=2e-9)
+    plan = WalkingPlanner(SETUP.walking.planner).retarget(step.plan, change, now)
+    for time in (np.nextafter(instant, 0.0), instant, np.nextafter(instant, np.inf)):
+        assert plan.at(float(time)).foot(step.side).in_contact
+    assert not plan.at(instant - 0.01).foot(step.side).in_contact
+
+
+def test_a_robot_pushed_to_a_foot_that_has_hardly_lifted_off_keeps_its_step_and_tilts_onto_it():
+    low, early = 0.005, {"part": 0.1, "speed": 0.1}
+    step = SingleSupport(**early, lift=0.01)
+    outward = np.array([0.0, 0.06 * step.side.sign])
+    assert step.retarget(outward, low) is None
+    assert step.stepping.log.is_active
+    assert step.retarget(outward, 0.02) is None, "to the end of the step"
+    assert SingleSupport(**early, lift=0.0).retarget(outward, low) is not None
+    assert SingleSupport(**early, lift=0.01).retarget(outward, 0.02) is not None, "too high"
+    assert SingleSupport(**early, lift=0.01).retarget(np.array([-0.09, 0.0]), low) is not None, "not sideways"
+    assert SingleSupport(**early, lift=0.01).retarget(3.0 * outward, low) is not None, "beyond both soles"
+    assert SingleSupport(0.1, 0.3, lift=0.01).retarget(outward, low) is not None, "that sole is too far behind"
 
 
 # -- lift-off waits for load -------------------------------------------------------------------------------------------

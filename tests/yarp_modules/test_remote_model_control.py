@@ -19,6 +19,7 @@ from gradiva.yarp_modules.remote_model_control import (
     ModelControlService,
     RemoteModelControl,
 )
+from gradiva.yarp_modules.walking_module import solver_status
 from tests.yarp_modules.made_up_state import state_near
 
 PERIOD = 0.01
@@ -211,3 +212,13 @@ def test_the_exchange_is_reported_as_pairs():
     report = dict(map(tuple, remote.report()))
     assert (report["asked"], report["answered"], report["missed"]) == (1, 1, 0)
     assert 0.0 < report["round_trip_median_us"] == report["round_trip_p99_us"]
+
+
+def test_the_status_counts_the_decisions_of_an_mpc_and_of_no_other_law():
+    setup = load_setup("icub_v3", {"walking.model": "centroidal_mpc"})
+    layer = balance_layer(setup.walking.balance, setup.robot)
+    layer.solver_times.note(0.003, 0.01, is_fallback=False)
+    ((name, pairs),) = solver_status(layer)
+    assert name == "mpc"
+    assert dict(pairs) | {"decisions": 1, "fallbacks": 0, "late_decisions": 0, "solve_p99_ms": 3.0} == dict(pairs)
+    assert solver_status(balance_layer(SETUP.walking.balance, SETUP.robot)) == []

@@ -3,12 +3,19 @@
 import math
 import threading
 
+import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, RobotInterfaceError
 from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.setup import load_setup
-from gradiva.yarp_modules.walking_module import NewSampleCheck, RobotConnector, check_sensor_rate
+from gradiva.yarp_modules.robot.sensors import TrueDeflections
+from gradiva.yarp_modules.walking_module import (
+    NewSampleCheck,
+    RobotConnector,
+    check_flexible_joints,
+    check_sensor_rate,
+)
 from gradiva.yarp_modules.walking_ports import numbers_in
 from tests.waiting import TIMEOUT, wait_until
 
@@ -139,6 +146,34 @@ def test_torque_control_over_slow_boards_is_refused_in_a_line():
 )
 def test_fast_boards_slow_ticks_and_motion_control_pass(overrides):
     check_sensor_rate(load_setup("icub_v2_7", overrides))
+
+
+HIPS = ("leg_left_1_joint_roll", "leg_left_1_joint_pitch", "leg_right_1_joint_roll", "leg_right_1_joint_pitch")
+
+
+@pytest.mark.parametrize(
+    ("settings", "simulated", "message"),
+    [
+        (
+            ["flexibility.stiffness=3e3"],
+            {},
+            "simulator's flexible joints are none, those of .* leg_left_1_joint_roll 3000",
+        ),
+        ([], dict.fromkeys(HIPS, 3e3), "leg_right_1_joint_pitch 3000 N·m/rad, those of .* none: start both with"),
+        (["flexibility.stiffness=2e3"], dict.fromkeys(HIPS, 3e3), "_roll 3000 N·m/rad, .*_roll 2000 N·m/rad"),
+    ],
+)
+def test_a_simulator_whose_links_bend_otherwise_is_refused_by_name(settings, simulated, message):
+    plant = load_setup("talos", settings).simulated_robot.flexible_joints
+    with pytest.raises(ConfigError, match=message):
+        check_flexible_joints(plant, TrueDeflections(simulated, np.zeros((3, len(simulated)))))
+
+
+@pytest.mark.parametrize("table", ["flexibility", "simulation.flexibility"])
+def test_a_simulator_whose_links_bend_as_configured_passes_whether_the_controller_knows_or_not(table):
+    plant = load_setup("talos", [f"{table}.stiffness=3e3"]).simulated_robot.flexible_joints
+    check_flexible_joints(plant, TrueDeflections(dict.fromkeys(HIPS, 3e3), np.zeros((3, 4))))
+    check_flexible_joints(plant, None)  # Gazebo publishes no such port
 
 
 def test_numbers_may_come_in_a_list_or_without():

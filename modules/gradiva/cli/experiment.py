@@ -63,6 +63,10 @@ Phases = Annotated[
 Durations = Annotated[
     list[float] | None, typer.Option("--duration", metavar="S", min=0.01, help="Of a push; may be repeated.")
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="Law of layer 2, as in: gradiva walk; may be repeated."),
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +77,7 @@ Resume = Annotated[
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 _ALL = "all"  # plants
+_GAP = 2  # [characters] between two columns
 _RESULTS = ("paper", "value", "outcome")
 
 
@@ -90,13 +95,14 @@ def experiment(
     directions: Directions = None,
     phase: Phases = None,
     duration: Durations = None,
+    model: Models = None,
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --plant to --duration an experiment has, its line in --list says.
+    Which of the options from --plant to --model an experiment has, its line in --list says.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -113,10 +119,10 @@ def experiment(
         raise ConfigError(f"{option} takes no name, got '{name}'{why}")
     if list_all:
         return _list(console)
-    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration)
+    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model)
     if resume is not None:
         if any(asked):
-            raise ConfigError("--resume takes none of the options from --quick to --duration: its folder has them")
+            raise ConfigError("--resume takes none of the options from --quick to --model: its folder has them")
         run, is_complete = _carry_out(console, *resumed(Path(resume)))
     elif name is None:
         raise ConfigError("which experiment? see gradiva experiment --list")
@@ -143,6 +149,7 @@ def _options(
     directions: int | None,
     phase: Sequence[str] | None,
     duration: Sequence[float] | None,
+    model: Sequence[str] | None,
 ) -> ExperimentOptions:
     """Return what the command line asks for; the robots and settings are tried beforehand."""
     from gradiva.common import ControlMode
@@ -164,6 +171,7 @@ def _options(
         directions,
         tuple(phase or ()),
         tuple(duration or ()),
+        _laws(model or ()),
     )
     for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
         load_setup(each, options.settings)
@@ -180,6 +188,23 @@ def _plants(name: str | None) -> tuple[Plant, ...]:
     if name not in (*Plant, _ALL):
         raise ConfigError(f"unknown --plant '{name}'{nearest_name(name, [*Plant, _ALL])}")
     return tuple(Plant) if name == _ALL else (Plant(name),)
+
+
+def _laws(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of laws of layer 2.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+    from gradiva.common import ConfigError
+    from gradiva.simplified_model import balance_law
+
+    for name in names:
+        try:
+            balance_law(name)
+        except ConfigError as error:
+            raise ConfigError(f"--model: {error}") from None
+    return tuple(names)
 
 
 Choice = TypeVar("Choice", bound="StrEnum")
@@ -209,7 +234,8 @@ def _list(console: Console) -> int:
     for heading in ("name", "source", "plants", "what"):
         table.add_column(heading, no_wrap=heading == "name")
     for each in all_experiments().values():
-        table.add_row(each.name, each.source, ", ".join(each.plants), escape(each.description))
+        quick = f" --quick: {each.quick}" if each.quick else ""
+        table.add_row(each.name, each.source, ", ".join(each.plants), escape(f"{each.description}{quick}"))
     console.print(table)
     return 0
 
@@ -251,7 +277,7 @@ def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[Ex
 
         run = start(pool, report)
         run.pool = RecordedTrials(pool, run.folder.path / "trials.jsonl")
-        console.print(f"{chosen.description} ({chosen.source})", markup=False)
+        console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
         try:
             chosen.run(run)
         except KeyboardInterrupt:
@@ -288,7 +314,9 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_ti
     if shared:
         console.print(", ".join(shared), markup=False, soft_wrap=True)
     titles = {"value": value_title, "paper": paper_title}
-    console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], titles))
+    names = [*(name for name in inputs if name not in common), *_RESULTS]
+    for block in _blocks(rows, names, titles, console.width):
+        console.print(_row_table(rows, block, titles))
     reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
     usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
     for number, reason in reasons:
@@ -304,16 +332,37 @@ def _inputs(rows: Sequence[Row]) -> list[str]:
     return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
 
 
+def _blocks(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str], width: int) -> list[list[str]]:
+    """Return the columns of tables that fit a width [characters], so that no word is broken."""
+    blocks, left = list[list[str]](), 0
+    for name in names:
+        needed = _word_width(rows, name, titles) + _GAP
+        left -= needed
+        if left < 0:
+            blocks.append([])
+            left = width - len(str(len(rows))) - _GAP - needed
+        blocks[-1].append(name)
+    return blocks
+
+
+def _word_width(rows: Sequence[Row], name: str, titles: Mapping[str, str]) -> int:
+    """Return the length of the longest word of a column, its heading included."""
+    from gradiva.experiments import cell
+
+    texts = [titles.get(name, name), *(cell(row, name) for row in rows)]
+    return max(len(word) for text in texts for word in text.split() or [""])
+
+
 def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
     from gradiva.experiments import cell
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, _GAP, 0, 0))
     table.add_column("", justify="right", style="dim")
     for name in names:
-        table.add_column(escape(titles.get(name, name)), overflow="fold")
+        table.add_column(escape(titles.get(name, name)), min_width=_word_width(rows, name, titles), overflow="fold")
     for number, row in enumerate(rows, 1):
         table.add_row(str(number), *(escape(cell(row, name)) for name in names))
     return table

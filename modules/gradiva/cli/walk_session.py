@@ -391,7 +391,9 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
     errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]
-    return [*figures, ("final pose", pose), *errors, ("tick time median, p99", _tick(result["tick_us"]["total"]))]
+    solver = [("MPC solver median, p99, max", _solver(result["mpc"]))] if result.get("mpc") else []
+    tick = ("tick time median, p99", _tick(result["tick_us"]["total"]))
+    return [*figures, ("final pose", pose), *errors, tick, *solver]
 
 
 def _number(value: float, digits: int) -> str:
@@ -406,6 +408,10 @@ def _pair(error: Mapping[str, float | None]) -> str:
     if error["rms"] is None or error["max"] is None:
         return "–"
     return f"{number(error['rms'], 1e3, 0)}, {number(error['max'], 1e3, 0)} mm"
+
+
+def _solver(times: Mapping[str, float]) -> str:
+    return ", ".join(number(times[f"solve_{name}_ms"], 1.0, 1) for name in ("median", "p99", "max")) + " ms"
 
 
 def _tick(spread: Mapping[str, float | None]) -> str:

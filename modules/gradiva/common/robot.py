@@ -71,6 +71,8 @@ class Measurement:
         base: The base link, or None where nothing measures it.
         motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.
         contact_wrenches_time: When the wrenches were sampled, [s]; None: with the joints.
+        deflections: Positions and velocities of flexible joints, [rad, rad/s], shape (2, f), or None where nothing
+            measures them.
     """
 
     time: float
@@ -82,6 +84,7 @@ class Measurement:
     base: BaseMeasurement | None = None
     motor_temperatures: NDArray | None = None
     contact_wrenches_time: float | None = None
+    deflections: NDArray | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -93,6 +96,8 @@ class Measurement:
         )
         if self.motor_temperatures is not None:
             freeze_arrays(self, motor_temperatures=(None,))
+        if self.deflections is not None:
+            freeze_arrays(self, deflections=(2, None))
 
     @property
     def wrenches_time(self) -> float:

@@ -12,6 +12,7 @@ from gradiva.estimation.contact_parameter_estimator import (
 )
 from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import (
+    DeflectionSource,
     FlexibleJointObserver,
     FlexibleJointObserverConfig,
     FlexibleJointState,
@@ -28,6 +29,7 @@ __all__ = [
     "ContactEstimatorConfig",
     "ContactParameterEstimator",
     "ContactParameterEstimatorConfig",
+    "DeflectionSource",
     "ExternalWrenchConfig",
     "ExternalWrenchObserver",
     "FlexibleJointObserver",

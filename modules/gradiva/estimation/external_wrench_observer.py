@@ -11,7 +11,8 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, NDArray, RobotState, Side, low_pass_gain, sealed
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, built_once, interpreted
 
-_STATE = ("base_rotation", "base_twist", "joint_positions", "joint_velocities", "com_position")
+_STATE = ("base_rotation", "base_twist", "com_position")
+_JOINTS = ("positions", "velocities")
 _FEET = tuple(f"{side}_foot_{quantity}" for side in Side for quantity in ("position", "wrench"))
 
 
@@ -61,7 +62,7 @@ class ExternalWrenchObserver:
         """Build the equations.
 
         Args:
-            model: Of the robot.
+            model: Of the robot, with its flexible joints where they are observed.
             config: Of the filters.
             compiler: How the equations become fast.
         """
@@ -84,6 +85,9 @@ class ExternalWrenchObserver:
             time: [s]; the first one since the last reset gives no wrench.
         """
         inputs = {name: getattr(state, name) for name in (*_STATE, *_FEET)}
+        for name in _JOINTS:
+            actuated, flexible = getattr(state, f"joint_{name}"), getattr(state, f"flexible_{name}")
+            inputs[f"joint_{name}"] = np.concatenate((actuated, flexible)) if flexible.size else actuated
         self._function.set(**inputs)
         outputs, period = self._function(), time - self._time
         momentum = outputs["momentum"].copy()
@@ -112,7 +116,8 @@ def momentum_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     robot = SymbolicDynamics.of(model)
     feet = {name: cs.SX.sym(name, 6 if name.endswith("wrench") else 3) for name in _FEET}
     com = cs.SX.sym("com_position", 3)
-    inputs = {name: getattr(robot, name) for name in _STATE if name != "com_position"} | {"com_position": com, **feet}
+    states = (*_STATE[:2], *(f"joint_{name}" for name in _JOINTS))
+    inputs = {name: getattr(robot, name) for name in states} | {"com_position": com, **feet}
     load = cs.SX([0.0, 0.0, -robot.mass * GRAVITY, 0.0, 0.0, 0.0])
     for side in Side:
         wrench, lever = feet[f"{side}_foot_wrench"], feet[f"{side}_foot_position"] - com

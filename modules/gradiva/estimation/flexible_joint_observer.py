@@ -39,6 +39,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import casadi as cs
+import numpy as np
 
 from gradiva.common import (
     GRAVITY,
@@ -77,11 +78,23 @@ class FootMotion(StrEnum):
     """That of the estimated base, through the joints and the last deflections."""
 
 
+class DeflectionSource(StrEnum):
+    """Where deflections come from."""
+
+    WRENCHES = "wrenches"
+    """The recursion, by the wrenches of the feet."""
+    NONE = "none"
+    """Nowhere: they are taken to be zero. To see what the observer is good for."""
+    MEASURED = "measured"
+    """A simulator: the truth. To see what an observer can reach at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class FlexibleJointObserverConfig:
     """Configure the observer of the flexible joints.
 
     Attributes:
+        source: Of the deflections; all else is about the recursion.
         computed_fraction: Of the torques of actuated joints, the rest is measured: 1 ignores what is measured, [-].
         swing_motion: Of a foot that the plan has in the air.
         acceleration_time_constant: Of the low pass on accelerations, which are differences of velocities, [s].
@@ -93,6 +106,7 @@ class FlexibleJointObserverConfig:
         stiffness_deflection: Well above it a deflection says what its spring is worth, [rad].
     """
 
+    source: DeflectionSource
     computed_fraction: float
     swing_motion: FootMotion
     acceleration_time_constant: float
@@ -147,7 +161,7 @@ class FlexibleJointObserver:
             ModelError: A flexible joint is in no leg, or a link of a leg has branches.
         """
         description = model.description
-        self._config = config
+        self._config, self._joints = config, description.flexible_joints
         self._shapes = {
             "joint_positions": (len(description.measured),),
             "joint_velocities": (len(description.measured),),
@@ -189,6 +203,8 @@ class FlexibleJointObserver:
                 wanted that nothing measures.
         """
         self._check(measurement)
+        if self._config.source is not DeflectionSource.WRENCHES:
+            return self._without_recursion(measurement)
         function, period = self._function, measurement.time - self._time
         if self.state is not None and period <= 0.0:
             return self.state
@@ -211,6 +227,23 @@ class FlexibleJointObserver:
         self.state = FlexibleJointState(
             **{name: readonly(outputs[name]) for name in ("positions", "velocities", "torques", "stiffness")}
         )
+        return self.state
+
+    def _without_recursion(self, measurement: Measurement) -> FlexibleJointState:
+        """Return deflections that a simulator measures, or none."""
+        count = len(self._joints)
+        motion = np.zeros((2, count))
+        if self._config.source is DeflectionSource.MEASURED:
+            motion = np.zeros((0, 0)) if measurement.deflections is None else measurement.deflections
+            if motion.shape != (2, count):
+                raise EstimationError(
+                    f"flexible_joint_observer.source=measured: nothing measures the deflections of {count} joints; a"
+                    " simulated robot whose links bend does, in process"
+                )
+        stiffness, damping = np.array([[joint.stiffness, joint.damping] for joint in self._joints]).T
+        torques = -stiffness * motion[0] - damping * motion[1]
+        self._time = measurement.time
+        self.state = FlexibleJointState(*map(readonly, (motion[0], motion[1], torques, stiffness)))
         return self.state
 
     def _place(self, reference: WalkingReference, last: RobotState | None) -> None:

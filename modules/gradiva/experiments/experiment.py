@@ -86,6 +86,7 @@ _OPTIONS = {
     "directions": "directions",
     "phases": "phase",
     "durations": "duration",
+    "models": "model",
 }
 
 
@@ -106,6 +107,7 @@ class ExperimentOptions:
         directions: Number of directions of a push.
         phases: Of the gait, in which the robot is pushed.
         durations: Of a push, [s].
+        models: Laws of layer 2, as in ``walking.model``.
     """
 
     robot: str = "icub_v2_7"
@@ -120,6 +122,7 @@ class ExperimentOptions:
     directions: int | None = None
     phases: tuple[str, ...] = ()
     durations: tuple[float, ...] = ()
+    models: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -234,6 +237,7 @@ class Experiment:
         plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
         takes: Attributes of `ExperimentOptions` that it reads beside robot, quick and plants.
         paper_title: What ``paper`` is in its rows.
+        quick: Of the description, what ``--quick`` leaves.
     """
 
     name: str
@@ -244,6 +248,12 @@ class Experiment:
     plants: tuple[Plant, ...] = ()
     takes: tuple[str, ...] = ()
     paper_title: str = "paper"
+    quick: str = ""
+
+    def title(self, is_quick: bool) -> str:
+        """Return description and source; of a quick run what it leaves of them."""
+        what = f"{self.description} ({self.source})"
+        return f"{what} Quick: {self.quick or 'fewer and shorter trials.'}" if is_quick else what
 
     def start(self, options: ExperimentOptions, parent: Path, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.

@@ -8,7 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
-from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals, sole_signals, torque_signals
+from gradiva.experiments.walking_recorder import (
+    WalkingRecorder,
+    ground_signals,
+    sole_signals,
+    solver_signals,
+    torque_signals,
+)
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
@@ -158,6 +164,7 @@ class SimulatedWalk:
             truth, robot = self.robot.truth(), self.setup.robot
             more = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
             more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
+            more |= solver_signals(self.layers.model_control.solver_times)
             self.recorder.record(log, self.measurement, truth, more, self.stopwatch.last)
         else:
             self.recorder.record_standing(log, self.measurement)

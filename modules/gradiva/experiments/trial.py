@@ -1,4 +1,4 @@
-"""One walk of a campaign (a trial), and many of them side by side in processes of their own."""
+"""One walk of a campaign (a trial), many of them side by side in processes of their own, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -23,7 +23,7 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_result import Pose, WalkOutcome, WalkRequest, final_pose, plan_from_start, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
-from gradiva.telemetry import plain
+from gradiva.telemetry import plain, write_mat
 
 _TRACK_PERIOD = 0.1  # [s]
 
@@ -38,6 +38,7 @@ class Trial:
         overrides: ``table.key`` to value, over the robot's configuration.
         plant: Whose preset is laid over the simulation.
         seed: Of all that is drawn.
+        kept_in: Folder for its result and its log; None: the log is dropped.
     """
 
     robot: str
@@ -45,6 +46,7 @@ class Trial:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     plant: Plant = Plant.IDEAL
     seed: int = 0
+    kept_in: Path | None = None
 
     def setup(self) -> Setup:
         """Return the configuration.
@@ -63,11 +65,13 @@ class TrialResult:
         figures: In the shape of ``result.json``.
         planned_pose: Where the plan ends; None when there is no plan.
         track: Of the middle of the feet in simulation, every tenth of a second, [m], shape (k, 2).
+        log: File with its signals; None where it is not kept, or the robot never balanced.
     """
 
     figures: dict[str, Any]
     planned_pose: Pose | None
     track: NDArray = field(default_factory=lambda: np.zeros((0, 2)))
+    log: Path | None = None
 
     @property
     def walked(self) -> bool:
@@ -91,7 +95,8 @@ def run_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> TrialResult
     except PlanningError as error:
         return TrialResult({"outcome": "stopped", "reason": f"no plan: {error}"}, None)
     outcome = walk_trial(trial, observers)
-    return TrialResult(outcome.result, pose, _track(outcome))
+    result = TrialResult(outcome.result, pose, _track(outcome))
+    return result if trial.kept_in is None else kept_result(result, outcome, trial.kept_in)
 
 
 def walk_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> WalkOutcome:
@@ -249,17 +254,16 @@ class RecordedTrials:
         self._pool.close()
 
     def _keep(self, key: str, result: TrialResult) -> None:
-        line = {"trial": key, "figures": result.figures, "planned_pose": result.planned_pose, "track": result.track}
         with self._lock:
             self._results[key] = result
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(plain(line)) + "\n")
+                file.write(_line(key, result) + "\n")
 
 
 def trial_key(trial: Trial) -> str:
     """Return a digest of all that a trial is made of: robot, merged configuration, command and seed."""
     configuration = _configuration_digest(trial.robot, json.dumps(plain(trial.overrides)), trial.plant)
-    return _digest([configuration, type(trial.command).__name__, trial.command, trial.seed])
+    return _digest([configuration, type(trial.command).__name__, trial.command, trial.seed, trial.kept_in])
 
 
 @lru_cache(maxsize=1024)
@@ -272,8 +276,67 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(plain(value), sort_keys=True, default=str).encode()).hexdigest()
 
 
+def _line(key: str, result: TrialResult) -> str:
+    figures = {name: getattr(result, name) for name in ("figures", "planned_pose", "track")}
+    return json.dumps(plain({"trial": key, **figures, "log": None if result.log is None else str(result.log)}))
+
+
 def _recorded(line: str) -> tuple[str, TrialResult]:
     kept = json.loads(line)
-    pose = kept["planned_pose"]
+    pose, log = kept["planned_pose"], kept.get("log")
     track = np.array(kept["track"], dtype=float).reshape(-1, 2)
-    return kept["trial"], TrialResult(kept["figures"], None if pose is None else tuple(pose), track)
+    result = TrialResult(kept["figures"], None if pose is None else tuple(pose), track, log and Path(log))
+    return kept["trial"], result
+
+
+# -- walks that several experiments share ------------------------------------------------------------------------------
+
+
+class SharedTrials:
+    """A pool that keeps results and logs beside the runs: another experiment, or a resumed one, does not walk again.
+
+    A walk is known again by its ``trial_key`` and by the code of Gradiva: after any change it is walked anew.
+    """
+
+    def __init__(self, pool: Pool, folder: Path) -> None:
+        """Take the pool that runs the trials that are not in ``folder``."""
+        self._pool, self._folder = pool, folder.resolve()
+
+    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
+        """Yield what is in the folder, then run the others; index and result of each, with its log.
+
+        Raises:
+            WalkingError: As ``run_trial``.
+        """
+        kept = [replace(trial, kept_in=self._folder / _digest([trial_key(trial), _code_digest()])) for trial in trials]
+        files = [trial.kept_in / _RESULT for trial in kept if trial.kept_in is not None]
+        known = [file.is_file() for file in files]
+        for index, file in enumerate(files):
+            if known[index]:
+                yield index, _recorded(file.read_text(encoding="utf-8"))[1]
+        others = [index for index in range(len(kept)) if not known[index]]
+        for place, result in self._pool.results([kept[index] for index in others]):
+            yield others[place], result
+
+
+_RESULT = "result.json"
+
+
+def kept_result(result: TrialResult, outcome: WalkOutcome, folder: Path) -> TrialResult:
+    """Write log and result of a walk into a folder; the result comes last, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    robot, log, path = outcome.request.setup.robot, outcome.log, folder / "log.mat"
+    if len(log):
+        write_mat(path, log, robot.joints, robot.name)
+        result = replace(result, log=path)
+    unfinished = folder / f"{_RESULT}.{os.getpid()}"
+    unfinished.write_text(_line("", result), encoding="utf-8")
+    os.replace(unfinished, folder / _RESULT)
+    return result
+
+
+@lru_cache(maxsize=1)
+def _code_digest() -> str:
+    """Return a digest of all that is imported of Gradiva."""
+    folder = Path(__file__).parents[1]
+    return _digest([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.rglob("*.py"))])

@@ -176,14 +176,15 @@ _DEFLECTIONS, _OBSERVED = "simulation::flexible_joints::positions", "flexible_jo
 def flexible_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
     """Return figures of flexible joints, None of a plant whose links do not bend.
 
-    The largest true deflection, the error of the observed ones (None where nothing observes them), and that of the
-    true CoM: the estimated one takes the legs to be as the controller knows them.
+    The largest deflection, true and observed, the error of the observed ones (None where nothing observes them), and
+    that of the true CoM: the estimated one takes the legs to be as the controller knows them.
     """
     if _DEFLECTIONS not in log:
         return None
     errors = deflection_errors(log)
     return {
         "deflection_rad": float(np.abs(log[_DEFLECTIONS][window]).max()),
+        "observed_deflection_rad": float(np.abs(log[_OBSERVED][window]).max()) if errors.size else None,
         "deflection_error_rad": rms_and_max(errors[window].ravel()) if errors.size else None,
         "true_com_error_m": rms_and_max(np.linalg.norm(true_com_errors(log)[window], axis=1)),
     }

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gradiva.common import GRAVITY, ControlMode, JointCommand, Measurement, NDArray, Side, so3
 from gradiva.robot_model import RobotDescription
+from gradiva.simplified_model import SolverTimes
 from gradiva.simulation import Ground, SimulatedState, ViscoElasticGround
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingLog, WalkingState, element_names, walking_signals
@@ -52,6 +53,7 @@ class WalkingRecorder:
             self.log.describe(f"{place}flexible_joints::velocities{end}", names, "rad/s")
             self.log.describe(f"{place}flexible_joints::torques{end}", names, "N m")
         self.log.describe("flexible_joints::stiffness::estimated", self._flexible, "N m/rad")
+        self.log.describe("mpc::solve_time", ("solve_time",), "s")
 
     def wants(self, log: WalkingLog) -> bool:
         """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
@@ -77,7 +79,7 @@ class WalkingRecorder:
             log: Of the controller.
             measurement: Its input.
             truth: Of the simulator.
-            more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``.
+            more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``, ``solver_signals``.
             laps: Durations of the parts of the tick, [µs].
         """
         is_first = not len(self.log)
@@ -179,6 +181,14 @@ def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBody
         "torque_control::saturated_joints": float(saturated),
         **{f"torque_control::violation::{_signal_name(group)}": violation for group, violation in violations.items()},
     }
+
+
+def solver_signals(times: SolverTimes | None) -> dict[str, float]:
+    """Return how long the last decision of the MPC took, [s], and how many were fallbacks and late so far."""
+    if times is None:
+        return {}
+    counts = {"fallbacks": float(times.fallbacks), "late_decisions": float(times.late)}
+    return {"mpc::solve_time": times.last, **{f"mpc::{name}": count for name, count in counts.items()}}
 
 
 def _signal_name(group: str) -> str:

@@ -44,6 +44,7 @@ from gradiva.simplified_model import (
     GainSchedule,
     LawMemory,
     SimplifiedModelControl,
+    SolverTimes,
 )
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
@@ -113,7 +114,7 @@ class CentroidalModelControl(SimplifiedModelControl):
     ) -> None:
         """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
         super().__init__(FallbackLaw(law, fallback), gains, compiler)
-        self._law = law
+        self._law, self.solver_times = law, law.solver_times
 
     @property
     def failures(self) -> int:  # type: ignore[override]
@@ -205,6 +206,7 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
+        solver_times: Of the decisions in this process.
     """
 
     def __init__(
@@ -223,13 +225,17 @@ class CentroidalLaw(DcmLaw):
         """
         sole, margin = robot.sole, config.sole_margin
         if 2.0 * margin >= min(sole.length, sole.width):
-            raise ConfigError(f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m")
+            raise ConfigError(
+                f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
+                ["centroidal_walking.sole_margin"],
+            )
         corners = (sole.corners(side, margin) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body)
         self._window, self.time_limit = config.decision_period, math.inf
+        self.solver_times = SolverTimes(config.decision_period)
         self._executor: ThreadPoolExecutor | None = None
         self._running: Future[_Decision] | None = None
         self.reset()
@@ -323,7 +329,7 @@ class CentroidalLaw(DcmLaw):
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
-                self._take(found.result())
+                self._take(found.result(), reference.time)
         elif is_due or self._is_stale:
             self._is_stale = False
             self._window = max(self.config.decision_period, period)
@@ -331,7 +337,7 @@ class CentroidalLaw(DcmLaw):
             if self.time_limit < self.config.mpc.deadline:
                 self._running = self._thread().submit(self._decide, state, plan)
             else:
-                self._take(self._decide(state, plan))
+                self._take(self._decide(state, plan), reference.time)
 
     def _has_changed(self, planned: DcmReference, period: float) -> bool:
         """Return whether the planned DCM jumps: a correction of the plan before it is none of the new one."""
@@ -349,9 +355,10 @@ class CentroidalLaw(DcmLaw):
             wait([self._running])
             self._running = None
 
-    def _take(self, found: _Decision) -> None:
-        """Hold a decision from now on."""
-        self._failure = None
+    def _take(self, found: _Decision, time: float) -> None:
+        """Hold a decision from ``time`` [s] on."""
+        self._failure, solution = None, found.solution
+        self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
         self._correction, self._moved = found.correction, found.moved
         self._next = found.solution.times[0] + self._window

@@ -142,6 +142,7 @@ class CentroidalSolution:
         cost: Objective.
         violation: Largest violation of a constraint, momentum and forces per kilogram, [SI].
         iterations: Of the solver; of OSQP over all quadratic programs.
+        solve_time: Of the solver, [s].
         is_fallback: Whether it is the last solution, shifted, because there is no new one.
     """
 
@@ -156,6 +157,7 @@ class CentroidalSolution:
     cost: float
     violation: float
     iterations: int
+    solve_time: float
     is_fallback: bool
 
 
@@ -181,10 +183,12 @@ class TrajectorySolver(Protocol):
 
     Attributes:
         iterations: Of the last solution.
+        solve_time: Of the last solution, [s].
         deadline: Time of a solution, beyond which it counts as missing, [s]; infinite: none.
     """
 
     iterations: int
+    solve_time: float
     deadline: float
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
@@ -212,7 +216,7 @@ class RealTimeIteration:
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
         self._problem, self._config = problem, config
-        self.iterations = 0
+        self.iterations, self.solve_time = 0, 0.0
         rows = problem.jacobian_pattern.shape[0]
         self._duals = np.zeros(rows)
         self._units = np.ones(problem.size)  # of the variables within OSQP
@@ -266,7 +270,7 @@ class RealTimeIteration:
         elif intervals:
             self._shift_duals(intervals)
         guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self._spent, self._is_cold = 0, 0.0, is_cold
+        self.iterations, self.solve_time, self._is_cold = 0, 0.0, is_cold
         change = math.inf
         for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
             if is_cold or change > _FAR:
@@ -292,12 +296,12 @@ class RealTimeIteration:
         program.warm_start(guess / self._units, self._duals)
         program.solve()
         self.iterations += program.info.iter
-        self._spent += program.info.run_time
+        self.solve_time += program.info.run_time
         solution = np.array(program.solution.x) * self._units
         if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
             self._duals[:] = 0.0
             raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self._spent > self._deadline and not self._is_cold:
+        if self.solve_time > self._deadline and not self._is_cold:
             raise NoSolutionFound(PROBLEM, f"deadline of {self._deadline} s missed")
         self._duals[:] = program.solution.y
         return solution
@@ -316,7 +320,7 @@ class InteriorPoint:
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
         self._problem, self._config = problem, config
-        self.iterations, self._deadline = 0, math.nan
+        self.iterations, self.solve_time, self._deadline = 0, 0.0, math.nan
         self.deadline = config.deadline
 
     @property
@@ -332,6 +336,7 @@ class InteriorPoint:
         self._deadline = deadline
         options: dict[str, Any] = {
             "print_time": False,
+            "record_time": True,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
             "ipopt.tol": self._config.tolerance,
@@ -347,7 +352,7 @@ class InteriorPoint:
         bounds = {"lbg": values["lower"], "ubg": values["upper"]}
         found = self._solver(x0=values["w"], p=self._problem.parameters, **bounds)
         stats = self._solver.stats()
-        self.iterations = int(stats["iter_count"])
+        self.iterations, self.solve_time = int(stats["iter_count"]), float(stats["t_wall_total"])
         if not stats["success"]:
             raise NoSolutionFound(PROBLEM, str(stats["return_status"]))
         return self._problem.evaluate(np.array(found["x"]).reshape(-1))["w"].copy()
@@ -483,6 +488,7 @@ class CentroidalMpc:
             cost=float(self.problem.function.outputs["cost"][0]),
             violation=self.problem.violation(),
             iterations=self._solver.iterations,
+            solve_time=self._solver.solve_time,
             is_fallback=is_fallback,
         )
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.contacts import static_sinkage
-from gradiva.robot_model import FlexibilityConfig, RobotDescription
+from gradiva.robot_model import FlexibilityConfig, FlexibleJoint, RobotDescription
 from gradiva.setup.robots import (
     ROBOT_FILE,
     data_folder,
@@ -25,7 +25,7 @@ from gradiva.setup.robots import (
 )
 from gradiva.simplified_model import law_configs, shipped_laws
 from gradiva.simulation import SimulationConfig
-from gradiva.walking import WalkingConfig
+from gradiva.walking import TorqueLaw, WalkingConfig
 
 Tables = dict[str, Any]
 Layer = tuple[str, Mapping[str, Any]]
@@ -235,6 +235,7 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     with _below(_FLEXIBILITY):
         flexibility = from_table(FlexibilityConfig, tables.get(_FLEXIBILITY, {}), f"{where} {_FLEXIBILITY}")
         flexible = flexibility.flexible_joints(description.name, description.joints)
+    _check_torque_law(typed, flexible)
     with _below("simulation"):
         simulation = from_table(SimulationConfig, _with_its_flexibility(tables), f"{where} simulation")
         simulation.flexibility.flexible_joints(description.name, description.joints)
@@ -245,6 +246,17 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         simulation=simulation,
         tables={"robot": description.name, **tables},
     )
+
+
+def _check_torque_law(config: WalkingConfig, flexible: Sequence[FlexibleJoint]) -> None:
+    """Refuse flexible joints beside soft ground: torque control and estimation know one of both."""
+    if flexible and config.knows_soft_ground and config.torque_control.law is TorqueLaw.FLEXIBLE:
+        raise ConfigError(
+            "torque_control.ground=compliant takes links to be rigid, but flexibility.stiffness makes them bend, and no"
+            " law knows both: choose torque_control.law=rigid, which does not know of the links, or"
+            " torque_control.ground=rigid, which does not know of the soft ground",
+            ["torque_control.ground", "flexibility.stiffness"],
+        )
 
 
 def _with_its_flexibility(tables: Mapping[str, Any]) -> dict[str, Any]:

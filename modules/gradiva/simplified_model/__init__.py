@@ -19,6 +19,7 @@ from gradiva.simplified_model.balance_layer import (
     DcmLaw,
     LawMemory,
     Preview,
+    SolverTimes,
 )
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
@@ -69,6 +70,7 @@ __all__ = [
     "PushCompensation",
     "RunningStep",
     "SimplifiedModelControl",
+    "SolverTimes",
     "StepAdaptationConfig",
     "StepAdapter",
     "SteppingMode",

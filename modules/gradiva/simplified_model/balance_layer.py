@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -28,6 +29,9 @@ from gradiva.common import (
 from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import Compiler, RobotDescription
 from gradiva.simplified_model.zmp_com_controller import GainProgress
+
+_ROUNDING = 1e-6  # [-] ages are differences of sums of periods
+_TIMED = 10_000  # [-] decisions of which the times are kept: three minutes at 50 Hz
 
 Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now on: period [s] and count."""
@@ -125,6 +129,39 @@ class BalanceMemory:
         freeze_arrays(self, com_position=(2,))
 
 
+class SolverTimes:
+    """Counts and times the decisions of a predictive law that an optimisation makes.
+
+    Attributes:
+        limit: Time until the next decision is due, beyond which one is late, [s].
+        decisions: So far.
+        fallbacks: Decisions without a solution of their own: the last one was shifted.
+        late: Decisions that the solver took longer for than ``limit``, or that came later.
+        last: Time of the solver for the last decision, [s]; NaN before it.
+    """
+
+    def __init__(self, limit: float) -> None:
+        """Begin with no decision."""
+        self.limit, self.last = limit, math.nan
+        self.decisions = self.fallbacks = self.late = 0
+        self._times, self._longest = deque[float](maxlen=_TIMED), 0.0
+
+    def note(self, solve_time: float, age: float, is_fallback: bool) -> None:
+        """Count a decision that took the solver ``solve_time`` [s], about a state that is ``age`` [s] old."""
+        self.decisions += 1
+        self.fallbacks += is_fallback
+        self.late += max(solve_time, age) > self.limit * (1.0 + _ROUNDING)
+        self.last, self._longest = solve_time, max(self._longest, solve_time)
+        self._times.append(solve_time)
+
+    def as_table(self) -> dict[str, float]:
+        """Return the counts, median and 99th percentile of the last 10 000 decisions, and the longest, [ms]."""
+        median, p99 = np.percentile(self._times, [50, 99]) if self._times else (math.nan, math.nan)
+        times = {"median": median, "p99": p99, "max": self._longest if self._times else math.nan}
+        counts = {"decisions": self.decisions, "fallbacks": self.fallbacks, "late_decisions": self.late}
+        return {**counts, **{f"solve_{name}_ms": round(1e3 * float(time), 3) for name, time in times.items()}}
+
+
 class BalanceLayer(ABC):
     """Layer 2: in this process, behind ports, or of a user's own.
 
@@ -137,6 +174,7 @@ class BalanceLayer(ABC):
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
         time_limit: Within which ``update`` has to return, [s]; set by the caller, infinite in a simulation that waits.
+        solver_times: Of a predictive law that counts its decisions; None of the others.
     """
 
     Config: ClassVar[type | None] = None
@@ -144,6 +182,7 @@ class BalanceLayer(ABC):
     failures: int = 0
     warning: str = ""
     time_limit: float = math.inf
+    solver_times: SolverTimes | None = None
 
     @classmethod
     def horizon(cls, config: Any) -> tuple[float, int] | None:

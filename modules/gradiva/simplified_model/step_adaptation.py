@@ -37,6 +37,7 @@ class StepAdaptationConfig:
         prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
         clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
+        lift: Height of a sole that has just lifted off, below which a robot pushed to its side tilts onto it, [m].
         shortest_support: Shortest single support, [s].
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
@@ -80,6 +81,7 @@ class StepAdaptationConfig:
     prediction: float
     frozen: float
     clearance: float
+    lift: float
     shortest_support: float
     shortest_fall: float
     last_delay: float
@@ -115,6 +117,7 @@ class StepAdaptationConfig:
     def __post_init__(self) -> None:
         may_be_zero = (
             "clearance",
+            "lift",
             "release_time",
             "trigger_time",
             "minimum_move",

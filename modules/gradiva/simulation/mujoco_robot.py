@@ -348,6 +348,7 @@ class MujocoRobot:
             base=base,
             motor_temperatures=None,
             contact_wrenches_time=wrenches.step * timestep,
+            deflections=self._reader.deflections(joints),
         )
 
 

@@ -230,6 +230,7 @@ class Sensors:
             imu=read_imu,
             base=truth.base,
             contact_wrenches_time=truth.contact_wrenches_time,
+            deflections=truth.deflections,
         )
         return self._last
 

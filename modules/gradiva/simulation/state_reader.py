@@ -156,6 +156,12 @@ class StateReader:
             self._place(imu)
         return self._sensed_imu(imu_time), base
 
+    def deflections(self, snapshot: Snapshot) -> NDArray | None:
+        """Return positions and velocities of the flexible joints, [rad, rad/s], (2, f); None of a rigid robot."""
+        if not self.flexible_positions.size:
+            return None
+        return np.stack((snapshot.positions[self.flexible_positions], snapshot.velocities[self.flexible_velocities]))
+
     def _sensed_imu(self, time: float) -> ImuMeasurement:
         mujoco.mj_objectVelocity(self._model, self._data, _SITE, self._imu, self._imu_twist, 1)
         return unchecked(

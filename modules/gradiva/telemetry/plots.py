@@ -18,6 +18,7 @@ from gradiva.telemetry.time_plots import (
     DEFLECTION_SIGNALS,
     PUSH_SIGNALS,
     SOLE_SIGNALS,
+    SOLVER_SIGNALS,
     STEPPING_SIGNALS,
     TORQUE_SIGNALS,
     plot_attitude,
@@ -32,6 +33,7 @@ from gradiva.telemetry.time_plots import (
     plot_forces,
     plot_leg_torques,
     plot_soles,
+    plot_solutions,
     plot_stepping,
     plot_ticks,
     plot_zmp,
@@ -279,6 +281,14 @@ PLOTS = (
         is_special=True,
     ),
     Plot(
+        "Decisions of the centroidal MPC",
+        "Time of the solver for the last decision. One without a solution of its own takes the last one, shifted; a"
+        " late one comes when the next is due already.",
+        SOLVER_SIGNALS,
+        plot_solutions,
+        is_special=True,
+    ),
+    Plot(
         "Velocity of the centre of mass",
         "Solid measured, dashed desired.",
         _both("com::velocity"),
@@ -306,7 +316,8 @@ PLOTS = (
     ),
     Plot(
         "Flexible joints",
-        "Deflection of the links that bend: solid estimated, dashed true.",
+        "Deflection of the links that bend: solid estimated, dashed true; last the errors of the estimates, in the same"
+        " colours.",
         DEFLECTION_SIGNALS,
         plot_deflections,
         is_special=True,

@@ -98,7 +98,7 @@ class KeyFigure:
     """A number of a result as terminal and report show it.
 
     Attributes:
-        key: In ``result.json``.
+        key: In ``result.json``; dots lead into its tables.
         label: The same words as the key.
         unit: Behind the number; empty for a pure number.
         factor: From the value in SI units to ``unit``.
@@ -115,11 +115,18 @@ class KeyFigure:
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
-        return result.get(self.key) is not None and self.ground in ("", result.get("ground"))
+        return self.value(result) is not None and self.ground in ("", result.get("ground"))
+
+    def value(self, result: Mapping[str, Any]) -> Any:
+        """Return the value in SI units; None where the result has none."""
+        found: Any = result
+        for part in self.key.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+        return found
 
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
-        return number(result.get(self.key), self.factor, self.digits)
+        return number(self.value(result), self.factor, self.digits)
 
 
 def number(value: Any, factor: float, digits: int) -> str:
@@ -143,9 +150,12 @@ def tables(result: Mapping[str, Any]) -> str:
         for layer in _LAYERS
         if isinstance(ticks.get(layer), Mapping)
     ]
+    solver = result.get("mpc") or {}
+    solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
     shown = [
         _table("tracking error [mm]", ["rms", "max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
+        _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
 
@@ -232,6 +242,13 @@ KEY_FIGURES = (
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
     KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0),
+    KeyFigure("flexible_joints.deflection_rad", "max deflection", "mrad", 1e3, 1),
+    KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "mrad", 1e3, 1),
+    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "mrad", 1e3, 2),
+    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1),
+    KeyFigure("mpc.decisions", "MPC decisions"),
+    KeyFigure("mpc.fallbacks", "MPC fallbacks"),
+    KeyFigure("mpc.late_decisions", "late MPC decisions"),
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import (
@@ -30,6 +30,7 @@ from gradiva.telemetry.plot_style import (
 from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord
 
+_JOINT_COLOURS = (FOOT[Side.LEFT], DCM, FOOT[Side.RIGHT], COM)
 _AXES = {"roll": ZMP, "pitch": COM, "yaw": DCM}
 CONTACT_SIGNALS = tuple(f"{side}_foot::contact::{what}" for side in Side for what in ("is_active", "stiffness"))
 _PARAMETERS = (("stiffness", "stiffness [10⁶ N/m³]", 1e-6), ("damping", "damping [10³ N·s/m³]", 1e-3))
@@ -45,6 +46,7 @@ STEPPING_SIGNALS = (
     "dcm::position::desired",
 )
 DEFLECTION_SIGNALS = ("simulation::flexible_joints::positions",)
+SOLVER_SIGNALS = ("mpc::solve_time", "mpc::fallbacks", "mpc::late_decisions")
 PUSH_SIGNALS = ("external_wrench::force", "external_wrench::torque")
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
@@ -267,12 +269,29 @@ def plot_deflections(record: WalkRecord) -> Figure:
     true, info = log[DEFLECTION_SIGNALS[0]], log.info(DEFLECTION_SIGNALS[0])
     name = "flexible_joints::positions::estimated"
     known = log.info(name).elements if name in log else ()
-    figure, axes = panels([f"{joint} [mrad]" for joint in info.elements], times)
-    for column, (axis, joint) in enumerate(zip(axes, info.elements, strict=True)):
+    has_errors = any(joint in known for joint in info.elements)
+    titles = [f"{joint} [mrad]" for joint in info.elements]
+    figure, axes = panels([*titles, *["estimated less true [mrad]"] * has_errors], times)
+    for column, (axis, joint) in enumerate(zip(axes, info.elements, strict=False)):
         if joint in known:
-            line(axis, times, 1e3 * log[name][:, known.index(joint)], ZMP, "estimated")
+            estimated, colour = log[name][:, known.index(joint)], _JOINT_COLOURS[column % len(_JOINT_COLOURS)]
+            line(axis, times, 1e3 * estimated, colour, "estimated")
+            line(axes[-1], times, 1e3 * (estimated - true[:, column]), colour, width=0.8)
         reference(axis, times, 1e3 * true[:, column], "true")
     return _finish(figure, axes, record)
+
+
+def plot_solutions(record: WalkRecord) -> Figure:
+    """Draw how long the solver of the MPC took, and how many were fallbacks or late so far."""
+    log, times = record.log, record.log.times
+    figure, axes = panels(["time of the solver [ms]", "decisions so far [-]"], times, height=1.7)
+    line(axes[0], times, 1e3 * log[SOLVER_SIGNALS[0]][:, 0], DCM, width=0.8)
+    for signal, colour, name in zip(SOLVER_SIGNALS[1:], (WARNING, INK), ("last one shifted", "late"), strict=True):
+        line(axes[1], times, log[signal][:, 0], colour, name)
+    axes[0].set_ylim(bottom=0.0)
+    axes[1].set_ylim(bottom=0.0)
+    axes[1].yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    return _finish(figure, axes, record, axes[1])
 
 
 def contact_figure(record: WalkRecord, title: str) -> Figure:

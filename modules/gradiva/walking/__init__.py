@@ -17,6 +17,7 @@ from gradiva.walking.walking_layers import (
     GroundModel,
     TickConfig,
     TorqueControlConfig,
+    TorqueLaw,
     WalkingConfig,
     WalkingLayers,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",
+    "TorqueLaw",
     "WalkingConfig",
     "WalkingController",
     "WalkingLayers",

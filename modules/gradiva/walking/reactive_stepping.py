@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradiva.common import (
+    TIME_ROUNDING,
     FootReference,
     NDArray,
     PlanarPose,
@@ -18,6 +19,7 @@ from gradiva.common import (
     altered,
     so3,
 )
+from gradiva.contacts import support_polygon
 from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
@@ -74,7 +76,8 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the sole comes
-    down within ``clearance`` of the ground, where a robot that tilts would drag it along; a foot that comes down lands
+    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor in a step whose sole is
+    within ``lift`` of the ground when a push drives the DCM sideways over both soles; a foot that comes down lands
     earlier but never later. In double support a foot lifts off later, by at most
     ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
@@ -100,6 +103,7 @@ class ReactiveStepping:
         """
         self._config, self._planner = config, planner
         width, reach = max(planner.min_step_width, planner.min_feet_distance), config.reach * planner.max_feet_distance
+        self._sole = sole
         self._adapter = StepAdapter(config, sole, planner.zmp_offset, reach, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
         self.mode = config.mode
@@ -110,6 +114,7 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self._is_catching = False
         self._nominal: _NominalStep | None = None
+        self._rests: _NominalStep | None = None  # step that stays as planned: the robot tilts onto its sole
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
@@ -146,7 +151,8 @@ class ReactiveStepping:
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
-        if not 0.0 < left <= config.wait or self._waited >= config.longest_wait or not state.zmp_is_measured:
+        is_imminent = TIME_ROUNDING < left <= config.wait + TIME_ROUNDING
+        if not is_imminent or self._waited >= config.longest_wait or not state.zmp_is_measured:
             return None
         loads = {side: max(0.0, float(state.foot_wrench(side)[2])) for side in Side}
         way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
@@ -162,7 +168,11 @@ class ReactiveStepping:
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         time = reference.time
-        if step.touch_down - time < self._config.frozen or self._is_landing(state, reference, step):
+        if step.touch_down - time < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
+            return None
+        if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
+            self._rests = nominal
+        if self._rests is nominal:
             return None
         running, swing = nominal.running, reference.foot(step.footstep.side)
         running.shortest, running.longest = self._times(step, nominal, time)
@@ -182,6 +192,24 @@ class ReactiveStepping:
         if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
             return False
         return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
+
+    def _tilts_onto_sole(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
+        """Return whether the DCM leaves the stance sole sideways, for a swinging one that has hardly left the ground.
+
+        The DCM is over both soles then: the robot tilts onto the other one at once, and back.
+        """
+        side, lift = step.footstep.side, self._config.lift
+        foot, stance = reference.foot(side), reference.foot(side.other)
+        if max(float(state.foot_position(side)[2]), float(foot.position[2])) - step.footstep.pose.z >= lift:
+            return False
+        ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
+        error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
+        edge = (side.sign * self._sole.corners(side.other)[:, 1]).max()
+        if outward @ offset < edge or outward @ error < abs(ahead @ error):
+            return False
+        poses = [(*each.position[:2], so3.yaw(each.rotation)) for each in (foot, stance)]
+        both = support_polygon(poses, (side, side.other), self._sole)
+        return both.contains(state.dcm_position, -self._config.standing_margin)
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -222,15 +250,15 @@ class ReactiveStepping:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self._shortest - elapsed, config.shortest_fall))
-        is_falling = elapsed > config.last_delay * planned
+        is_falling = elapsed > config.last_delay * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         config, old = self._config, step.footstep.pose
-        touch_down = time + adapted.time_left
+        touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
         is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > config.minimum_move
-        if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay:
+        if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay + TIME_ROUNDING:
             return None
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)

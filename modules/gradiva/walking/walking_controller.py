@@ -297,15 +297,18 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        reference = self._follower.adapted(self._known(state, reference), reference, time)
+        untrusted, period = layers.safety.untrusted_feet, self._tick.period
+        known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
+        known = layers.push_compensation.compensated(known)
+        reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        desired = self._balance_reference(state, reference, time)
+        desired = self._balance_reference(known, reference, time)
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
-            self._follower.aim(desired.contact_targets, self._known(state, reference), reference, time)
+            self._follower.aim(desired.contact_targets, known, reference, time)
         warning = layers.model_control.warning
         found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
         self._obey(layers.safety.note(found, time))
@@ -338,13 +341,7 @@ class WalkingController:
             layers.swing_momentum.zmp_shift(reference),
             lambda duration: plan.contacts(time, duration),
         )
-        return layers.model_control.update(self._known(state, reference), now, time, self._tick.period)
-
-    def _known(self, state: RobotState, reference: WalkingReference) -> RobotState:
-        """Return the state for layer 2 and the steps: ZMP of the trusted feet, external wrench compensated."""
-        layers = self._layers
-        trusted = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
-        return layers.push_compensation.compensated(trusted)
+        return layers.model_control.update(state, now, time, self._tick.period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""

@@ -89,13 +89,13 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
 
 def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the elements of a signal, of a robot with these joints and flexible joints."""
-    if signal.startswith("flexible_joints::"):
+    if signal.removeprefix("simulation::").startswith("flexible_joints::"):
         return tuple(flexible)
     if signal.startswith("joints_state::"):
         return tuple(joints)
     if signal.startswith("step_adaptation::") and signal.endswith("_foothold"):
         return ("x", "y", "yaw")
-    if signal.startswith(("stance_foot::", "walking::", "step_adaptation::")) or "::contact::" in signal:
+    if signal.startswith(("stance_foot::", "walking::", "step_adaptation::", "mpc::")) or "::contact::" in signal:
         return (signal.rsplit("::", maxsplit=1)[-1],)
     if "::orientation" in signal:
         return _ANGLES

@@ -37,6 +37,7 @@ class WalkingStatus:
         refused_messages: Malformed ones at the module's ports.
         step_adaptation: Its mode.
         adaptations: Changes of running steps since the robot was prepared.
+        deflections: Estimated ones of the links that bend, [rad]; none of a rigid robot.
     """
 
     state: str
@@ -53,6 +54,7 @@ class WalkingStatus:
     refused_messages: int = 0
     step_adaptation: str = ""
     adaptations: int = 0
+    deflections: tuple[float, ...] = ()
 
     @property
     def full_reason(self) -> str:
@@ -77,6 +79,7 @@ class WalkingStatus:
             ["refused_messages", self.refused_messages],
             ["step_adaptation", self.step_adaptation],
             ["adaptations", self.adaptations],
+            ["deflections", [round(angle, 5) for angle in self.deflections]],
         ]
 
 

@@ -19,7 +19,7 @@ from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelContr
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
 from gradiva.yarp_modules.tick_timing import present_time
-from gradiva.yarp_modules.walking_module import WalkingModule
+from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
 _USEFUL = 0.3  # [s] after which a plan comes too late: [coordinator] planning_lead of whole_body
@@ -162,9 +162,14 @@ class ModelControlModule(ServiceModule):
             WalkingError: The configuration is wrong.
         """
         setup = setup_of(options)
-        layer = balance_layer(setup.walking.balance, setup.robot)
+        self._layer = layer = balance_layer(setup.walking.balance, setup.robot)
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
         super().__init__(options, service, (BalanceRequest, MessageCodec()), setup.walking.walking.period)
+
+    def answer(self, command: Sequence[Element]) -> list[Element] | None:
+        """Answer ``getStatus``, also how the decisions of an MPC go."""
+        reply = super().answer(command)
+        return None if reply is None else [*reply, *solver_status(self._layer)]
 
 
 class WholeBodyModule(WalkingModule):

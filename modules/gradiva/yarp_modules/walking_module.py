@@ -6,14 +6,15 @@ import logging
 import math
 import threading
 import time as machine_time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
 from gradiva.middleware import NAMED_ERRORS, Element
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
@@ -22,6 +23,7 @@ from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, robot_ports, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
+from gradiva.yarp_modules.robot.sensors import TrueDeflections
 from gradiva.yarp_modules.rpc_commands import fail, ok
 from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
@@ -61,7 +63,8 @@ class WalkingModule(GradivaModule):
         """
         self.setup = setup_of(options)
         robot_ports(self.setup.robot)  # a robot without ports is refused before a port of this module opens
-        check_sensor_rate(self.setup)
+        if not options.lockstep:  # a simulator in lockstep sends one sample a period
+            check_sensor_rate(self.setup)
         super().__init__(options, self.setup.walking.walking.period)
         self.config = self.setup.part(CoordinatorConfig, "coordinator")
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
@@ -69,7 +72,8 @@ class WalkingModule(GradivaModule):
         self._timer = LapTimer()
         robot = self.setup.robot
         flexible = [joint.name for joint in robot.flexible_joints]
-        self._ports = WalkingPorts(self.port_name(""), robot.joints, flexible)
+        bending = [joint.name for joint in self.setup.simulated_robot.flexible_joints]
+        self._ports = WalkingPorts(self.port_name(""), robot.joints, flexible, bending)
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
@@ -102,7 +106,7 @@ class WalkingModule(GradivaModule):
 
     def layer_status(self) -> list[Element]:
         """Return the part of getStatus about the layers, as pairs (name value)."""
-        return []
+        return [] if self._layers is None else solver_status(self._layers.model_control)
 
     # -- GradivaModule -----------------------------------------------------------------------------------------
 
@@ -165,7 +169,8 @@ class WalkingModule(GradivaModule):
         self.health.state = session.status.state
         session.refused_messages = self._ports.refused
         if log is not None and session.measurement is not None:
-            self._ports.logger.send(log, session.measurement, self._timer.laps)
+            truth = self._robot.true_deflections() if self._robot is not None else None
+            self._ports.logger.send(log, session.measurement, self._timer.laps, truth)
         return True
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
@@ -201,6 +206,7 @@ class WalkingModule(GradivaModule):
         """Build the session of a robot that has been reached; called in the thread that reached it."""
         assert self._robot is not None, "it has just been reached"
         assert self._layers is not None, "they were built before"
+        check_flexible_joints(self.setup.simulated_robot.flexible_joints, self._robot.true_deflections())
         limits, layers = self._robot.limits(), self._layers
         check_start_posture(limits, self.setup.robot.joints, layers.start_posture.joint_positions)
         if narrowed := _narrowed(self.setup.robot, layers, limits):
@@ -236,7 +242,9 @@ class WalkingModule(GradivaModule):
 
     def _more_status(self) -> list[Element]:
         base: list[Element] = [*self._ports.robot_base]
-        return [["robot_base", base], *self.layer_status()]
+        truth = None if self._robot is None else self._robot.true_deflections()
+        bent: list[Element] = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
+        return [["robot_base", base], ["true_deflections", bent], *self.layer_status()]
 
     def _finish_walk(self) -> None:
         """Close the feet before the boards are left: a robot that is left in the middle of a step falls."""
@@ -255,6 +263,13 @@ class WalkingModule(GradivaModule):
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+
+
+def solver_status(layer: BalanceLayer) -> list[Element]:
+    """Return counts and times of the decisions of layer 2 as the pair (mpc pairs); nothing where it counts none."""
+    times = layer.solver_times
+    pairs: list[Element] = [] if times is None else [[name, value] for name, value in times.as_table().items()]
+    return [["mpc", pairs]] if pairs else []
 
 
 class RobotConnector:
@@ -392,6 +407,26 @@ def check_sensor_rate(setup: Setup) -> None:
             f"walking.control=torque needs readings every {needed:g} ms, the boards of the robot publish them every"
             f" {published:g} ms: walk by position or velocity, or set their rate in bring_up.sensor_rate"
         )
+
+
+def check_flexible_joints(configured: Sequence[FlexibleJoint], simulated: TrueDeflections | None) -> None:
+    """Pass when the simulator's links bend as this module's configuration says that they do; None: nothing says so.
+
+    Raises:
+        ConfigError: They do not: one of both was started with other settings.
+    """
+    expected = {joint.name: joint.stiffness for joint in configured}
+    if simulated is None or dict(simulated.stiffness) == expected:
+        return
+    raise ConfigError(
+        f"the simulator's flexible joints are {_flexible_text(simulated.stiffness)}, those of this module's"
+        f" configuration {_flexible_text(expected)}: start both with the same flexibility.stiffness and"
+        " simulation.flexibility.stiffness, as gradiva app run --set does"
+    )
+
+
+def _flexible_text(stiffness: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:g} N·m/rad" for name, value in stiffness.items()) or "none"
 
 
 def _narrowed(robot: RobotDescription, layers: WalkingLayers, limits: Limits) -> RobotDescription | None:

@@ -21,8 +21,10 @@ from gradiva.middleware import (
     yarp,
 )
 from gradiva.walking import WalkingLog, element_names, walking_signals
+from gradiva.yarp_modules.robot.sensors import TrueDeflections
 
 _LOGGER = logging.getLogger("gradiva.module")
+_TRUE_DEFLECTIONS = tuple(f"simulation::flexible_joints::{name}" for name in ("positions", "velocities", "torques"))
 _POSE = 6  # position and roll, pitch, yaw
 Take = Callable[[list[float]], None]
 
@@ -39,12 +41,14 @@ class WalkingPorts:
         refused: Malformed messages so far.
     """
 
-    def __init__(self, prefix: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> None:
-        """Take the beginning of all names, and the joints of the robot."""
+    def __init__(
+        self, prefix: str, joints: Sequence[str], flexible: Sequence[str] = (), bending: Sequence[str] = ()
+    ) -> None:
+        """Take the beginning of all names, and the joints of the robot; see `WalkingLoggerPort`."""
         self._prefix = prefix
         self._inputs = {name: NumberPort(name) for name in ("goal:i", "freeSpaceEllipse:in", "robotBase:i")}
         self._refusals = RateLimitedLog(_LOGGER, 2.0)
-        self.logger = WalkingLoggerPort(f"{prefix}/logger", joints, flexible)
+        self.logger = WalkingLoggerPort(f"{prefix}/logger", joints, flexible, bending)
         self.robot_base: tuple[float, ...] = ()
         self.refused = 0
 
@@ -120,10 +124,19 @@ class NumberPort:
 class WalkingLoggerPort:
     """Publishes the signals of the balancing robot as a VectorsCollection, while it has readers."""
 
-    def __init__(self, name: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> None:
-        """Take the beginning of the names of the ports, and joints and flexible joints in the description's order."""
+    def __init__(
+        self, name: str, joints: Sequence[str], flexible: Sequence[str] = (), bending: Sequence[str] = ()
+    ) -> None:
+        """Take the beginning of the names of the ports, and the names of joints in the description's order.
+
+        Args:
+            name: Of the ports.
+            joints: Actuated ones.
+            flexible: Flexible ones as the controller knows them.
+            bending: Flexible ones of the simulated plant.
+        """
         self._server = VectorsCollectionServer(name)
-        self._joints, self._flexible = joints, flexible
+        self._joints, self._flexible, self._bending = joints, flexible, bending
         self._known: set[str] = set()
         self._stamp = yarp.Stamp()
 
@@ -139,17 +152,26 @@ class WalkingLoggerPort:
         """Close the ports."""
         self._server.close()
 
-    def send(self, log: WalkingLog, measurement: Measurement, tick_times: dict[str, float]) -> None:
+    def send(
+        self,
+        log: WalkingLog,
+        measurement: Measurement,
+        tick_times: dict[str, float],
+        truth: TrueDeflections | None = None,
+    ) -> None:
         """Publish one tick; one in which the control loop did not run is left out.
 
         Args:
             log: Of the tick.
             measurement: That it saw.
             tick_times: How long its parts took, [s].
+            truth: True deflections of a simulated robot, the newest ones.
         """
         if log.desired is None or not (self._server.is_heard or not self._known):  # the names are published in any case
             return
         signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
+        if truth is not None and self._bending:
+            signals |= dict(zip(_TRUE_DEFLECTIONS, truth.motion, strict=True))
         values = {name: _listed(value) for name, value in signals.items()}
         for name in values.keys() - self._known:
             self._introduce(name)
@@ -158,7 +180,8 @@ class WalkingLoggerPort:
 
     def _introduce(self, name: str) -> None:
         is_time = name.startswith("tick::")
-        elements = element_names(name, self._joints, self._flexible) if not is_time else (name.rpartition("::")[2],)
+        flexible = self._bending if name in _TRUE_DEFLECTIONS else self._flexible
+        elements = element_names(name, self._joints, flexible) if not is_time else (name.rpartition("::")[2],)
         self._server.populate_metadata(name, elements)
         self._known.add(name)
 

@@ -192,6 +192,7 @@ class WalkingSession:
             refused_messages=self.refused_messages,
             step_adaptation=str(controller.step_adaptation),
             adaptations=controller.adaptations,
+            deflections=_deflections(log),
         )
 
     def _log_change(self) -> None:
@@ -250,6 +251,12 @@ class PlanningWorker:
 
 def _text_of(error: Exception) -> str:
     return str(error) if isinstance(error, NAMED_ERRORS) else f"{type(error).__name__}: {error}"
+
+
+def _deflections(log: WalkingLog | None) -> tuple[float, ...]:
+    """Return the estimated deflections, [rad]; none while the robot does not balance."""
+    state = None if log is None else log.robot_state
+    return () if state is None else tuple(state.flexible_positions.tolist())
 
 
 def _pose(log: WalkingLog) -> PlanarPose | None:

@@ -41,6 +41,15 @@ def test_a_shipped_robot_has_the_application_that_is_installed(started):
     assert written.name == installed.name
 
 
+def test_settings_reach_all_modules_which_read_one_configuration(started):
+    settings = ["--set", "flexibility.stiffness=3e3", "--set", "walking.control=torque"]
+    assert run(["app", "run", "talos-simulation-three", *settings]) == 0
+    modules = started[0].titles()
+    assert len(modules) == 5
+    for module in modules.values():
+        assert shlex.split(module.parameters)[-4:] == settings
+
+
 @pytest.mark.parametrize(
     ("form", "robot", "message"),
     [

@@ -9,9 +9,14 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import as_items, yarp
+from gradiva.setup import load_setup
 from gradiva.yarp_modules.module_options import parse_options
+from gradiva.yarp_modules.robot.sensors import FlexibleJointsPort
+from gradiva.yarp_modules.simulator import SimulatedWorld
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
+from gradiva.yarp_modules.simulator.simulator_ports import SimulatorPorts
 from tests.waiting import wait_until
+from tests.yarp_modules.simulator.conftest import posture_of
 
 LEG = ("l_hip_pitch", "l_hip_roll", "l_hip_yaw", "l_knee", "l_ankle_pitch", "l_ankle_roll")
 AT_ONCE = ("--lockstep", "--paused", "--speed", "0")  # no time passes but what a test lets pass
@@ -263,7 +268,7 @@ def test_real_time_passes_at_the_speed_and_a_fall_ends_nothing(simulator, caplog
     wait_until(lambda: running.status()["state"] == "fallen", "the robot falls")
     passed = running.status()["time"] - begin
     assert 0.2 < passed < 4.4 * (time.monotonic() - started) + 0.1
-    assert "the robot fell after" in caplog.text
+    wait_until(lambda: "the robot fell after" in caplog.text, "the module says so")  # after the status, once an update
     assert running.ask("reset")
     wait_until(lambda: running.status()["state"] == "running", "it stands again")
 
@@ -298,3 +303,23 @@ def test_the_robot_stands_where_it_is_put():
     middle = 0.5 * (truth.left_foot_position + truth.right_foot_position)
     np.testing.assert_allclose(middle[:2], [2.0, -1.0], atol=1e-6)
     assert truth.left_foot_rotation[1, 0] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_true_deflections_come_over_a_port_and_in_the_status(network):
+    setup = load_setup("talos", {"simulation.flexibility.stiffness": 1e3})
+    world = SimulatedWorld(setup.robot, setup.simulation, posture_of("talos"))
+    world.push("torso_2_link", (0.0, 150.0, 0.0), (0.0, 0.0, 0.0), 0.2)
+    world.advance(0.2)
+    ports, port = SimulatorPorts(world, world.push), FlexibleJointsPort("/talosSim/flexible_joints/state:o")
+    ports.open()
+    port.open("/controller", "tcp")
+    sample = world.sample()
+    wait_until(lambda: ports.publish(sample) or port.read() is not None, "a message")
+    found, truth = port.read(), world.truth()
+    assert set(found.stiffness.values()) == {1e3}
+    assert next(iter(found.stiffness)) == "leg_left_1_joint_roll"
+    motion = truth.flexible_positions, truth.flexible_velocities, truth.flexible_torques
+    np.testing.assert_allclose(found.motion, motion, rtol=1e-12)
+    assert np.abs(found.motion[0]).max() > 5e-3
+    port.close()
+    ports.close()

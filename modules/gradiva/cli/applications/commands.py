@@ -57,6 +57,10 @@ def run(
             metavar="PLANT", help="Of the application's simulator: ideal, noisy or robot, as of gradiva walk."
         ),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="For all of our modules; may be repeated."),
+    ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Start modules again that end by themselves.")] = False,
     duration: Annotated[
         float | None, typer.Option(min=0.0, metavar="S", help="Stop after so many seconds; else at Ctrl-C.")
@@ -77,7 +81,19 @@ def run(
         from gradiva.cli.applications.running import RunRequest, run_application
 
     return run_application(
-        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json, robot, plant)
+        RunRequest(
+            name,
+            tuple(without or ()),
+            tuple(add or ()),
+            restart,
+            duration,
+            output,
+            out,
+            json,
+            robot,
+            plant,
+            tuple(settings or ()),
+        )
     )
 
 

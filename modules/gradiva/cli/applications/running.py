@@ -50,6 +50,7 @@ from gradiva.yarp_modules.application.shipped_applications import robot_applicat
 
 SIMULATOR = "gradiva-simulator"
 """Program of the modules that simulate a robot."""
+_OURS = "gradiva-"  # programs of modules that take --set
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status
 
@@ -69,6 +70,7 @@ class RunRequest:
         json: Where the result goes.
         robot: Name or folder of a robot; ``name`` is the form of its application then.
         plant: Of the simulator; None leaves the parameters of the application as they are.
+        settings: ``table.key=value`` for all of our modules.
     """
 
     name: str
@@ -81,6 +83,7 @@ class RunRequest:
     json: str | None = None
     robot: str | None = None
     plant: str | None = None
+    settings: tuple[str, ...] = ()
 
 
 def run_application(request: RunRequest) -> int:
@@ -91,7 +94,8 @@ def run_application(request: RunRequest) -> int:
     """
     target = JsonTarget(request.json)
     with _application(request) as found:
-        additions = (*request.additions, *plant_additions(found, request.plant))
+        shared = setting_additions(found, request.settings)
+        additions = (*shared, *request.additions, *plant_additions(found, request.plant))
         application = as_requested(found, request.without, additions)
         for note in application.notes:
             say(note)
@@ -130,6 +134,21 @@ def plant_additions(application: Application, plant: str | None) -> list[str]:
             f"--plant {plant}: the application {application.name} has no {SIMULATOR}, its plant is elsewhere"
         )
     return [f"{title}=--plant {Plant.named(plant)}" for title in simulators]
+
+
+def setting_additions(application: Application, settings: Sequence[str]) -> list[str]:
+    """Return ``MODULE=PARAMETERS`` that set ``table.key=value`` in each of our modules: they read one configuration.
+
+    Raises:
+        ConfigError: The application has none of them.
+    """
+    if not settings:
+        return []
+    ours = [title for title, module in application.titles().items() if Path(module.program).name.startswith(_OURS)]
+    if not ours:
+        raise ConfigError(f"--set {settings[0]}: the application {application.name} has no modules of Gradiva")
+    parameters = " ".join(f"--set {shlex.quote(setting)}" for setting in settings)
+    return [f"{title}={parameters}" for title in ours]
 
 
 def as_requested(application: Application, without: Sequence[str], additions: Sequence[str]) -> Application:

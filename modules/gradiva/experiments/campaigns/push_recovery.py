@@ -1,13 +1,13 @@
-"""Searches the largest push that a robot survives, over directions, phases of the gait and modes of stepping."""
+"""Searches the largest push that a robot survives, over directions, phases of the gait, laws and modes of stepping."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import ConfigError, ControlMode, nearest_name
+from gradiva.common import ConfigError, ControlMode, Side, nearest_name
 from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva.experiments.forked_walks import (
@@ -32,7 +32,7 @@ from gradiva.experiments.trial import Trial, trial_key
 from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.simplified_model import SteppingMode
-from gradiva.telemetry import COM, DCM, STYLE, ZMP
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------
 
@@ -122,6 +122,7 @@ class PushedCase:
         control: Of layer 3.
         speed: Forward, [m/s]; 0: the robot stands.
         mode: Of step adaptation.
+        model: Law of layer 2, as in ``walking.model``.
     """
 
     robot: str
@@ -129,10 +130,12 @@ class PushedCase:
     control: ControlMode
     speed: float
     mode: SteppingMode
+    model: str
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
         chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
+        chosen["walking.model"] = self.model
         overrides = overrides_for(self.speed, self.robot, {**chosen, **options.overrides}, self.plant)
         return Trial(self.robot, self.command, overrides, self.plant, seed)
 
@@ -161,6 +164,7 @@ class PushedCase:
             "control": str(self.control),
             "speed_mps": self.speed,
             "mode": str(self.mode),
+            "model": self.model,
         }
 
 
@@ -173,12 +177,13 @@ def cases(options: ExperimentOptions) -> list[PushedCase]:
     """Return the walks: the product of what is chosen."""
     quick = options.quick
     return [
-        PushedCase(robot, plant, control, speed, mode)
+        PushedCase(robot, plant, control, speed, mode, model)
         for robot in options.robots or (options.robot,)
         for plant in options.plants
         for control in options.controls or (ControlMode.POSITION,)
         for speed in options.speeds or (_QUICK_SPEEDS if quick else SPEEDS)
         for mode in options.modes or (_QUICK_MODES if quick else SteppingMode)
+        for model in options.models or (load_setup(robot, options.overrides).walking.walking.model,)
     ]
 
 
@@ -279,8 +284,7 @@ class Cell:
     @property
     def name(self) -> tuple[Any, ...]:
         """Return what it has in common with the same cell of another mode."""
-        case, search = self.case, self.searches[0]
-        return case.robot, case.plant, case.control, case.speed, self.phase, search.direction, search.duration
+        return replace(self.case, mode=OFF), self.phase, self.searches[0].direction, self.searches[0].duration
 
     @property
     def impulse(self) -> float:
@@ -346,16 +350,20 @@ def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
 
 
 def cells_of(run: ExperimentRun) -> list[Cell]:
-    """Return the cells in the order of their rows."""
-    seeds = run.options.seeds or 1
-    cells = []
-    for case in cases(run.options):
-        by_seed = [searches_of(case, run.options) for _ in range(seeds)]
-        for phase, searches in by_seed[0].items():
-            cells += [
-                Cell(case, phase, tuple(found[phase][index] for found in by_seed)) for index in range(len(searches))
-            ]
+    """Return the cells in the order of their rows: those that differ by the law alone stand together."""
+    cells: list[Cell] = []
+    for _, walks in groupby(cases(run.options), key=lambda case: replace(case, model="")):
+        cells += chain.from_iterable(zip(*(_cells(case, run.options) for case in walks), strict=True))
     return cells
+
+
+def _cells(case: PushedCase, options: ExperimentOptions) -> list[Cell]:
+    by_seed = [searches_of(case, options) for _ in range(options.seeds or 1)]
+    return [
+        Cell(case, phase, tuple(found[phase][index] for found in by_seed))
+        for phase, searches in by_seed[0].items()
+        for index in range(len(searches))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,8 +396,10 @@ class _Campaign:
             self._take(number, walk.seed, self._recorded.keep(trial_key(walk.trial), found, search))
 
     def _walks(self) -> Iterator[_Walk]:
-        for case, members in groupby(enumerate(self.cells), key=lambda item: item[1].case):
-            numbers = [number for number, _ in members]
+        numbers_of: dict[PushedCase, list[int]] = {}
+        for number, cell in enumerate(self.cells):
+            numbers_of.setdefault(cell.case, []).append(number)
+        for case, numbers in numbers_of.items():
             for seed in range(self._run.options.seeds or 1):
                 trial, left = case.trial(seed, self._run.options), dict[str, list[int]]()
                 for number in numbers:
@@ -419,7 +429,7 @@ class _Campaign:
 
 def _title(row: Mapping[str, Any]) -> str:
     direction = f"{row['direction_deg']:.0f}°, {row['push_s']:g} s"
-    return f"{row['robot']}, {row['speed_mps']:g} m/s, {row['mode']}, {row['phase']}, {direction}"
+    return f"{row['robot']}, {row['model']}, {row['speed_mps']:g} m/s, {row['mode']}, {row['phase']}, {direction}"
 
 
 def run_push_recovery(run: ExperimentRun) -> None:
@@ -437,21 +447,21 @@ def run_push_recovery(run: ExperimentRun) -> None:
 
 
 def sums(rows: Sequence[Row]) -> list[Row]:
-    """Return a row for each map of adapted steps: the sums over its cells, and of what the pendulum survives there."""
+    """Return a row for each map that has another one to be compared with: the sums over its cells and its pendulum's.
+
+    A map of adapted steps is compared with that without, one of a law with that of the first law.
+    """
     found = []
     for name, cells in _groups(rows, ("robot", "plant", "control", "speed_mps", "push_s")).items():
-        by_mode = _groups(cells, ("mode",))
-        off = by_mode.pop((OFF,), [])
-        for (mode,), adapted in by_mode.items():
-            pairs = list(zip(off, adapted, strict=False))
-            value, floor = sum(row["value"] for row in adapted), sum(row["value"] for row in off) or None
-            worse = sum(after["value"] < before["value"] - 1e-9 for before, after in pairs)
-            robot, plant, control, speed, duration = name
-            pendulum = [row["paper"] for row in adapted]
-            gain = ""
-            if floor is not None:
-                share = f"{value / floor - 1.0:+.0%} over off ({floor:.1f} N·s)"
-                gain = f"{share}, worse in {worse} of {len(pairs)} cells"
+        maps = _groups(cells, ("mode", "model"))
+        robot, plant, control, speed, duration = name
+        first = next(iter(maps))[1]
+        for (mode, model), each in maps.items():
+            others = {"off": maps.get((OFF, model)), first: maps.get((mode, first))}
+            compared = [_compared(each, other, label) for label, other in others.items() if other and other is not each]
+            if mode == OFF and model == first and len(_groups(cells, ("model",))) == 1:
+                continue
+            pendulum = [row["paper"] for row in each]
             found.append(
                 {
                     "robot": robot,
@@ -459,16 +469,26 @@ def sums(rows: Sequence[Row]) -> list[Row]:
                     "control": control,
                     "speed_mps": speed,
                     "mode": mode,
+                    "model": model,
                     "phase": "sum",
                     "push_s": duration,
                     "paper": None if None in pendulum else sum(pendulum),
-                    "value": value,
+                    "value": sum(row["value"] for row in each),
                     "asked": Asked.AS_FOUND,
                     "outcome": "measured",
-                    "reason": gain,
+                    "reason": "; ".join(compared),
                 }
             )
     return found
+
+
+def _compared(cells: Sequence[Row], others: Sequence[Row], label: str) -> str:
+    """Return how much more, or less, impulse a map survives in sum than another one, and in how many cells less."""
+    pairs = list(zip(others, cells, strict=False))
+    value, floor = sum(row["value"] for row in cells), sum(row["value"] for row in others)
+    worse = sum(after["value"] < before["value"] - 1e-9 for before, after in pairs)
+    gain = f"{value / floor - 1.0:+.0%} over " if floor else "against "
+    return f"{gain}{label} ({floor:.1f} N·s), worse in {worse} of {len(pairs)} cells"
 
 
 def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
@@ -480,38 +500,54 @@ def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 
 # -- the figure --------------------------------------------------------------------------------------------------------
 
-_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
+_MODE_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
+_MODEL_COLOURS = (ZMP, FOOT[Side.LEFT], COM, FOOT[Side.RIGHT], DCM)
 _PANEL = 3.0  # [inch]
 
 
 def polar_figure(rows: Sequence[Row], title: str) -> Figure:
-    """Return a polar plot a phase, a line a mode: the largest impulse survived in each direction, ahead is up."""
+    """Return a polar plot a phase: the largest impulse survived in each direction, ahead is up.
+
+    Its lines are the modes of stepping; of several laws, one below the other a mode, the laws.
+    """
+    models = [str(model) for (model,) in _groups(rows, ("model",))]
+    maps = list(_groups(rows, ("mode",)).values()) if len(models) > 1 else [list(rows)]
+    colours = dict(zip(models, cycle(_MODEL_COLOURS), strict=False)) if len(models) > 1 else {}
     with matplotlib.rc_context(STYLE):
-        phases = _groups(rows, ("phase",))
-        figure = Figure(figsize=(_PANEL * max(2, len(phases)), _PANEL + 1.2), layout="constrained")
+        columns = len(_groups(rows, ("phase",)))
+        size = (_PANEL * max(2, columns), _PANEL * len(maps) + 1.2)
+        figure = Figure(figsize=size, layout="constrained")
         figure.suptitle(f"{title}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
         largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
-        axes = np.atleast_1d(figure.subplots(1, len(phases), subplot_kw={"projection": "polar"}))
-        for axis, ((phase,), found) in zip(axes, phases.items(), strict=True):
-            _draw_phase(axis, found)
-            axis.set_title(str(phase).replace("_", "-"))
-            axis.set_ylim(0.0, 1.05 * largest or 1.0)
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower left", ncols=2)
+        axes = figure.subplots(len(maps), columns, subplot_kw={"projection": "polar"}, squeeze=False)
+        for line, cells in zip(axes, maps, strict=True):
+            for axis, ((phase,), found) in zip(line, _groups(cells, ("phase",)).items(), strict=True):
+                _draw_phase(axis, found, colours)
+                mode = f", {_plain(found[0]['mode'])}" if colours else ""
+                axis.set_title(f"{str(phase).replace('_', '-')}{mode}")
+                axis.set_ylim(0.0, 1.05 * largest or 1.0)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=len(models) + 1 if colours else 2)
         return figure
 
 
-def _draw_phase(axis: Any, rows: Sequence[Row]) -> None:
+def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> None:
+    """Draw a line a law in its colour, or, where there are no colours, a line a mode; the pendulum's are dotted."""
     axis.set_theta_zero_location("N")
     left, right = ("left", "right") if rows[0]["phase"] == STANDING else ("stance foot", "swing foot")
     axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
-    for (mode,), cells in _groups(rows, ("mode",)).items():
-        angles = np.radians([row["direction_deg"] for row in cells])
-        label, colour = str(mode).replace("_", " "), _COLOURS[SteppingMode(mode)]
+    for (mode, model), cells in _groups(rows, ("mode", "model")).items():
+        angles, attainable = np.radians([row["direction_deg"] for row in cells]), [row["paper"] for row in cells]
+        label, colour = (model, colours[model]) if colours else (_plain(mode), _MODE_COLOURS[SteppingMode(mode)])
         _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
-        if all(row["paper"] is not None for row in cells):
-            attainable = [row["paper"] for row in cells]
-            _draw_closed(axis, angles, attainable, color=colour, label=f"{label}, pendulum", ls=":", lw=1.0)
+        if None in attainable or (colours and model != rows[-1]["model"]):
+            continue
+        style = {"color": MUTED, "label": "pendulum"} if colours else {"color": colour, "label": f"{label}, pendulum"}
+        _draw_closed(axis, angles, attainable, ls=":", lw=1.0, **style)
+
+
+def _plain(mode: str) -> str:
+    return str(mode).replace("_", " ")
 
 
 def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:
@@ -526,7 +562,10 @@ EXPERIMENTS = (
         run_push_recovery,
         "impulse [N·s]",
         plants=(Plant.IDEAL,),
-        takes=("robots", "controls", "speeds", "seeds", "settings", "modes", "directions", "phases", "durations"),
+        takes=(
+            *("robots", "controls", "models", "speeds", "seeds", "settings"),
+            *("modes", "directions", "phases", "durations"),
+        ),
         paper_title="pendulum",
     ),
 )

@@ -12,13 +12,14 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.trial import Trial, walk_trial
+from gradiva.experiments.trial import SharedTrials, Trial
 from gradiva.experiments.walk_score import deflection_errors, true_com_errors
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
-from gradiva.telemetry import STYLE, SignalLog
+from gradiva.telemetry import COM, DCM, FOOT, STYLE, ZMP, SignalLog, WalkRecord, read_mat
+from gradiva.telemetry.plot_style import INK, shade
 from gradiva.telemetry.replay import rotations_from_rpy
 
 _ROBOT = "talos"
@@ -97,6 +98,7 @@ class FlexibleWalk:
             "law": str(self.law),
             "stiffness": self.stiffness,
             "case": self.case,
+            "seed": self.seed,
             "lasted_s": figures.get("duration_s"),
             "com_rms_m": error.get("rms"),
             "estimated_com_m": figures.get("com_error_m", {}).get("max"),
@@ -120,12 +122,46 @@ def _judged(figures: Mapping[str, Any], error: float | None, stiffness: float, a
     return "inaccurate", f"walked, but CoM {1e3 * error:.1f} mm, {1e3 * limit:.0f} mm is the limit"
 
 
-def _add_walks(run: ExperimentRun, walks: Sequence[FlexibleWalk], papers: Sequence[Any]) -> None:
-    """Walk all, side by side, and add a row for each."""
-    steps = _QUICK_STEPS if run.options.quick else _STEPS
-    for count, (place, result) in enumerate(run.pool.results([walk.trial(steps) for walk in walks]), 1):
-        run.add_row(walks[place].row(result.figures, papers[place]), place)
+Samples = Callable[[SignalLog], NDArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Components of a figure, over time.
+
+    Attributes:
+        title: Of the figure.
+        samples: Their values, shape (T, n).
+        panels: Key in ``result.json``, below ``largest_``, to title, one a component.
+    """
+
+    title: str
+    samples: Samples
+    panels: Mapping[str, str]
+
+    def largest(self, log: SignalLog) -> dict[str, float | None]:
+        """Return the largest magnitude of each component; None of a robot that never balanced."""
+        values = np.abs(self.samples(log)).max(axis=0) if len(log) else [None] * len(self.panels)
+        return {f"largest_{key}": value for key, value in zip(self.panels, values, strict=True)}
+
+
+_WALKS = "walks"  # folder of the walks beside the runs: the experiments of the chapter share most of them
+
+
+def _add_walks(
+    run: ExperimentRun, walks: Sequence[FlexibleWalk], papers: Sequence[Any], quantity: Quantity | None = None
+) -> list[SignalLog]:
+    """Walk all, side by side, and add a row for each; return the logs if a quantity of them is asked for."""
+    steps, logs = _QUICK_STEPS if run.options.quick else _STEPS, [SignalLog() for _ in walks]
+    pool = SharedTrials(run.pool, run.folder.path.parent / _WALKS)
+    for count, (place, result) in enumerate(pool.results([walk.trial(steps) for walk in walks]), 1):
+        row = walks[place].row(result.figures, papers[place])
+        if quantity is not None:
+            logs[place] = SignalLog() if result.log is None else read_mat(result.log).log
+            row |= quantity.largest(logs[place])
+        run.add_row(row, place)
         run.report(count, len(walks), f"{walks[place].title}: {result.figures['outcome']}")
+    return logs
 
 
 # -- table 9.1 ---------------------------------------------------------------------------------------------------------
@@ -148,8 +184,6 @@ def _paper(walk: FlexibleWalk) -> str:
 
 # -- figures 9.6 to 9.11 -----------------------------------------------------------------------------------------------
 
-Samples = Callable[[SignalLog], NDArray]
-
 
 def com_error_mm(log: SignalLog) -> NDArray:
     """Return the error of the true CoM from the stance sole, [mm], shape (T, 3)."""
@@ -169,79 +203,95 @@ def left_foot_error_deg(log: SignalLog) -> NDArray:
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))[:, None]
 
 
-_COM, _MOMENTUM, _FOOT = (
-    ("error of the true CoM [mm]", com_error_mm),
-    ("angular momentum about the CoM [N·m·s]", angular_momentum),
-    ("left foot, angle to its reference [deg]", left_foot_error_deg),
+COM_ERROR = Quantity(
+    "error of the true CoM",
+    com_error_mm,
+    {"x_mm": "ahead [mm]", "y_mm": "to the left [mm]", "z_mm": "up [mm]"},
 )
+MOMENTUM = Quantity(
+    "angular momentum about the CoM",
+    angular_momentum,
+    {"x_nms": "about x [N·m·s]", "y_nms": "about y [N·m·s]", "z_nms": "about z [N·m·s]"},
+)
+LEFT_FOOT = Quantity("angle of the left foot to its reference", left_foot_error_deg, {"deg": "[deg]"})
 
 
-def run_comparison(run: ExperimentRun, stiffness: float, quantity: tuple[str, Samples]) -> None:
+def run_comparison(run: ExperimentRun, stiffness: float, quantity: Quantity) -> None:
     """Walk with both laws; the value is the largest error of the true centre of mass, [m].
 
     Args:
         run: The experiment.
         stiffness: [N·m/rad].
-        quantity: Title and samples of what is drawn.
+        quantity: What is drawn.
     """
-    logs = {}
-    for count, law in enumerate((Law.RIGID, Law.FLEXIBLE)):
-        walk = FlexibleWalk(stiffness, law, asked=Asked.TO_TRACK if law is Law.FLEXIBLE else Asked.AS_FOUND)
-        run.report(count, 2, walk.title)
-        outcome = walk_trial(walk.trial(_QUICK_STEPS if run.options.quick else _STEPS))
-        logs[walk.title] = outcome.log
-        run.add_row(walk.row(outcome.result, _paper(walk)) | {"largest": _largest(quantity[1], outcome.log)})
-    run.add_figure(lines_figure(logs, *quantity), run.name)
-    run.report(2, 2, "drawn")
+    asked = {Law.RIGID: Asked.AS_FOUND, Law.FLEXIBLE: Asked.TO_TRACK}
+    walks = [FlexibleWalk(stiffness, law, asked=asked[law]) for law in (Law.RIGID, Law.FLEXIBLE)]
+    logs = _add_walks(run, walks, [_paper(walk) for walk in walks], quantity)
+    lines = {str(walk.law): (log, _COLOURS[walk.law]) for walk, log in zip(walks, logs, strict=True)}
+    run.add_figure(lines_figure(lines, quantity, f"TALOS, {1e-3 * stiffness:g} kN·m/rad: {quantity.title}"), run.name)
 
 
-def _largest(samples: Samples, log: SignalLog) -> float | None:
-    return float(np.abs(samples(log)).max()) if len(log) else None
+_SIZE = (9.0, 2.0)  # [inch] of one panel
+_COLOURS = {Law.RIGID: ZMP, Law.FLEXIBLE: COM}
+_BY_STIFFNESS = (INK, DCM, FOOT[Side.LEFT], COM, FOOT[Side.RIGHT], ZMP)  # from stiff to soft
+_FALL = 1.0  # [s] before the end of a log, in which a robot that falls sets no scale
+_STANDS = 3.0  # [s] a log that ends so much earlier than another is of a robot that fell
 
 
-_SIZE = (9.0, 2.2)  # [inch] of one panel
+def lines_figure(lines: Mapping[str, tuple[SignalLog, Any]], quantity: Quantity, title: str) -> Figure:
+    """Return a panel for each component, with a line for each log that is not empty, and grey double supports.
 
-
-def lines_figure(logs: Mapping[str, SignalLog], title: str, samples: Samples, names: Sequence[str] = "xyz") -> Figure:
-    """Return a panel for each component, with a line for each log that is not empty."""
-    drawn = {name: (log.times, samples(log)) for name, log in logs.items() if len(log)}
-    rows = max((values.shape[1] for _, values in drawn.values()), default=1)
+    Args:
+        lines: Label to log and colour; the first one is drawn first.
+        quantity: What is drawn.
+        title: Of the figure.
+    """
+    walks = {name: (log.times, quantity.samples(log), colour) for name, (log, colour) in lines.items() if len(log)}
+    longest = max((log for log, _ in lines.values()), key=len)
+    begin, end = _walking_time(longest)
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(_SIZE[0], _SIZE[1] * rows + 0.4), layout="constrained")
-        axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-        for column, axis in enumerate(axes):
-            for name, (times, values) in drawn.items():
-                axis.plot(times, values[:, column], linewidth=1.0, label=name)
-            axis.set_title(f"{title}{f', {names[column]}' * (rows > 1)}")
-        axes[0].legend(loc="upper left")
+        figure = Figure(figsize=(_SIZE[0], _SIZE[1] * len(quantity.panels) + 0.7), layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left")
+        axes = figure.subplots(len(quantity.panels), 1, sharex=True, squeeze=False)[:, 0]
+        for column, (axis, panel) in enumerate(zip(axes, quantity.panels.values(), strict=True)):
+            shown = [0.0]
+            for name, (times, values, colour) in walks.items():
+                fell = times[-1] < end - _STANDS
+                axis.plot(times, values[:, column], linewidth=1.0, color=colour, label=name)
+                shown += values[(times >= begin) & (times <= times[-1] - _FALL * fell), column].tolist()
+                if fell:
+                    axis.axvline(times[-1], color=colour, linewidth=1.0, linestyle=":")
+            margin = 0.08 * (max(shown) - min(shown)) + 1e-9
+            axis.set_ylim(min(shown) - margin, max(shown) + margin)
+            axis.set_xlim(begin, end)
+            axis.set_title(panel)
+            shade(axis, longest.times, WalkRecord(longest, ()).in_double_support())
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=3)
         axes[-1].set_xlabel("time [s]", loc="right")
         return figure
+
+
+def _walking_time(log: SignalLog) -> tuple[float, float]:
+    """Return from when on a robot walks, and the end of its log, [s]."""
+    if not len(log):
+        return 0.0, 1.0
+    walks = log["walking::is_walking"][:, 0] > 0.5 if "walking::is_walking" in log else [True]
+    return float(log.times[np.argmax(walks)]), float(log.times[-1])
 
 
 # -- figures 9.12 and 9.13 ---------------------------------------------------------------------------------------------
 
 
-def run_stiffnesses(run: ExperimentRun, title: str, samples: Samples, names: Sequence[str]) -> None:
-    """Walk with TSID-Flex, ever softer; the value is the largest error of the true centre of mass, [m].
-
-    Args:
-        run: The experiment.
-        title: Of what is drawn.
-        samples: What is drawn.
-        names: Of its columns.
-    """
+def run_stiffnesses(run: ExperimentRun, quantity: Quantity) -> None:
+    """Walk with TSID-Flex, ever softer; the value is the largest error of the true centre of mass, [m]."""
     stiffnesses = _STIFFNESSES[:1] if run.options.quick else (*_STIFFNESSES, _SOFTEST)
-    logs = {}
-    for count, stiffness in enumerate(stiffnesses):
-        walk = FlexibleWalk(stiffness, asked=Asked.TO_TRACK)
-        run.report(count, len(stiffnesses), walk.title)
-        outcome = walk_trial(walk.trial(_QUICK_STEPS if run.options.quick else _STEPS))
-        logs[walk.title] = outcome.log
-        row = walk.row(outcome.result, "success")
-        spread = _largest(samples, outcome.log)
-        run.add_row(row | {"largest": spread})
-    run.add_figure(lines_figure(logs, title, samples, names), run.name)
-    run.report(len(stiffnesses), len(stiffnesses), "drawn")
+    walks = [FlexibleWalk(stiffness, asked=Asked.TO_TRACK) for stiffness in stiffnesses]
+    logs = _add_walks(run, walks, ["success"] * len(walks), quantity)
+    labels = [f"{1e-3 * walk.stiffness:g} kN·m/rad" for walk in walks]
+    softest_first = reversed(list(zip(labels, logs, _BY_STIFFNESS, strict=False)))  # stiff ones err least: in front
+    lines = {label: (log, colour) for label, log, colour in softest_first}
+    run.add_figure(lines_figure(lines, quantity, f"TALOS, TSID-Flex: {quantity.title}"), run.name)
 
 
 def estimation_errors(log: SignalLog) -> NDArray:
@@ -252,14 +302,19 @@ def estimation_errors(log: SignalLog) -> NDArray:
     return np.column_stack((torques[:, 0], 1e3 * angles[:, 0], 1e3 * rates[:, 0]))
 
 
-_OBSERVED = ("torque [N·m]", "position [mrad]", "velocity [mrad/s]")
+OBSERVATION = Quantity(
+    "roll of the left hip, observed less true",
+    estimation_errors,
+    {"torque_nm": "torque [N·m]", "position_mrad": "position [mrad]", "velocity_mrad_s": "velocity [mrad/s]"},
+)
 
 
 # -- flexible_limits ---------------------------------------------------------------------------------------------------
 
 _SOFTER = (500.0, 400.0, 300.0, 200.0, 100.0)  # [N·m/rad]
-_MIDDLE, _SOFT = 5e3, 2e3  # [N·m/rad]
+_STIFF, _MIDDLE, _SOFT, _VERY_SOFT = 1e4, 5e3, 2e3, 1e3  # [N·m/rad]
 _WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
+_LEARNING = 5.0  # [1/s] rate at which stiffness is learned
 _SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
 _SEEDS, _QUICK_SEEDS = 3, 1
 
@@ -271,41 +326,63 @@ def run_flexible_limits(run: ExperimentRun) -> None:
     _add_walks(run, walks, [None] * len(walks))
 
 
-_CASES = ("softer", "hips differ", "known 0.7 ×", "noisy sensors", "faster, 1 s")
+_CASES = ("softer", "hips differ", "without observer", "known 0.7 ×", "noisy sensors", "faster, 1 s")
 
 
 def _limit_walks(seeds: int) -> list[FlexibleWalk]:
     sides = {"flexibility.stiffness": [_MIDDLE, _MIDDLE, _SOFT, _SOFT]}
     noisy = [
         FlexibleWalk(stiffness, case="noisy sensors", asked=Asked.TO_WALK, plant=Plant.NOISY, seed=seed)
-        for stiffness in (_MIDDLE, _SOFT)
+        for stiffness in (_MIDDLE, _VERY_SOFT)
         for seed in range(seeds)
     ]
     return [
         *(FlexibleWalk(stiffness, case="softer") for stiffness in _SOFTER),
         FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
-        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _SOFT) for known in _WRONG),
+        *(_observed(stiffness, "none") for stiffness in (_STIFF, _MIDDLE, _VERY_SOFT)),
+        _observed(_VERY_SOFT, "measured"),
+        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _VERY_SOFT) for known in _WRONG),
+        *(_wrongly_known(_VERY_SOFT, known, _LEARNING) for known in _WRONG),
         *noisy,
         *(FlexibleWalk(_MIDDLE, case=f"faster, {single:g} s", single_support=single) for single in _SINGLES),
     ]
 
 
-def _wrongly_known(stiffness: float, known: float) -> FlexibleWalk:
-    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included."""
-    overrides = {"flexibility.stiffness": known * stiffness, "simulation.flexibility.stiffness": stiffness}
-    return FlexibleWalk(stiffness, case=f"known {known:g} ×", overrides=overrides, asked=Asked.TO_WALK)
+def _observed(stiffness: float, source: str) -> FlexibleWalk:
+    """Return the walk in which deflections are measured by the simulator, or taken to be zero."""
+    case = {"none": "without observer", "measured": "deflections measured"}[source]
+    return FlexibleWalk(stiffness, case=case, overrides={"flexible_joint_observer.source": source})
 
 
-def _figure(number: int, stiffness: float, quantity: tuple[str, Samples]) -> Experiment:
+def _wrongly_known(stiffness: float, known: float, learning: float = 0.0) -> FlexibleWalk:
+    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included.
+
+    Args:
+        stiffness: Of the plant, [N·m/rad].
+        known: What the controller knows of it at first, [-].
+        learning: Rate at which it learns it, [1/s].
+    """
+    overrides = {
+        "flexibility.stiffness": known * stiffness,
+        "simulation.flexibility.stiffness": stiffness,
+        "flexible_joint_observer.stiffness_rate": learning,
+    }
+    case = f"known {known:g} ×{', learned' * bool(learning)}"
+    return FlexibleWalk(stiffness, case=case, overrides=overrides, asked=Asked.TO_WALK)
+
+
+def _figure(number: int, stiffness: float, quantity: Quantity) -> Experiment:
     return Experiment(
         f"figure_9_{number}",
         f"Romualdi, thesis, chapter 9, figure 9.{number}",
-        f"TSID-Flex and TSID-Rigid at {1e-3 * stiffness:g} kN·m/rad: {quantity[0]}.",
+        f"TSID-Flex and TSID-Rigid at {1e-3 * stiffness:g} kN·m/rad: {quantity.title}.",
         partial(run_comparison, stiffness=stiffness, quantity=quantity),
         "largest CoM error [m]",
+        quick=f"the first {_QUICK_STEPS} of {_STEPS} steps.",
     )
 
 
+_STIFFEST_ALONE = f"{1e-3 * max(_STIFFNESSES):g} kN·m/rad alone, the first {_QUICK_STEPS} of {_STEPS} steps."
 EXPERIMENTS = (
     Experiment(
         "table_9_1",
@@ -313,28 +390,32 @@ EXPERIMENTS = (
         "TALOS with hips that bend, at five stiffnesses, by torque control that knows of it and by one that does not.",
         run_table_9_1,
         "largest CoM error [m]",
+        quick=_STIFFEST_ALONE,
     ),
-    *(_figure(6 + place, 1e4, quantity) for place, quantity in enumerate((_COM, _MOMENTUM, _FOOT))),
-    *(_figure(9 + place, 3e3, quantity) for place, quantity in enumerate((_COM, _MOMENTUM, _FOOT))),
+    *(_figure(6 + place, 1e4, quantity) for place, quantity in enumerate((COM_ERROR, MOMENTUM, LEFT_FOOT))),
+    *(_figure(9 + place, 3e3, quantity) for place, quantity in enumerate((COM_ERROR, MOMENTUM, LEFT_FOOT))),
     Experiment(
         "figure_9_12",
         "Romualdi, thesis, chapter 9, figure 9.12",
         "The error of the centre of mass under TSID-Flex, down to 0.5 kN·m/rad.",
-        partial(run_stiffnesses, title=_COM[0], samples=com_error_mm, names="xyz"),
+        partial(run_stiffnesses, quantity=COM_ERROR),
         "largest CoM error [m]",
+        quick=_STIFFEST_ALONE,
     ),
     Experiment(
         "figure_9_13",
         "Romualdi, thesis, chapter 9, figure 9.13",
         "The errors of the observed torque, position and velocity of a flexible joint, down to 0.5 kN·m/rad.",
-        partial(run_stiffnesses, title="left roll, observed less true", samples=estimation_errors, names=_OBSERVED),
+        partial(run_stiffnesses, quantity=OBSERVATION),
         "largest CoM error [m]",
+        quick=_STIFFEST_ALONE,
     ),
     Experiment(
         "flexible_limits",
         "Gradiva's own campaign",
-        "TSID-Flex on softer, unlike and wrongly known hips, with noisy sensors, and in a faster gait.",
+        "TSID-Flex on softer, unlike and wrongly known hips, unobserved, with noisy sensors, and in a faster gait.",
         run_flexible_limits,
         "largest CoM error [m]",
+        quick=f"one walk of each kind, the first {_QUICK_STEPS} of {_STEPS} steps.",
     ),
 )

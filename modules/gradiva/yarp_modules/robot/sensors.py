@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from gradiva.common import ImuMeasurement, NDArray, RobotInterfaceError, nearest_name
-from gradiva.middleware import PersistentConnections, as_items, yarp
+from gradiva.middleware import Element, PersistentConnections, as_items, yarp
 from gradiva.robot_model import AngleUnit, Environment, IdynTreeModel, fixed_rotation
 from gradiva.yarp_modules.tick_timing import control_time
 
 _DRIFT = 1e-3  # [s/s] by which clocks may come apart: quartzes 1e-4, one that NTP slews 5e-4
 _GAP = 1.0  # [s] after such a silence the source's clock may have been set without a stamp that shows it
 NO_ATTITUDE = ImuMeasurement(np.full((3, 3), math.nan), np.full(3, math.nan))
+_FLEXIBLE_NUMBERS = 4  # stiffness, position, velocity, torque
 _NUMBERS = 18  # position, roll pitch yaw, linear and angular velocity, linear and angular acceleration
 
 
@@ -250,25 +251,24 @@ class FloatingBase:
     twist: NDArray
 
 
-class FloatingBasePort:
-    """Keeps the last message of ``<prefix>/floating_base/state:o``."""
+class _TruthPort:
+    """Connects to a port of a simulator, which robots do not have."""
 
-    def __init__(self, remote: str) -> None:
-        """Prepare; `open` connects."""
-        self._remote = remote
+    def __init__(self, remote: str, own: str) -> None:
+        """Prepare; `open` connects ``remote`` to ``own``, below the prefix of our ports."""
+        self.remote, self._own = remote, own
         self._port = yarp.BufferedPortBottle()
         self._connections: PersistentConnections | None = None
-        self._last: FloatingBase | None = None
 
     def open(self, local: str, carrier: str) -> None:
-        """Open ``<local>/floating_base/state:i`` and connect it.
+        """Open our port below ``local`` and connect it.
 
         Raises:
             RobotInterfaceError: The name is taken.
         """
-        name = f"{local}/floating_base/state:i"
+        name = f"{local}/{self._own}"
         open_port(self._port, name)
-        self._connections = PersistentConnections([(self._remote, name, carrier)])
+        self._connections = PersistentConnections([(self.remote, name, carrier)])
         self._connections.start()
 
     def close(self) -> None:
@@ -277,6 +277,14 @@ class FloatingBasePort:
             self._connections.stop()
         self._port.interrupt()
         self._port.close()
+
+
+class FloatingBasePort(_TruthPort):
+    """Keeps the last message of ``<prefix>/floating_base/state:o``."""
+
+    def __init__(self, remote: str) -> None:
+        super().__init__(remote, "floating_base/state:i")
+        self._last: FloatingBase | None = None
 
     def read(self) -> FloatingBase | None:
         """Return the last message; None before the first good one."""
@@ -291,6 +299,41 @@ class FloatingBasePort:
         stamp = yarp.Stamp()
         time = stamp.getTime() if self._port.getEnvelope(stamp) and stamp.isValid() else control_time()
         return FloatingBase(time, numbers[:3], rotation_of(numbers[3:6]), numbers[6:12])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrueDeflections:
+    """Deflections of a simulator's links.
+
+    Attributes:
+        stiffness: By name of the flexible joint, [N·m/rad].
+        motion: Positions, velocities and torques of springs and dampers, [rad, rad/s, N·m], shape (3, f).
+    """
+
+    stiffness: Mapping[str, float]
+    motion: NDArray
+
+
+class FlexibleJointsPort(_TruthPort):
+    """Keeps the last message of ``<prefix>/flexible_joints/state:o``."""
+
+    def __init__(self, remote: str) -> None:
+        super().__init__(remote, "flexible_joints/state:i")
+        self._last: TrueDeflections | None = None
+
+    def read(self) -> TrueDeflections | None:
+        """Return the last message; None before the first good one."""
+        message = self._port.read(False)
+        if message is not None:
+            rows = {str(item[0]): _numbers_in(item) for item in as_items(message) if isinstance(item, list) and item}
+            if all(len(numbers) == _FLEXIBLE_NUMBERS for numbers in rows.values()):
+                table = np.array([*rows.values()], dtype=float).reshape(len(rows), _FLEXIBLE_NUMBERS).T
+                self._last = TrueDeflections(dict(zip(rows, table[0].tolist(), strict=True)), table[1:])
+        return self._last
+
+
+def _numbers_in(items: Sequence[Element]) -> list[float]:
+    return [float(item) for item in items if isinstance(item, int | float)]
 
 
 def open_port(port: yarp.BufferedPortVector | yarp.BufferedPortBottle, name: str) -> None:

@@ -34,7 +34,15 @@ from gradiva.yarp_modules.robot.joint_boards import (
     table_lines,
 )
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders, JointModes, hold_in_position_mode
-from gradiva.yarp_modules.robot.sensors import NO_ATTITUDE, FloatingBase, FloatingBasePort, RemoteImu, SourceClock
+from gradiva.yarp_modules.robot.sensors import (
+    NO_ATTITUDE,
+    FlexibleJointsPort,
+    FloatingBase,
+    FloatingBasePort,
+    RemoteImu,
+    SourceClock,
+    TrueDeflections,
+)
 from gradiva.yarp_modules.tick_timing import control_time
 
 _CARRIERS = ("tcp", "fast_tcp", "udp")
@@ -127,6 +135,8 @@ class YarpRobot:
         )
         base = FloatingBasePort(ports.full_name(environment, ports.floating_base))
         self._base = base if config.floating_base else None
+        flexible = FlexibleJointsPort(ports.full_name(environment, ports.flexible_joints))
+        self._flexible = flexible if environment is Environment.SIMULATION else None
         self._make_joints(description.joints, ports, environment, lockstep)
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
@@ -262,6 +272,10 @@ class YarpRobot:
         """Return the true motion of the base; None where it is not published or not read."""
         return None if self._base is None else self._base.read()
 
+    def true_deflections(self) -> TrueDeflections | None:
+        """Return the deflections of a simulated robot's links, none of a rigid one; None where nothing publishes it."""
+        return None if self._flexible is None else self._flexible.read()
+
     def limits(self) -> Limits:
         """Return the position limits of the boards, [rad], and log where they are not the model's.
 
@@ -309,14 +323,17 @@ class YarpRobot:
         self._orders.open()
         self._wrenches.open(local, config.carrier, timeout)
         self._imu.open(local, config.carrier, timeout)
-        if self._base is not None:
-            self._base.open(local, config.carrier)
+        for port in self._truths():
+            port.open(local, config.carrier)
         self._temperatures.open(self._joints.driver)
+
+    def _truths(self) -> list[FloatingBasePort | FlexibleJointsPort]:
+        return [port for port in (self._base, self._flexible) if port is not None]
 
     def _close_parts(self) -> None:
         is_asking = not self._temperatures.close()
-        if self._base is not None:
-            self._base.close()
+        for port in self._truths():
+            port.close()
         self._imu.close()
         self._wrenches.close()
         if self._orders.close() and not is_asking:
@@ -328,11 +345,18 @@ class YarpRobot:
     def _await_first_samples(self) -> None:
         deadline = machine_time.monotonic() + self._config.first_sample_timeout
         self.sample_time()
-        while silent := self._silent():
+        published = self._flexible is not None and is_there(self._flexible.remote)
+        while silent := [*self._silent(), *self._silent_truth(published)]:
             if machine_time.monotonic() > deadline:
                 raise RobotInterfaceError(f"no sample of {', '.join(silent)}")
             machine_time.sleep(_POLL)
             self.sample_time()
+
+    def _silent_truth(self, is_published: bool) -> list[str]:
+        """Return the port of the true deflections, if it is published and has sent nothing yet."""
+        if self._flexible is None or not is_published or self._flexible.read() is not None:
+            return []
+        return [self._flexible.remote]
 
     def _log_gains(self) -> None:
         try:

@@ -107,6 +107,15 @@ class SimulatedWorld:
         """Return the state without noise."""
         return self._robot.truth()
 
+    def flexible_joints(self) -> list[tuple[str, float, float, float, float]]:
+        """Return of each flexible joint name, stiffness [N·m/rad], position [rad], velocity [rad/s], torque [N·m]."""
+        joints = self._config.flexibility.flexible_joints(self._description.name, self._description.joints)
+        if not joints:
+            return []
+        truth = self.truth()
+        motion = np.stack((truth.flexible_positions, truth.flexible_velocities, truth.flexible_torques), axis=1)
+        return [(joint.name, joint.stiffness, *row) for joint, row in zip(joints, motion.tolist(), strict=True)]
+
     @property
     def robot_time(self) -> float:
         """Since the robot was put there last, [s]: the time of faults."""

@@ -203,7 +203,12 @@ class Simulator(GradivaModule):
             ["fall", fall.reason if fall else ""],
             ["base_height", round(self._world.base_height, 4)],
             ["tilt", round(math.degrees(self._world.tilt), 2)],
+            ["deflections", [[name, stiffness, round(bent, 5)] for name, stiffness, bent, *_ in self._bent()]],
         )
+
+    def _bent(self) -> list[tuple[str, float, float, float, float]]:
+        with self._lock:
+            return self._world.flexible_joints()
 
     def _advance(self, rest: Sequence[Element]) -> list[Element]:
         if len(rest) != 1 or not isinstance(rest[0], int | float) or not 0.0 <= rest[0] < math.inf:

@@ -51,6 +51,8 @@ class SimulatorPorts:
     ``<prefix>/<server>/measures:o rpc:o``  force-torque and inertial sensors
     ``<prefix>/floating_base/state:o``      18 doubles, world: position, roll pitch yaw, linear and angular velocity,
                                             linear and angular acceleration
+    ``<prefix>/flexible_joints/state:o``    of each joint in which a link bends: (name, stiffness [N·m/rad], position
+                                            [rad], velocity [rad/s], torque [N·m]); of a rigid robot nothing
     ``<prefix>/applyExternalWrench/rpc:i``  pushes
     ``contact_wrenches``                    ground wrench of each foot's sensor, Vector of 6
     ``/clock``                              (seconds nanoseconds), int32
@@ -90,7 +92,8 @@ class SimulatorPorts:
         self._wrenches = {name: yarp.BufferedPortVector() for name in names}  # in the order of the rows
         self._base_name = ports.full_name(environment, ports.floating_base)
         self._push_name = ports.full_name(environment, ports.external_wrench)
-        self._base, self._clock = yarp.BufferedPortBottle(), yarp.BufferedPortBottle()
+        self._flexible_name = ports.full_name(environment, ports.flexible_joints)
+        self._base, self._clock, self._flexible = (yarp.BufferedPortBottle() for _ in range(3))
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
@@ -106,6 +109,7 @@ class SimulatorPorts:
             self._push_port.setReader(self._push_reader)
             plain: dict[str, AnyPort] = {
                 self._base_name: self._base,
+                self._flexible_name: self._flexible,
                 self._push_name: self._push_port,
                 CLOCK: self._clock,
             }
@@ -125,7 +129,7 @@ class SimulatorPorts:
         servers: list[ControlBoardServer | AnalogSensorsServer] = [*self._boards.values(), *self._servers.values()]
         for server in servers:
             server.close()
-        ports: list[AnyPort] = [*self._wrenches.values(), self._base, self._push_port, self._clock]
+        ports: list[AnyPort] = [*self._wrenches.values(), self._base, self._flexible, self._push_port, self._clock]
         for port in ports:
             port.interrupt()
             port.close()
@@ -150,6 +154,10 @@ class SimulatorPorts:
             fill_bottle(self._base.prepare(), TypedList(float, sample.floating_base.tolist()))
             self._base.setEnvelope(yarp.Stamp(count, sample.time))
             self._base.write()
+        if self._listeners.has_listeners(self._flexible_name):
+            fill_bottle(self._flexible.prepare(), [[*joint] for joint in self._world.flexible_joints()])
+            self._flexible.setEnvelope(yarp.Stamp(count, sample.time))
+            self._flexible.write()
         for name, board in self._boards.items():
             if self._listeners.has_listeners(name):
                 board.publish(self._world.parts[name].read(), joints)
@@ -169,7 +177,8 @@ class SimulatorPorts:
     def _listened(self) -> dict[str, Callable[[], bool]]:
         """Return, by name, functions that ask each port whether it has listeners."""
         servers: dict[str, ControlBoardServer | AnalogSensorsServer] = {**self._boards, **self._servers}
-        ports: dict[str, AnyPort] = {**self._wrenches, self._base_name: self._base, CLOCK: self._clock}
+        others: dict[str, AnyPort] = {self._base_name: self._base, self._flexible_name: self._flexible}
+        ports: dict[str, AnyPort] = {**self._wrenches, **others, CLOCK: self._clock}
         asked: dict[str, Callable[[], bool]] = {
             name: partial(_server_has_readers, one) for name, one in servers.items()
         }
