@@ -166,6 +166,12 @@ class ModelControlModule(ServiceModule):
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
         super().__init__(options, service, (BalanceRequest, MessageCodec()), setup.walking.walking.period)
 
+    def tick(self) -> bool:
+        """Answer the request, then begin what the answer did not wait for."""
+        goes_on = super().tick()
+        self._layer.work_ahead()
+        return goes_on
+
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
         """Answer ``getStatus``, also how the decisions of an MPC go."""
         reply = super().answer(command)

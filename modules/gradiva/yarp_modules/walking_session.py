@@ -111,6 +111,7 @@ class WalkingSession:
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
             command, log = self.controller.step(self.measurement, time)
             self._guarded("command the robot", lambda: self._command(command))
+            self._guarded("work ahead", self.controller.work_ahead)
         self.status = self._present_status(log)
         self._log_change()
         return log
