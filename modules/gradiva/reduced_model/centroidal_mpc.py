@@ -336,6 +336,7 @@ class InteriorPoint:
         self._deadline = deadline
         options: dict[str, Any] = {
             "print_time": False,
+            "record_time": True,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
             "ipopt.tol": self._config.tolerance,
