@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -344,7 +342,7 @@ class CentroidalLaw(DcmLaw):
     def work_ahead(self) -> None:
         """Begin to find the solution that is due, in the thread."""
         if self._due is not None:
-            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc", give_way_to_ticks)
+            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc")
             self._running, self._due = self._executor.submit(self._decide, *self._due), None
 
     def _wait(self) -> None:
@@ -485,17 +483,6 @@ class CentroidalLaw(DcmLaw):
         """Return the acceleration of the CoM by the wrenches of both feet ([m/s²], shape (3,))."""
         acceleration: NDArray = (left[:3] + right[:3]) / self._body.mass - np.array([0.0, 0.0, GRAVITY])
         return acceleration
-
-
-def give_way_to_ticks() -> None:
-    """Lower the real-time priority of this thread, where it has one, by one: ticks of all modules come first.
-
-    At equal priority a tick waits until the solution has been found.
-    """
-    with suppress(AttributeError, OSError):
-        if os.sched_getscheduler(0) == os.SCHED_FIFO:
-            lower = max(1, os.sched_getparam(0).sched_priority - 1)
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(lower))
 
 
 def _contact_of(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:

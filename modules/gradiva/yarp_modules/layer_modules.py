@@ -18,7 +18,7 @@ from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_finge
 from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from gradiva.yarp_modules.tick_timing import present_time
+from gradiva.yarp_modules.tick_timing import present_time, starting_below_ticks
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
@@ -169,7 +169,8 @@ class ModelControlModule(ServiceModule):
     def tick(self) -> bool:
         """Answer the request, then begin what the answer did not wait for."""
         goes_on = super().tick()
-        self._layer.work_ahead()
+        with starting_below_ticks():
+            self._layer.work_ahead()
         return goes_on
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
