@@ -15,10 +15,9 @@ from gradiva.planner import VelocityCommand
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 
-PUSH = Push(
-    "chest", (0.0, -42.0, 0.0), start=0.0, duration=0.1
-)  # the right foot is in the air, high enough to land elsewhere
-TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 1.7, PUSH)
+# Towards the right foot, which is in the air and lands as soon as it can.
+PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)
+TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 1.9, PUSH)
 MEASURED = ("com::position::measured", "left_foot::position::measured", "right_foot::position::measured")
 
 
@@ -51,7 +50,7 @@ def one():
 @pytest.mark.walk
 @pytest.mark.parametrize(
     ("wrenches", "tolerance"),
-    [("sensors", 7e-3), ("estimated", 1e-3)],
+    [("sensors", 3e-3), ("estimated", 1e-9)],
     ids=["sensors of the feet", "ground's wrenches"],
 )
 def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(one, wrenches, tolerance):
@@ -62,9 +61,6 @@ def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(one, 
     assert len(five.log) == len(one), "one tick a sample"
     for name in MEASURED:
         np.testing.assert_allclose(five.log[name], one[name], atol=tolerance)
-    if wrenches == "estimated":  # equal to rounding until a step is adapted; contacts then magnify the rounding
-        adapted = int(np.flatnonzero(one["step_adaptation::is_active"])[0])
-        np.testing.assert_allclose(five.log[MEASURED[0]][:adapted], one[MEASURED[0]][:adapted], atol=1e-9)
     steps = [[(each.side, *each.position[:2]) for each in footprints(log)] for log in (one, five.log)]
     assert [side for side, *_ in steps[0]] == [side for side, *_ in steps[1]]
     np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=tolerance)

@@ -25,6 +25,13 @@ def test_garbage_collection_is_off_while_timing_and_on_again_after():
     assert gc.isenabled()
 
 
+def test_of_several_passes_the_least_duration_of_each_call_is_kept(monkeypatch):
+    begun, passes = [], iter([[3.0, 1.0], [2.0, 5.0], [4.0, 4.0], [9.0, 2.0], [3.0, 3.0]])
+    monkeypatch.setattr(benchmark, "durations", lambda calls: next(passes))
+    least = benchmark.least_durations([int, int], lambda: begun.append(len(begun)))
+    assert (least.tolist(), begun) == ([2.0, 1.0], [0, 1, 2, 3, 4])
+
+
 def test_a_row_has_median_tail_and_worst():
     row = benchmark_row("x", [1.0] * 98 + [2.0, 9.0], violation=1e-9)
     assert (row["name"], row["median_us"], row["max_us"], row["samples"]) == ("x", 1.0, 9.0, 100)

@@ -84,11 +84,11 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     pool = FlexiblePool()
     run = run_with("flexible_limits", tmp_path, pool)
     assert run.is_fulfilled
-    assert len(pool.trials) == 5 + 1 + 4 + 6 + 4
+    assert len(pool.trials) == 5 + 1 + 4 + 4 + 2 + 6 + 4
     by_case = {row["case"]: trial for row, trial in zip(run.rows, pool.trials, strict=True)}
     wrong, sides = by_case["known 1.3 ×"].setup(), by_case["hips differ"].setup()
-    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([2.6e3] * 4)
-    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [2e3] * 4
+    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([1.3e3] * 4)
+    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [1e3] * 4
     assert [joint.stiffness for joint in sides.simulated_robot.flexible_joints] == [5e3, 5e3, 2e3, 2e3]
     fast = by_case["faster, 0.5 s"]
     assert fast.command.forward == pytest.approx(0.1 / 0.7)
@@ -97,6 +97,7 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     assert [row["case"] for row in quick.rows] == [
         "softer",
         "hips differ",
+        "without observer",
         "known 0.7 ×",
         "noisy sensors",
         "faster, 1 s",
@@ -115,7 +116,7 @@ def test_lines_are_of_what_is_measured_and_a_walk_without_log_has_none():
     np.testing.assert_allclose(left_foot_error_deg(log)[:, 0], np.degrees(0.1 * times), atol=1e-5)
     lines = {"TSID-Flex": (log, "green"), "fell at once": (SignalLog(), "red")}
     figure = lines_figure(lines, MOMENTUM, "momentum")
-    assert [axis.get_title(loc="left") for axis in figure.axes] == ["about x", "about y", "about z"]
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [f"about {axis} [N·m·s]" for axis in "xyz"]
     assert [len(axis.lines) for axis in figure.axes] == [1, 1, 1]
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), 0.2 * times)
 

@@ -3,15 +3,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import imageio.v2 as imageio
+import mujoco
 import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError, RobotPosture, so3
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.setup import load_robot, load_setup
 from gradiva.simulation import find_mesh, read_stl
 from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film, snapshot
-from gradiva.simulation.scene import Mesh, thin_out
+from gradiva.simulation.scene import Mesh, build_scene, thin_out
 
 from .standing import moved, standing_posture
 
@@ -44,6 +45,21 @@ def test_a_robot_whose_links_bend_is_drawn_bent(tmp_path: Path) -> None:
     change = np.abs(pictures[0] - pictures[1]).max(axis=2)
     assert change[70:].max() > 50.0
     assert change[:40].max() < 10.0  # the trunk stays
+
+
+def test_discs_on_either_side_of_a_hip_coincide_while_it_is_straight_and_part_by_its_deflection() -> None:
+    robot = load_setup("talos", {"simulation.flexibility.stiffness": 1e3}).simulated_robot
+    model = build_scene(robot, 64, 64)
+    data = mujoco.MjData(model)
+    discs = [geom for geom in range(model.ngeom) if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CYLINDER]
+    data.joint("leg_left_1_joint_roll").qpos[0] = 0.1
+    mujoco.mj_kinematics(model, data)
+    normals = data.geom_xmat[discs].reshape(-1, 3, 3)[:, :, 2]
+    angles = sorted(np.arccos(np.clip(normals @ normals[0], -1.0, 1.0)))
+    assert angles[-4:] == pytest.approx([0.0, 0.0, 0.0, 0.1], abs=1e-6)
+    bent = np.where(np.array(robot.joints) == "leg_left_1_joint_roll", -0.1, 0.0)
+    assert deflection_note(robot.flexible_joints, robot.joints, bent) == ", links bent by 5.7 deg"
+    assert deflection_note((), robot.joints, bent) == ""
 
 
 def test_the_floor_is_chequered_with_quarter_metre_tiles(tmp_path: Path) -> None:

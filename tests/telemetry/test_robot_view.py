@@ -44,6 +44,9 @@ def test_the_shown_robot_bends_at_its_hips():
     joints[description.joints.index("leg_left_1_joint_roll")] = 0.2
     bent = links.poses(np.zeros(3), np.eye(3), joints)
     turn = so3.exp(np.array([0.2, 0.0, 0.0]))
+    before, place = links.before("leg_left_1_joint_roll"), straight["leg_left_1_joint_roll_link"][:3, 3]
+    assert before.body == "base_link"
+    np.testing.assert_allclose(straight["base_link"][:3, 3] + before.position, place, atol=1e-12)
     hip, foot = (straight[link][:3, 3] for link in ("leg_left_1_link", "leg_left_6_link"))
     np.testing.assert_allclose(bent["leg_left_6_link"][:3, 3], hip + turn @ (foot - hip), atol=1e-12)
     np.testing.assert_array_equal(bent["leg_right_6_link"], straight["leg_right_6_link"])

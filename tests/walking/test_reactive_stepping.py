@@ -241,6 +241,17 @@ def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_alon
     assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
 
 
+def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
+    step = SingleSupport(0.61)
+    change = step.retarget(np.array([-0.1, 0.0]))
+    now, instant = step.reference.time, step.plan.steps[4].touch_down
+    assert change.footholds[0].touch_down == pytest.approx(instant, abs=2e-9)
+    plan = WalkingPlanner(SETUP.walking.planner).retarget(step.plan, change, now)
+    for time in (np.nextafter(instant, 0.0), instant, np.nextafter(instant, np.inf)):
+        assert plan.at(float(time)).foot(step.side).in_contact
+    assert not plan.at(instant - 0.01).foot(step.side).in_contact
+
+
 def test_a_robot_pushed_to_a_foot_that_has_hardly_lifted_off_keeps_its_step_and_tilts_onto_it():
     low, early = 0.005, {"part": 0.1, "speed": 0.1}
     step = SingleSupport(**early, lift=0.01)

@@ -11,6 +11,7 @@ from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.whole_body import (
     CompliantTorqueController,
     RigidTorqueController,
+    TorqueActuation,
     solve_start_posture,
     standing_reference,
     torso_rotation,
@@ -22,6 +23,7 @@ from tests.whole_body.conftest import inverse_kinematics_of
 ROBOT = "icub_v2_7"
 PERIOD = 0.001
 RATE = 5000.0  # [N·m/s]
+ACTUATION = TorqueActuation(RATE)
 GROUND = (2e6, 1e4)  # [N/m³], [N·s/m³]
 
 
@@ -42,7 +44,7 @@ def rigid_controller(*overrides):
     """Compiled as it is shipped; interpreted where something is overridden."""
     config = walking_config(*overrides).rigid_torque_control
     compiler = () if overrides else (GccCompiler(cache_folder()),)
-    return RigidTorqueController(model_of(ROBOT), config, RATE, start_posture(), *compiler)
+    return RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture(), *compiler)
 
 
 @lru_cache
@@ -53,7 +55,7 @@ def compliant_controller():
 def changed_compliant_controller(**changes):
     """With other values of its configuration."""
     config = replace(walking_config().compliant_torque_control, **changes)
-    return CompliantTorqueController(model_of(ROBOT), config, RATE, start_posture(), GccCompiler(cache_folder()))
+    return CompliantTorqueController(model_of(ROBOT), config, ACTUATION, start_posture(), GccCompiler(cache_folder()))
 
 
 @lru_cache

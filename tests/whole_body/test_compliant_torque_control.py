@@ -12,9 +12,9 @@ from gradiva.whole_body import CompliantTorqueController, Priority, SolverName, 
 from gradiva.whole_body.compliant_torque_control import LinearMomentumConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     GROUND,
     PERIOD,
-    RATE,
     ROBOT,
     accelerations,
     changed_compliant_controller,
@@ -76,7 +76,7 @@ def test_on_soft_ground_an_impossible_foot_is_named_and_approached_where_it_is_r
     shipped = walking_config().compliant_torque_control
     hard = {name: replace(getattr(shipped, name), priority=Priority.HARD) for name in ("swing_foot", "torque_limits")}
     config = replace(shipped, **hard)
-    controller = CompliantTorqueController(model_of(ROBOT), config, RATE, start_posture())
+    controller = CompliantTorqueController(model_of(ROBOT), config, ACTUATION, start_posture())
     before = sunk_state(sinkage(), right_contact=contact("right", is_active=False))
     lifted = replace(reference().right_foot, in_contact=False, acceleration=np.array([0.0, 0.0, 1e4, 0.0, 0.0, 0.0]))
     with pytest.raises(NoSolutionFound, match=r"compliant torque control.*'right swinging foot'"):

@@ -1,5 +1,7 @@
 """Friction of the drives is fed forward: its value, its velocity, its limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,8 +18,8 @@ from gradiva.whole_body import (
 from gradiva.whole_body.rigid_torque_control import TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     PERIOD,
-    RATE,
     ROBOT,
     accelerations,
     reference,
@@ -43,7 +45,7 @@ def compensator(fraction=0.0, **settings):
 
 def rigid(compensation=None):
     config = walking_config().rigid_torque_control
-    return RigidTorqueController(model_of(ROBOT), config, RATE, start_posture(), friction=compensation)
+    return RigidTorqueController(model_of(ROBOT), config, replace(ACTUATION, friction=compensation), start_posture())
 
 
 def test_friction_is_coulombs_with_a_smooth_sign_and_viscous():

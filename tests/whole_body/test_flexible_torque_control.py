@@ -9,9 +9,10 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, as_array
-from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController
+from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController, TorqueActuation
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     PERIOD,
     RATE,
     ROBOT,
@@ -46,7 +47,7 @@ def controller_of(model, horizon=0.0, transition=0.1, rate=RATE, **regulation):
         spring_horizon=horizon,
         wrench_weight=config.rigid_torque_control.wrench_weight,
     )
-    return FlexibleTorqueController(model, config.rigid_torque_control, law, rate, start_posture())
+    return FlexibleTorqueController(model, config.rigid_torque_control, law, TorqueActuation(rate), start_posture())
 
 
 @lru_cache
@@ -54,11 +55,12 @@ def flexible_controller(horizon=0.0):
     return controller_of(flexible(), horizon)
 
 
-def moving_state(deflections, rates, seed=5):
+def moving_state(deflections, rates, seed=5, scale=1.0):
     """A state near standing, everything moving a little, with its hips bent."""
     rng, posture = np.random.default_rng(seed), start_posture()
-    joints = posture.joint_positions + 0.03 * rng.normal(size=JOINTS)
-    moving = state(replace(posture, joint_positions=joints), 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=JOINTS))
+    joints = posture.joint_positions + scale * 0.03 * rng.normal(size=JOINTS)
+    twist, speeds = scale * 0.05 * rng.normal(size=6), scale * 0.1 * rng.normal(size=JOINTS)
+    moving = state(replace(posture, joint_positions=joints), twist, speeds)
     return replace(moving, flexible_positions=deflections, flexible_velocities=rates)
 
 
@@ -116,7 +118,7 @@ def test_a_learned_stiffness_counts_as_a_configured_one():
 def test_stiff_springs_give_the_torques_of_the_rigid_controller():
     """Springs of 1e9 N·m/rad under what the rigid hips carry, at rest."""
     config, before = walking_config().rigid_torque_control, moving_state(np.zeros(4), np.zeros(4))
-    rigid = RigidTorqueController(model_of(ROBOT), config, RATE, start_posture())
+    rigid = RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture())
     expected = rigid.command(before, reference(), PERIOD).values
     acceleration, wrenches = answer(rigid, JOINTS)
     stiff = flexible(1e9, 0.0)
@@ -127,6 +129,32 @@ def test_stiff_springs_give_the_torques_of_the_rigid_controller():
     np.testing.assert_allclose(controller.command(bent, reference(), PERIOD).values, expected, atol=2e-3)
 
 
+def momentum_controller(com, angular, angular_weight=0.1, com_weight=1e4):
+    """TSID-Flex with the centroidal momentum hard or soft."""
+    law = walking_config().flexible_torque_control
+    law = replace(
+        law,
+        com=replace(law.com, priority=com, weight=com_weight),
+        angular_momentum=replace(law.angular_momentum, priority=angular, weight=angular_weight),
+    )
+    return FlexibleTorqueController(flexible(), walking_config().rigid_torque_control, law, ACTUATION, start_posture())
+
+
+def test_soft_momentum_tends_to_the_hard_one():
+    """The torques of a robot that moves: of the CoM within 0.05 N·m as configured, of all six rows as weights grow."""
+    hard, soft = Priority.HARD, Priority.SOFT
+    before = moving_state(expected_deflections(), np.zeros(4), scale=0.1)
+
+    def torques(*of_momentum):
+        return momentum_controller(*of_momentum).command(before, reference(), PERIOD).values
+
+    exact, configured = torques(hard, hard), torques(soft, soft)
+    np.testing.assert_allclose(configured, torques(hard, soft), atol=0.05)
+    error = np.abs(configured - exact).max()
+    assert error > 1.0  # the configured weight leaves the angular momentum to the posture
+    assert np.abs(torques(soft, soft, 100.0, 1e6) - exact).max() < 0.15 * error
+
+
 def test_without_flexible_joints_it_is_the_rigid_controller():
     config = walking_config()
     same = replace(
@@ -135,20 +163,27 @@ def test_without_flexible_joints_it_is_the_rigid_controller():
         angular_momentum=config.rigid_torque_control.angular_momentum,
         wrench_weight=config.rigid_torque_control.wrench_weight,
     )
-    flexible_law = FlexibleTorqueController(model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture())
-    rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, RATE, start_posture())
+    flexible_law = FlexibleTorqueController(
+        model_of(ROBOT), config.rigid_torque_control, same, ACTUATION, start_posture()
+    )
+    rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, ACTUATION, start_posture())
     before = moving_state(np.zeros(0), np.zeros(0))
     expected = rigid.command(before, reference(), PERIOD).values
     np.testing.assert_allclose(flexible_law.command(before, reference(), PERIOD).values, expected, atol=1e-9)
 
 
-def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
-    controller, before = flexible_controller(), replace(state(), flexible_positions=np.zeros(4))
-    before = replace(before, flexible_velocities=np.zeros(4))
+def expected_deflections():
+    """Those under the expected wrenches at rest."""
+    before = replace(state(), flexible_positions=np.zeros(4), flexible_velocities=np.zeros(4))
     wrenches = np.array([reference().left_foot_wrench, reference().right_foot_wrench])
-    carried = generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE]
+    return -generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE] / STIFFNESS
+
+
+def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
+    controller = flexible_controller()
+    before = replace(state(), flexible_positions=expected_deflections(), flexible_velocities=np.zeros(4))
     controller.reset(start_posture())
-    controller.command(replace(before, flexible_positions=-carried / STIFFNESS), reference(), PERIOD)
+    controller.command(before, reference(), PERIOD)
     acceleration, _ = answer(controller, JOINTS + 4)
     np.testing.assert_allclose(acceleration[FLEXIBLE], 0.0, atol=0.5)
 

@@ -25,7 +25,7 @@ from gradiva.whole_body import (
     own_tasks,
 )
 from tests.conftest import model_of
-from tests.whole_body.standing_robot import PERIOD, RATE, ROBOT, reference, start_posture, state, walking_config
+from tests.whole_body.standing_robot import ACTUATION, PERIOD, ROBOT, reference, start_posture, state, walking_config
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_task"
 TABLE = tomllib.loads((EXAMPLE / "arm_swing.toml").read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ class Soft:
 
 def torque_controller(*tasks):
     config = walking_config().rigid_torque_control
-    return RigidTorqueController(model_of(ROBOT), config, RATE, start_posture(), tasks=tasks)
+    return RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture(), tasks=tasks)
 
 
 def arm_ahead_of_foot(setup, tasks=()):

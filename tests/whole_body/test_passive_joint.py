@@ -21,8 +21,8 @@ from gradiva.whole_body import (
 )
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     PERIOD,
-    RATE,
     ROBOT,
     computations,
     reference,
@@ -145,7 +145,7 @@ def test_a_robot_with_a_motor_in_each_joint_selects_all_of_them():
 @pytest.mark.parametrize("form", ["reduced", "full"])
 def test_on_rigid_ground_the_optimum_is_that_of_the_dense_kkt_equations(form):
     config = replace(with_group(walking_config().rigid_torque_control), form=form)
-    controller = RigidTorqueController(sprung(), config, RATE, start_posture())
+    controller = RigidTorqueController(sprung(), config, ACTUATION, start_posture())
     before = bent()
     command = controller.command(before, reference(), PERIOD)
     assert command.values.shape == (22,)
@@ -154,7 +154,7 @@ def test_on_rigid_ground_the_optimum_is_that_of_the_dense_kkt_equations(form):
 
 def test_on_rigid_ground_the_motion_is_that_of_the_torques_and_the_spring():
     config = with_group(walking_config().rigid_torque_control)
-    controller = RigidTorqueController(sprung(), config, RATE, start_posture())
+    controller = RigidTorqueController(sprung(), config, ACTUATION, start_posture())
     before = bent()
     command = controller.command(before, reference(), PERIOD)
     velocity = np.concatenate([before.base_twist, before.joint_velocities])
@@ -173,7 +173,7 @@ def test_on_soft_ground_the_elbow_turns_by_its_spring():
     config = walking_config().compliant_torque_control
     momentum = replace(config.angular_momentum, recovery={**config.angular_momentum.recovery, GROUP: 0.0})
     config = with_group(replace(config, angular_momentum=momentum))
-    controller = CompliantTorqueController(sprung(), config, RATE, start_posture())
+    controller = CompliantTorqueController(sprung(), config, ACTUATION, start_posture())
     before = sunk_state(sinkage())
     command = controller.command(before, sunk_reference(), PERIOD)
     acceleration = controller.desired_velocity / PERIOD

@@ -9,6 +9,7 @@ from gradiva.whole_body import RigidTorqueController, SolverName, make_solver
 from gradiva.whole_body.torque_control import GroundSearch, GroundSearchConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
+    ACTUATION,
     PERIOD,
     RATE,
     ROBOT,
@@ -287,7 +288,7 @@ def test_a_second_controller_of_one_configuration_is_composed_no_more_and_shares
         return function
 
     config, posture = walking_config().rigid_torque_control, start_posture()
-    first, second = (RigidTorqueController(model_of(ROBOT), config, RATE, posture, counted) for _ in range(2))
+    first, second = (RigidTorqueController(model_of(ROBOT), config, ACTUATION, posture, counted) for _ in range(2))
     assert compiled == ["rigid_torque_control_icub_v2_7"]
     other_way = reference(com_acceleration=np.array([0.3, 0.1, 0.0]))
     before = first.command(state(), reference(), PERIOD).values
@@ -296,5 +297,5 @@ def test_a_second_controller_of_one_configuration_is_composed_no_more_and_shares
     np.testing.assert_array_equal(first.command(state(), reference(), PERIOD).values, before)
     assert np.abs(second.command(state(), other_way, PERIOD).values - before).max() > 0.1
     other = replace(config, wrench_weight=2.0 * config.wrench_weight)
-    RigidTorqueController(model_of(ROBOT), other, RATE, posture, counted)
+    RigidTorqueController(model_of(ROBOT), other, ACTUATION, posture, counted)
     assert len(compiled) == 2

@@ -7,13 +7,14 @@ import pytest
 
 from gradiva.common import RobotInterfaceError, Side
 from gradiva.planner import GoalCommand, WalkingPlanner
-from gradiva.setup import load_setup
+from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simulation import Fault, FaultKind, Push
-from gradiva.walking import SynchronousPlanning, WalkingState
+from gradiva.walking import SynchronousPlanning, WalkingLayers, WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
 from gradiva.yarp_modules.rpc_commands import is_ok
 from gradiva.yarp_modules.walking_session import PlanningWorker
 from tests.waiting import wait_until
+from tests.yarp_modules import walking_double
 from tests.yarp_modules.walking_double import OK, WalkingDouble, shared_layers
 
 pytestmark = pytest.mark.walk
@@ -42,6 +43,29 @@ def test_a_walk_by_commands_alone():
     assert double.controller.state is WalkingState.PREPARED
     assert double.robot.fall is None
     assert double.controller.safety_events == ()
+
+
+def test_a_walk_with_hips_that_bend_reports_their_estimated_deflections(monkeypatch):
+    setup = load_setup("talos", ["flexibility.stiffness=5e3", "walking.prepare_duration=0.3"])
+    layers = WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+    monkeypatch.setattr(walking_double, "fresh_layers", lambda: layers)
+    double, pairs = WalkingDouble(setup=setup), []
+
+    def note():
+        pairs.append((double.session.status.deflections, double.robot.truth().flexible_positions))
+        return double.controller.state is WalkingState.PAUSED
+
+    double.get_ready()
+    assert double.ask("setGoal (0.1 0.0)") == OK
+    double.run(2.0)
+    double.run(20.0, note)
+    assert double.ask("stopWalking") == OK
+    double.run_to(WalkingState.STOPPED)
+    assert double.robot.fall is None
+    estimated, true = np.array(pairs).swapaxes(0, 1)
+    assert np.abs(true).max() > 0.015
+    np.testing.assert_allclose(estimated, true, atol=3e-3)
+    assert dict(double.session.status.items()[1:])["deflections"] == pytest.approx(true[-1], abs=1e-4)
 
 
 def stepping_double(planning=None):

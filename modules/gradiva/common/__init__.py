@@ -2,7 +2,7 @@
 
 from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
 from gradiva.common.configuration import from_table, merge
-from gradiva.common.control_clock import ClockJump, ControlClock, ControlClockConfig
+from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock, ControlClockConfig
 from gradiva.common.errors import (
     ConfigError,
     EstimationError,
@@ -51,6 +51,7 @@ from gradiva.common.so3 import PlanarPose
 __all__ = [
     "GRAVITY",
     "NO_JOINTS",
+    "TIME_ROUNDING",
     "BaseMeasurement",
     "ClockJump",
     "ConfigError",

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from gradiva.common.errors import ConfigError
 
+TIME_ROUNDING = 1e-9
+"""[s] by which sums of periods, and stamps that come as text, are not exact: an instant is reached that much before."""
+
 
 @dataclass(frozen=True, slots=True)
 class ControlClockConfig:

@@ -31,7 +31,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
-from gradiva.experiments.campaigns.centroidal_gaits import centroidal_config, simulate, turning, walking_and_running
+from gradiva.experiments.campaigns.centroidal_gaits import compared_solvers
 from gradiva.experiments.private_network import (
     measure_periodic_stream,
     measure_round_trips,
@@ -57,23 +57,16 @@ from gradiva.middleware import (
     values_messages,
 )
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
-from gradiva.reduced_model import (
-    CentroidalMpc,
-    CentroidalSolution,
-    CentroidalSolver,
-    CentroidalState,
-    InputMemory,
-    com_reference,
-)
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
-from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, SteppingMode, shipped_laws
+from gradiva.simplified_model import BalancePlan, SteppingMode, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS = 2000
+_PASSES = 5  # over the same ticks
 _STIFFNESS, _DAMPING = 1e6, 1e4  # [N/m³], [N·s/m³]
 _PERIOD = 1e-3  # [s] of torque control
 _JOINTS = 16  # of a part: an arm with its hand
@@ -90,11 +83,6 @@ _CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
 _FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
 _CENTROIDAL = ((12, "two_legs"), (20, "two_legs"), (12, "turning"), (20, "turning"))  # samples of the MPC, and the gait
-_PUSH = np.array([4.0, 4.0, 1.0])  # [N] largest on one kilogram, along each axis
-_PUSH_DURATION = 0.3  # [s]
-_TIGHT, _USUAL = 1e-8, 3e-5  # tolerances of IPOPT
-_GAITS = {"two_legs": walking_and_running, "turning": turning}  # only `settled` was chosen by both
-_NO_DEADLINE = 60.0  # [s]
 Row = dict[str, Any]
 Announce = Callable[[str], None]
 
@@ -127,8 +115,6 @@ class BenchmarkSize:
 
 
 FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0)
-
-
 QUICK = BenchmarkSize(3.0, 0.5, 2, 4, 400, 500, 1000, 0.5, 3.0)
 
 
@@ -281,56 +267,16 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
 
 
 def centroidal_rows(samples: int, duration: float, name: str = "two_legs") -> list[Row]:
-    """Time the centroidal MPC in closed loop with pushes, then IPOPT on the same problems from the same warm start.
+    """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
 
-    Two legs of four corners each walk and run for ``duration`` [s], straight on, or heavier ones in a turn by the
-    ``name`` "turning"; every second they are pushed for 0.3 s, at random.
-    The MPC's row also has ``cost_gap``: how much more its trajectories cost than those of a tightly converged IPOPT, as
-    a fraction, median and largest; both are consistent with the dynamics. The first problem, without a last solution,
-    does not count. Times are of the processor, so that a busy machine interrupts neither solver.
+    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`.
     """
-    config = dataclasses.replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
-    exactly = dataclasses.replace(config, solver=CentroidalSolver.IPOPT, tolerance=_USUAL)
-    gait = _GAITS[name](duration)
-    mpc, com = CentroidalMpc(config, gait.body), com_reference(gait.plan, gait.com_height)
-    random, forces = np.random.default_rng(0), dict[int, NDArray]()
-    problems: list[tuple[InputMemory | None, float, CentroidalState, NDArray]] = []
-    ours: list[_Timed] = []
-
-    def push(now: float) -> NDArray:
-        force = forces.setdefault(math.floor(now), random.uniform(-1.0, 1.0, 3) * _PUSH * gait.body.mass)
-        return force if now % 1.0 < _PUSH_DURATION else np.zeros(3)
-
-    def timed(solver: CentroidalMpc, now: float, state: CentroidalState, wrench: NDArray) -> _Timed:
-        start = time.thread_time()
-        solution = solver.update(now, state, gait.plan, com, wrench)
-        return 1e6 * (time.thread_time() - start), solution
-
-    def solve(now: float, state: CentroidalState, wrench: NDArray) -> CentroidalSolution:
-        problems.append((mpc.memory, now, state, wrench))
-        ours.append(timed(mpc, now, state, wrench))
-        return ours[-1][1]
-
-    def solved_again(solver: CentroidalMpc) -> Iterator[_Timed]:
-        for memory, now, state, wrench in problems[1:]:
-            solver.resume(memory)
-            yield timed(solver, now, state, wrench)
-
-    run = simulate(gait, solve, push)
-    if run.reason or run.fallbacks:
-        raise RuntimeError(f"two legs did not go on: {run.reason or f'{run.fallbacks} solutions missing'}")
-    reference = list(solved_again(CentroidalMpc(exactly, gait.body)))
-    tight = list(solved_again(CentroidalMpc(dataclasses.replace(exactly, tolerance=_TIGHT), gait.body)))
-    gaps = [found.cost / best.cost - 1.0 for (_, found), (_, best) in zip(ours[1:], tight, strict=True)]
-    name = f"reduced_model.centroidal_mpc/{name}_{samples}"
-    rows = [
-        benchmark_row(title, [time_us for time_us, _ in solutions], max(found.violation for _, found in solutions))
-        for title, solutions in ((name, ours[1:]), (f"{name}.ipopt", reference))
-    ]
-    return [rows[0] | {"cost_gap": {"median": float(np.median(gaps)), "max": max(gaps)}}, rows[1]]
-
-
-_Timed = tuple[float, CentroidalSolution]  # time of the processor [µs], solution
+    compared, title = compared_solvers(samples, duration, name), f"reduced_model.centroidal_mpc/{name}_{samples}"
+    ours, reference = (
+        benchmark_row(row, [1e6 * time for time, _ in solved], max(found.violation for _, found in solved))
+        for row, solved in ((title, compared.ours), (f"{title}.ipopt", compared.ipopt))
+    )
+    return [ours | {"cost_gap": {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}}, reference]
 
 
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:
@@ -372,6 +318,18 @@ def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
     finally:
         gc.enable()
     return samples[min(_WARM_UP, len(samples) // 10) :]
+
+
+def least_durations(calls: Sequence[Callable[[], object]], begin: Callable[[], None]) -> npt.NDArray[np.float64]:
+    """Make the calls some times over, each time after ``begin``; return the least duration of each call, [µs].
+
+    A busy machine interrupts other calls each time: the percentiles that are left are those of the calls.
+    """
+    passes = []
+    for _ in range(_PASSES):
+        begin()
+        passes.append(durations(calls))
+    return np.min(passes, axis=0)
 
 
 def benchmark_row(
@@ -430,7 +388,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     ticks = RecordedTicks(setup.robot.name)
     walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
     _keep_whole_body(ticks, walk.layers.whole_body)
-    walk.layers.model_control = _BalanceRecorder(walk.layers.model_control, ticks)
+    note_calls(walk.layers.model_control, "update", lambda *arguments: ticks.model_control.append(arguments))
     _time_plant(walk, ticks)
     started = time.perf_counter()
     stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
@@ -467,23 +425,6 @@ def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
         ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
 
     note_commands(layer, note)
-
-
-class _BalanceRecorder(BalanceLayer):
-    """A layer 2 that keeps what it is given."""
-
-    def __init__(self, inner: BalanceLayer, ticks: RecordedTicks) -> None:
-        self._inner = inner
-        self._ticks = ticks
-
-    def reset(self) -> None:
-        """See ``BalanceLayer.reset``."""
-        self._inner.reset()
-
-    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
-        """See ``BalanceLayer.update``."""
-        self._ticks.model_control.append((state, plan, time, period))
-        return self._inner.update(state, plan, time, period)
 
 
 def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
@@ -610,10 +551,9 @@ def flexible_rows(robot: str, compiler: Compiler, duration: float) -> list[dict[
     observer = walk.layers.estimator.flexible_joints
     assert observer is not None, f"{robot} has no flexible joints"
     end = note_calls(observer, "update", lambda *sample: samples.append(sample))
-    law = _torque_row(f"whole_body.tsid_flex/{robot}", walk, duration)
+    law = _torque_row(f"whole_body.tsid_flex/{robot}", walk, duration, least_feet=1)
     end()
-    observer.reset()
-    observed = durations(partial(observer.update, *sample) for sample in samples)
+    observed = least_durations([partial(observer.update, *sample) for sample in samples], observer.reset)
     steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
     return [
         law,
@@ -622,22 +562,24 @@ def flexible_rows(robot: str, compiler: Compiler, duration: float) -> list[dict[
     ]
 
 
-def _torque_row(name: str, walk: SimulatedWalk, duration: float) -> dict[str, Any]:
-    """Walk, and return the row of layer 3."""
-    controller, ticks, start = _recorded(walk, duration)
-    controller.reset(start)
-    samples = durations(partial(controller.command, *tick) for tick in ticks)
+def _torque_row(name: str, walk: SimulatedWalk, duration: float, least_feet: int = 2) -> dict[str, Any]:
+    """Walk, and return the row of layer 3 in the ticks in which so many feet stand."""
+    controller, ticks, start = _recorded(walk, duration, least_feet)
+    calls = [partial(controller.command, *tick) for tick in ticks]
+    samples = least_durations(calls, lambda: controller.reset(start))
     return benchmark_row(name, samples, _largest_violation(controller, ticks, start))
 
 
-def _recorded(walk: SimulatedWalk, duration: float) -> tuple[TorqueController, list[Tick], RobotPosture]:
-    """Walk, and return the controller, what it was given on two feet, and where it began."""
+def _recorded(
+    walk: SimulatedWalk, duration: float, least_feet: int
+) -> tuple[TorqueController, list[Tick], RobotPosture]:
+    """Walk, and return the controller, what it was given on so many feet, and where it began."""
     controller, robot = walk.layers.whole_body, walk.setup.robot.name
     assert isinstance(controller, TorqueController)
     ticks: list[Tick] = []
 
     def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
-        if reference.left_foot.in_contact and reference.right_foot.in_contact:
+        if reference.left_foot.in_contact + reference.right_foot.in_contact >= least_feet:
             ticks.append((state, reference, period))
 
     end = note_commands(controller, note)

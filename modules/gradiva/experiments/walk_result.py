@@ -270,9 +270,19 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     why, tilt = failure or walk.controller.reason, _tilt(walk)
     if tilt > _LEANING:
         why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
+    elif stopped := _stopped_by_event(walk):
+        return _Ending("stopped", stopped, diagnose_walk(walk))
     else:
         outcome = "stopped"
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+
+
+def _stopped_by_event(walk: SimulatedWalk) -> str:
+    """Return the event after which the robot finished its step, with its time, and that it did; else empty."""
+    events = [event for event in walk.controller.safety_events if event.text == walk.controller.reason]
+    if not events or walk.controller.state is not WalkingState.STOPPED:
+        return ""
+    return f"{events[0].text} at {events[0].time:.2f} s; it closed its feet and stands"
 
 
 def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:

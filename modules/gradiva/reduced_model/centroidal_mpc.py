@@ -3,10 +3,11 @@ r"""Centroidal MPC: contact forces and contact locations over a horizon, by real
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as cs
 import numpy as np
@@ -14,16 +15,7 @@ import numpy.typing as npt
 import osqp
 import scipy.sparse as sparse
 
-from gradiva.common import (
-    GRAVITY,
-    ConfigError,
-    EstimationError,
-    NDArray,
-    NoSolutionFound,
-    freeze_arrays,
-    sealed,
-    so3,
-)
+from gradiva.common import GRAVITY, ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
 from gradiva.reduced_model.centroidal_problem import (
     FREE,
     CentroidalBody,
@@ -178,19 +170,32 @@ class InputMemory:
     failures: int = 0
 
 
-class TrajectorySolver(Protocol):
+class TrajectorySolver(ABC):
     """Solves the problem whose parameters are set.
 
     Attributes:
         iterations: Of the last solution.
         solve_time: Of the last solution, [s].
-        deadline: Time of a solution, beyond which it counts as missing, [s]; infinite: none.
     """
 
-    iterations: int
-    solve_time: float
-    deadline: float
+    iterations, solve_time, _deadline = 0, 0.0, math.nan
 
+    @property
+    def deadline(self) -> float:
+        """Time of a solution, beyond which it counts as missing, [s]; infinite: none."""
+        return self._deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float) -> None:
+        if deadline != self._deadline:
+            self._deadline = deadline
+            self._limit(deadline)
+
+    @abstractmethod
+    def _limit(self, deadline: float) -> None:
+        """Have the solver stop after ``deadline`` [s]."""
+
+    @abstractmethod
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """Return a solution, consistent, shape (n,).
 
@@ -202,10 +207,9 @@ class TrajectorySolver(Protocol):
         Raises:
             NoSolutionFound: There is none, or not in time.
         """
-        ...
 
 
-class RealTimeIteration:
+class RealTimeIteration(TrajectorySolver):
     """One to three quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
 
     The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
@@ -216,7 +220,6 @@ class RealTimeIteration:
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
         self._problem, self._config = problem, config
-        self.iterations, self.solve_time = 0, 0.0
         rows = problem.jacobian_pattern.shape[0]
         self._duals = np.zeros(rows)
         self._units = np.ones(problem.size)  # of the variables within OSQP
@@ -251,16 +254,9 @@ class RealTimeIteration:
         self._workspace, self._program = program, program._solver
         self._deadline = config.deadline
 
-    @property
-    def deadline(self) -> float:
+    def _limit(self, deadline: float) -> None:
         """See ``TrajectorySolver``."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, deadline: float) -> None:
-        if deadline != self._deadline:
-            self._deadline = deadline
-            self._workspace.update_settings(time_limit=deadline)
+        self._workspace.update_settings(time_limit=deadline)
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
@@ -315,27 +311,18 @@ class RealTimeIteration:
             block[:-intervals] = block[intervals:].copy()
 
 
-class InteriorPoint:
+class InteriorPoint(TrajectorySolver):
     """IPOPT on the nonlinear program itself: the reference."""
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
         self._problem, self._config = problem, config
-        self.iterations, self.solve_time, self._deadline = 0, 0.0, math.nan
         self.deadline = config.deadline
 
-    @property
-    def deadline(self) -> float:
-        """See ``TrajectorySolver``."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, deadline: float) -> None:
+    def _limit(self, deadline: float) -> None:
         """Build the solver, whose options are fixed."""
-        if deadline == self._deadline:
-            return
-        self._deadline = deadline
         options: dict[str, Any] = {
             "print_time": False,
+            "record_time": True,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
             "ipopt.tol": self._config.tolerance,

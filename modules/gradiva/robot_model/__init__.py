@@ -2,7 +2,13 @@
 
 from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, built_once, interpreted
-from gradiva.robot_model.flexible_joints import DeflectionAxis, FlexibilityConfig, FlexibleJoint, flexible_urdf
+from gradiva.robot_model.flexible_joints import (
+    DeflectionAxis,
+    FlexibilityConfig,
+    FlexibleJoint,
+    deflection_note,
+    flexible_urdf,
+)
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import (
     IdynTreeModel,
@@ -74,6 +80,7 @@ __all__ = [
     "built_once",
     "check_inertias",
     "clean",
+    "deflection_note",
     "fixed_rotation",
     "flexible_urdf",
     "force_torque_mount",

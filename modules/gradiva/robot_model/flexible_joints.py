@@ -12,6 +12,7 @@ matrix stays regular because each fictitious joint carries a leg. Physics engine
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, nearest_name
+from gradiva.common import ConfigError, ModelError, NDArray, nearest_name
 
 _LIMIT = "1.5"  # [rad] a robot that bends so far has fallen
 UNLIMITED = 1e6  # [N·m], [rad/s] limits of flexible joints, which nothing commands
@@ -127,6 +128,18 @@ class FlexibilityConfig:
         places = ((joint, axis) for joint in self.joints for axis in self.axes)
         numbers = zip(stiffness.tolist(), np.broadcast_to(damping, self._size).tolist(), strict=True)
         return tuple(FlexibleJoint(*place, *pair) for place, pair in zip(places, numbers, strict=True))
+
+
+def deflection_note(flexible: Iterable[FlexibleJoint], joints: Sequence[str], positions: NDArray) -> str:
+    """Return how far links bend at most, to stand behind the time in pictures; empty of a robot shown rigid.
+
+    Args:
+        flexible: Flexible joints of the robot.
+        joints: Names of the joints that are shown.
+        positions: Of these, [rad], shape (n,).
+    """
+    bent = [abs(float(positions[joints.index(joint.name)])) for joint in flexible if joint.name in joints]
+    return f", links bent by {math.degrees(max(bent)):.1f} deg" if bent else ""
 
 
 def flexible_urdf(path: Path, joints: Iterable[FlexibleJoint], mass: float = 0.0, inertia: float = 0.0) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -208,11 +209,9 @@ class RobotPorts:
 
 
 def _refuse_twins(kind: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ConfigError(f"{kind} '{name}' is named twice")
-        seen.add(name)
+    twins = [name for name, count in Counter(names).items() if count > 1]
+    if twins:
+        raise ConfigError(f"{kind} '{twins[0]}' is named twice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +297,10 @@ class JointGroup:
             values = getattr(self, name)
             if isinstance(values, tuple) and len(values) != len(self.joints):
                 raise ConfigError(f"{name}={list(values)} has {len(values)} values for {len(self.joints)} joints")
-            if any(value < 0.0 for value in _values(values)):
+            if any(value < 0.0 for value in self.per_joint(name)):
                 raise ConfigError(f"{name}={values}, must not be negative")
         for name in (*(("stiffness",) if self.actuated else ()), "velocity_limit", "torque_limit"):
-            if not all(value > 0.0 for value in _values(getattr(self, name))):
+            if not all(value > 0.0 for value in self.per_joint(name)):
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
         self._check_drives()
 
@@ -315,7 +314,7 @@ class JointGroup:
             if full > 0.0 and full >= none:
                 raise ConfigError(f"full_torque_speed={full}, must be below no_load_speed={none}")
         for name in ("gear_loss", "velocity_feedforward"):
-            if any(value > 1.0 for value in _values(getattr(self, name))):
+            if any(value > 1.0 for value in self.per_joint(name)):
                 raise ConfigError(f"{name}={getattr(self, name)}, must not exceed 1")
         gains = zip(*map(self.per_joint, ("stiffness", "integral_gain", "velocity_stiffness")), strict=True)
         for (stiffness, gain, part), limit in zip(gains, self.per_joint("integral_limit"), strict=True):
@@ -330,10 +329,6 @@ FLEXIBLE_GROUP = "flexible_joints"
 
 QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "PerJoint")
 """Fields of a `JointGroup` that are numbers, one for the group or one a joint."""
-
-
-def _values(numbers: PerJoint) -> tuple[float, ...]:
-    return numbers if isinstance(numbers, tuple) else (numbers,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -453,7 +448,9 @@ class RobotDescription:
     flexible_joints: tuple[FlexibleJoint, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_positive(self, "mass", "com_height", "step_width", "max_speed")
+        for name in ("mass", "com_height", "step_width", "max_speed"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
         if self.max_slope_deg is not None and min(self.max_slope_deg) <= 0.0:
             raise ConfigError(f"max_slope_deg={self.max_slope_deg}, must be positive")
         for joint, (lower, upper) in self.position_limits.items():
@@ -466,10 +463,8 @@ class RobotDescription:
                 raise ConfigError(f"rotor_couplings: no joint '{joint}'{nearest_name(joint, self.joints)}")
         if self.ports is not None:
             wired = {*self.actuated_joints, *self.measured_joints}
-            self.ports.check(
-                [joint for joint in self.joints if joint in wired],
-                (sensor.name for sensor in self.force_torque_sensors),
-            )
+            contacts = [sensor.name for sensor in self.force_torque_sensors]
+            self.ports.check([joint for joint in self.joints if joint in wired], contacts)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -599,9 +594,3 @@ class RobotDescription:
     def model_path(self) -> Path:
         """The URDF as a path."""
         return Path(self.model_file)
-
-
-def _check_positive(described: RobotDescription, *names: str) -> None:
-    for name in names:
-        if getattr(described, name) <= 0.0:
-            raise ConfigError(f"{name}={getattr(described, name)}, must be positive")

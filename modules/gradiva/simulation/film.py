@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, RobotPosture, WalkingError, so3
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.scene import build_scene
 
@@ -95,7 +95,7 @@ def film(
     on_frame: Callable[[int, int], None] = lambda done, total: None,
     soles: Sequence[FilmedSole] = (),
 ) -> None:
-    """Write a film of a motion, with the time of ``times`` in each picture.
+    """Write a film of a motion, with the time of ``times`` in each picture, and how far links that bend do so at most.
 
     Args:
         description: Of the robot.
@@ -121,7 +121,9 @@ def film(
     with writer, _Studio(description, form, extent) as studio:
         for done, (time, target) in enumerate(zip(frames, targets, strict=True), start=1):
             drawn = [sole for sole in soles if sole.start <= time]
-            writer.append_data(studio.picture(motion.at(time), target, f"{time:.2f} s", drawn))
+            posture = motion.at(time)
+            note = deflection_note(description.flexible_joints, description.joints, posture.joint_positions)
+            writer.append_data(studio.picture(posture, target, f"{time:.2f} s{note}", drawn))
             on_frame(done, len(frames))
 
 

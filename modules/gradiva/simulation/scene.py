@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gradiva.common import ModelError, NDArray
 from gradiva.robot_model import RobotDescription, read_collada
 from gradiva.simulation.plant import load_tree
-from gradiva.simulation.rigid_tree import add_bodies, quaternion
+from gradiva.simulation.rigid_tree import RigidBody, RigidTree, add_bodies, quaternion
 from gradiva.simulation.urdf import Visual
 
 _HEADER = 84  # bytes of a binary STL before its triangles
@@ -20,6 +20,9 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attri
 _FINEST_GRID, _COARSEST_GRID = 256, 8  # cells along the longest edge of a mesh
 READABLE = (".stl", ".dae")
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
+_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
+_DISC_THICKNESS = 0.004  # [m] half of it
+_STRAIGHT, _BENT = [0.75, 0.78, 0.82, 1.0], [0.78, 0.19, 0.17, 1.0]  # their colours
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
 _SHAPES = {
     "box": mujoco.mjtGeom.mjGEOM_BOX,
@@ -42,12 +45,28 @@ def build_scene(description: RobotDescription, width: int, height: int) -> mujoc
     for body in tree.bodies:
         for visual in body.visuals:
             _add_visual(spec, spec.body(body.name), visual, description.model_path, meshes)
+    _add_discs(spec, tree, description)
     spec.visual.global_.offwidth = width
     spec.visual.global_.offheight = height
     spec.stat.extent = 1.0  # [m] the unit of the clipping planes below
     spec.visual.map.znear = 0.05
     spec.visual.map.zfar = 40.0
     return spec.compile()
+
+
+def _add_discs(spec: mujoco.MjSpec, tree: RigidTree, description: RobotDescription) -> None:
+    """Add a disc on either side of the flexible joints of a link; they coincide while it is straight (thesis, 9.5)."""
+    bending: dict[str, list[RigidBody]] = {}
+    for joint in description.flexible_joints:
+        if joint.name in description.joints:
+            bending.setdefault(joint.joint, []).append(tree.body_of(f"{joint.name}_link"))
+    radius, height = (part * description.com_height for part in _DISC)
+    lifted = np.array([0.0, 0.0, height])
+    for first, *_, last in bending.values():
+        before = first.pose[:3, 3] + lifted
+        for body, place, colour in ((tree.bodies[first.parent], before, _STRAIGHT), (last, lifted, _BENT)):
+            disc = spec.body(body.name).add_geom(pos=place, rgba=colour, contype=0, conaffinity=0)
+            disc.type, disc.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [radius, _DISC_THICKNESS, 0.0]
 
 
 def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:

@@ -316,7 +316,8 @@ PLOTS = (
     ),
     Plot(
         "Flexible joints",
-        "Deflection of the links that bend: solid estimated, dashed true, and the error of the estimate.",
+        "Deflection of the links that bend: solid estimated, dashed true; last the errors of the estimates, in the same"
+        " colours.",
         DEFLECTION_SIGNALS,
         plot_deflections,
         is_special=True,

@@ -182,6 +182,17 @@ class LinkPoses:
         body = self._model.getLinkName(self._model.getFrameLink(frame))
         return Attachment(body, transform.getPosition().toNumPy(), transform.getRotation().toNumPy())
 
+    def before(self, joint: str) -> Attachment:
+        """Return where a joint sits on the link before it."""
+        index = self._model.getJointIndex(joint)
+        parent = self._model.getJoint(index).getFirstAttachedLink()
+        transform = self._model.getJoint(index).getRestTransform(
+            parent, self._model.getJoint(index).getSecondAttachedLink()
+        )
+        return Attachment(
+            self._model.getLinkName(parent), transform.getPosition().toNumPy(), transform.getRotation().toNumPy()
+        )
+
     def poses(self, base_position: NDArray, base_rotation: NDArray, joint_positions: NDArray) -> dict[str, NDArray]:
         """Return the pose of each body, world, homogeneous, shape (4, 4).
 

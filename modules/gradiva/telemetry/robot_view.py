@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -14,7 +14,7 @@ import viser
 import viser.transforms
 
 from gradiva.common import NDArray, Side
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, ZMP
 from gradiva.telemetry.robot_meshes import LinkPoses, load_meshes
 from gradiva.telemetry.walk_record import Footprint
@@ -25,6 +25,12 @@ Colour = tuple[float, float, float]
 BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
 
 _POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
+_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
+_DISC_POINTS = 48  # [-]
+_ANGLES = np.linspace(0.0, 2.0 * np.pi, _DISC_POINTS)
+_RIM = np.column_stack((_DISC[0] * np.cos(_ANGLES), _DISC[0] * np.sin(_ANGLES), np.full(_DISC_POINTS, _DISC[1])))
+_DISC_FACES = np.array([(0, point, point + 1) for point in range(1, _DISC_POINTS - 1)], dtype=np.int64)
+_STRAIGHT, _BENT = (0.75, 0.78, 0.82), (0.78, 0.19, 0.17)  # colours of the two
 _POINT_RADIUS = 0.02  # m
 _OPACITY = 0.5  # [-] of the transparent robot
 _GRAVITY = 9.81  # [m/s²]
@@ -102,7 +108,7 @@ class RobotView:
             joint_positions: [rad], shape (n,), in the order of the description.
             points: Any of ``com``, ``dcm`` and ``zmp``: world, [m], shape (2,) on the ground or (3,).
             forces: Of the ground on each foot: where [m], and the force [N], world, shape (3,) each.
-            time: On the clock of the log, [s]; stands above the robot.
+            time: On the clock of the log, [s]; stands above the robot, with the largest deflection of links that bend.
         """
         poses = self._links.poses(base_position, base_rotation, joint_positions)
         stacked = np.stack([poses[body] for body in self._frames])
@@ -113,7 +119,9 @@ class RobotView:
                 handle.position, handle.wxyz = pose[:3, 3], quaternion
             self._show_points(points or {})
             self._show_forces(forces or {})
-            self._show_time(base_position, time)
+            robot = self._description
+            note = deflection_note(robot.flexible_joints, robot.joints, joint_positions)
+            self._show_time(base_position, time, note)
 
     def footprints(self, footprints: Sequence[Footprint], nominal: Sequence[Footprint] = ()) -> None:
         """Show soles instead of those shown before; the floor moves to the height of the lowest.
@@ -159,12 +167,12 @@ class RobotView:
             if arrow.visible:
                 arrow.points = np.array([[tail, tip]], dtype=np.float32)
 
-    def _show_time(self, base_position: NDArray, time: float | None) -> None:
+    def _show_time(self, base_position: NDArray, time: float | None, note: str) -> None:
         self._clock.visible = time is not None
         if time is not None:
             height = self._ground_height + _CLOCK_HEIGHT * self._description.com_height
             self._clock.position = np.array([base_position[0], base_position[1], height])
-            self._clock.text = f"{time:.2f} s"
+            self._clock.text = f"{time:.2f} s{note}"
 
     def _body_meshes(self) -> BodyMeshes:
         """Return one mesh for each moving link and colour: vertices and faces, in the frame of that link."""
@@ -172,12 +180,26 @@ class RobotView:
         for mesh in load_meshes(self._description.model_path):
             place = self._links.attachment(mesh.link)
             parts[place.body, mesh.colour].append((mesh.vertices @ place.rotation.T + place.position, mesh.faces))
+        for body, colour, vertices in self._discs():
+            parts[body, colour].append((vertices, _DISC_FACES))
         merged: BodyMeshes = {}
         for key, shapes in parts.items():
             starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
             faces = np.vstack([faces + start for (_, faces), start in zip(shapes, starts, strict=False)])
             merged[key] = (np.vstack([vertices for vertices, _ in shapes]), faces)
         return merged
+
+    def _discs(self) -> Iterator[tuple[str, Colour, NDArray]]:
+        """Yield body, colour and vertices of the discs on either side of the flexible joints of a link."""
+        robot, links = self._description, dict[str, list[str]]()
+        for joint in robot.flexible_joints:
+            if joint.name in robot.joints:
+                links.setdefault(joint.joint, []).append(joint.name)
+        rim = robot.com_height * _RIM
+        for first, *_, last in links.values():
+            before = self._links.before(first)
+            yield before.body, _STRAIGHT, rim @ before.rotation.T + before.position
+            yield f"{last}_link", _BENT, rim
 
     def _add_robot(self, meshes: BodyMeshes) -> dict[str, viser.FrameHandle]:
         scene, frames = self.server.scene, dict[str, viser.FrameHandle]()

@@ -274,13 +274,10 @@ def plot_deflections(record: WalkRecord) -> Figure:
     figure, axes = panels([*titles, *["estimated less true [mrad]"] * has_errors], times)
     for column, (axis, joint) in enumerate(zip(axes, info.elements, strict=False)):
         if joint in known:
-            estimated = log[name][:, known.index(joint)]
-            line(axis, times, 1e3 * estimated, ZMP, "estimated")
-            colour = _JOINT_COLOURS[column % len(_JOINT_COLOURS)]
-            line(axes[-1], times, 1e3 * (estimated - true[:, column]), colour, joint, width=0.8)
+            estimated, colour = log[name][:, known.index(joint)], _JOINT_COLOURS[column % len(_JOINT_COLOURS)]
+            line(axis, times, 1e3 * estimated, colour, "estimated")
+            line(axes[-1], times, 1e3 * (estimated - true[:, column]), colour, width=0.8)
         reference(axis, times, 1e3 * true[:, column], "true")
-    if has_errors:
-        axes[-1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, ncols=4, fontsize=6.5)
     return _finish(figure, axes, record)
 
 
@@ -289,7 +286,7 @@ def plot_solutions(record: WalkRecord) -> Figure:
     log, times = record.log, record.log.times
     figure, axes = panels(["time of the solver [ms]", "decisions so far [-]"], times, height=1.7)
     line(axes[0], times, 1e3 * log[SOLVER_SIGNALS[0]][:, 0], DCM, width=0.8)
-    for signal, colour, name in zip(SOLVER_SIGNALS[1:], (WARNING, ZMP), ("last one shifted", "late"), strict=True):
+    for signal, colour, name in zip(SOLVER_SIGNALS[1:], (WARNING, INK), ("last one shifted", "late"), strict=True):
         line(axes[1], times, log[signal][:, 0], colour, name)
     axes[0].set_ylim(bottom=0.0)
     axes[1].set_ylim(bottom=0.0)

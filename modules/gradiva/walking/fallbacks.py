@@ -11,6 +11,7 @@ import numpy as np
 from gradiva.common import (
     ControlMode,
     JointCommand,
+    LowPass,
     Measurement,
     NDArray,
     NoSolutionFound,
@@ -250,29 +251,41 @@ class ZmpWithoutFoot:
 
     Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and may be taken from the
     reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
-    fall, with this one none.
+    fall, with this one none. It passes the low pass of the estimated one: unfiltered, the loop from ZMP to CoM and
+    servos is unstable, and the robot shakes at half the rate of the ticks.
     """
 
-    def __init__(self, weight: float, zmp_offset: tuple[float, float], minimum_load: float) -> None:
+    def __init__(
+        self, weight: float, zmp_offset: tuple[float, float], minimum_load: float, time_constant: float
+    ) -> None:
         """Take the constants.
 
         Args:
             weight: Of the robot, [N].
             zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
             minimum_load: Below it a foot has no centre of pressure, [N].
+            time_constant: Of the low pass, [s].
         """
+        self._filter = LowPass(time_constant)
         self._weight = weight
         self._zmp_offset = zmp_offset
         self._minimum_load = minimum_load
 
-    def corrected(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> RobotState:
-        """Return the state with the ZMP of the trusted feet; itself while all are trusted."""
+    def corrected(
+        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], period: float
+    ) -> RobotState:
+        """Return the state with the filtered ZMP of the trusted feet; itself while all are trusted.
+
+        Called once in each tick, of ``period`` [s].
+        """
         if not untrusted:
+            self._filter.value = state.zmp_position
             return state
         zmp = self.zmp(state, reference, untrusted)
         if zmp is None:
+            self._filter.reset()
             return altered(state, zmp_is_measured=False)
-        return altered(state, zmp_position=zmp)
+        return altered(state, zmp_position=self._filter.update(zmp, period))
 
     def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
         """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from gradiva.common import (
+    TIME_ROUNDING,
     FootReference,
     PlanarPose,
     PlanningError,
@@ -304,7 +305,7 @@ class PlanFollower:
         if asked is None:
             return
         self._asked, self._coming, self._is_stale = asked, None, True
-        if time >= self._asked_after_change + _PAUSE:
+        if time + TIME_ROUNDING >= self._asked_after_change + _PAUSE:
             self._asked_after_change = time
             request = self._request(asked.request.command, time, asked.attempt)
             self._submit(replace(asked, request=request, time=time))
@@ -361,7 +362,7 @@ class PlanFollower:
 
     def is_catching(self, time: float) -> bool:
         """Return whether a step that was moved or made to catch a push is under way, or the one after it."""
-        return time < self._caught_until
+        return time + TIME_ROUNDING < self._caught_until
 
     def is_recovering(self, time: float) -> bool:
         """Return whether a robot that stands was pushed shortly before ``time`` [s]; see ``StandingAdaptation``."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradiva.common import (
+    TIME_ROUNDING,
     FootReference,
     NDArray,
     PlanarPose,
@@ -150,7 +151,8 @@ class ReactiveStepping:
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
-        if not 0.0 < left <= config.wait or self._waited >= config.longest_wait or not state.zmp_is_measured:
+        is_imminent = TIME_ROUNDING < left <= config.wait + TIME_ROUNDING
+        if not is_imminent or self._waited >= config.longest_wait or not state.zmp_is_measured:
             return None
         loads = {side: max(0.0, float(state.foot_wrench(side)[2])) for side in Side}
         way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
@@ -166,7 +168,7 @@ class ReactiveStepping:
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         time = reference.time
-        if step.touch_down - time < self._config.frozen or self._is_landing(state, reference, step):
+        if step.touch_down - time < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
             return None
         if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
             self._rests = nominal
@@ -248,15 +250,15 @@ class ReactiveStepping:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self._shortest - elapsed, config.shortest_fall))
-        is_falling = elapsed > config.last_delay * planned
+        is_falling = elapsed > config.last_delay * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         config, old = self._config, step.footstep.pose
-        touch_down = time + adapted.time_left
+        touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
         is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > config.minimum_move
-        if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay:
+        if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay + TIME_ROUNDING:
             return None
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)

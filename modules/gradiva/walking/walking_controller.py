@@ -297,13 +297,14 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        known = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
+        untrusted, period = layers.safety.untrusted_feet, self._tick.period
+        known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
         reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        desired = self._balance_reference(state, reference, time)
+        desired = self._balance_reference(known, reference, time)
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
             self._follower.aim(desired.contact_targets, state, reference, time)
@@ -339,7 +340,6 @@ class WalkingController:
             layers.swing_momentum.zmp_shift(reference),
             lambda duration: plan.contacts(time, duration),
         )
-        state = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
         return layers.model_control.update(state, now, time, self._tick.period)
 
     def _update_plan(self, time: float) -> None:

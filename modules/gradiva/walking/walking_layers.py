@@ -59,6 +59,7 @@ from gradiva.whole_body import (
     ServoFeedforwardConfig,
     ServoInverse,
     Task,
+    TorqueActuation,
     VelocityController,
     WholeBodyController,
     own_tasks,
@@ -179,7 +180,10 @@ class WalkingLayers:
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
         )
         self.zmp_without_foot = ZmpWithoutFoot(
-            self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
+            self.mass * GRAVITY,
+            config.planner.zmp_offset,
+            config.state_estimator.minimum_load,
+            config.state_estimator.zmp_time_constant,
         )
 
     def _refer(self, compiler: Compiler) -> None:
@@ -269,16 +273,14 @@ class WalkingLayers:
         config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
         motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
-        friction = FrictionCompensator(model, config.drives, compiler)
+        actuation = TorqueActuation(rate, FrictionCompensator(model, config.drives, compiler), motion)
+        common = actuation, posture, compiler, self._tasks
         if config.torque_control.ground is GroundModel.COMPLIANT:
-            return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
-            )
+            return CompliantTorqueController(model, config.compliant_torque_control, *common)
         rigid = config.rigid_torque_control
         if self.knows_flexible_joints:
-            law = config.flexible_torque_control
-            return FlexibleTorqueController(model, rigid, law, rate, posture, compiler, self._tasks, friction, motion)
-        return RigidTorqueController(model, rigid, rate, posture, compiler, self._tasks, friction, motion)
+            return FlexibleTorqueController(model, rigid, config.flexible_torque_control, *common)
+        return RigidTorqueController(model, rigid, *common)
 
 
 def _check_actuation(robot: RobotDescription) -> None:

@@ -30,7 +30,7 @@ from gradiva.whole_body.tasks import (
     Task,
     own_tasks,
 )
-from gradiva.whole_body.torque_control import TorqueController
+from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
 from gradiva.whole_body.walking_tasks import (
     frame_acceleration,
     rotation_error,
@@ -64,6 +64,7 @@ __all__ = [
     "ServoInverse",
     "SolverName",
     "Task",
+    "TorqueActuation",
     "TorqueController",
     "VelocityController",
     "WholeBodyController",

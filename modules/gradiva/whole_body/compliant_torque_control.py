@@ -26,7 +26,6 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -44,6 +43,7 @@ from gradiva.whole_body.tasks import (
 )
 from gradiva.whole_body.torque_control import (
     GroundSearchConfig,
+    TorqueActuation,
     TorqueBody,
     TorqueController,
     TorqueProblem,
@@ -431,12 +431,10 @@ class CompliantTorqueController(TorqueController):
         self,
         model: IdynTreeModel,
         config: CompliantTorqueControlConfig,
-        torque_rate: float,
+        actuation: TorqueActuation,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionCompensator | None = None,
-        motion: CommandedMotion | None = None,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
@@ -451,7 +449,7 @@ class CompliantTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(built_once(key, problem), config.search, torque_rate, posture, friction, motion)
+        super().__init__(built_once(key, problem), config.search, actuation, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

@@ -34,9 +34,9 @@ from gradiva.common import (
 )
 from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.whole_body.composed_problem import Priority
-from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, check_task, refuse_negative
+from gradiva.whole_body.torque_control import TorqueActuation
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
@@ -186,28 +186,21 @@ class FlexibleTorqueController(RigidTorqueController):
         model: IdynTreeModel,
         rigid: RigidTorqueControlConfig,
         config: FlexibleTorqueControlConfig,
-        torque_rate: float,
+        actuation: TorqueActuation,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionCompensator | None = None,
-        motion: CommandedMotion | None = None,
     ) -> None:
-        """Build the problem.
+        """Build the problem; see ``RigidTorqueController``.
 
         Args:
             model: The robot, its flexible joints passive joints behind the actuated ones.
             rigid: Tasks and limits that both laws have.
             config: Those of this law.
-            torque_rate: By which a torque may change, [N·m/s].
-            posture: Where the robot begins, of the actuated joints.
-            compiler: How the problem's function becomes fast.
-            tasks: From outside of the package, beside those of walking.
-            friction: Of the drives, compensated beside the problem; None: the drives have none.
-            motion: Completes the measured velocities of all joints; None: they are of the present.
-
-        Raises:
-            ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
+            actuation: As there, its motion of all joints.
+            posture: Of the actuated joints.
+            compiler: As there.
+            tasks: As there.
         """
         actuated = len(model.description.actuated)
         self._joints, self._moving = slice(0, actuated), slice(0, 6 + actuated)
@@ -223,8 +216,7 @@ class FlexibleTorqueController(RigidTorqueController):
         self._transition_duration = config.transition.duration if config.transition.weight > 0.0 else None
         if self._transition_duration is not None:
             tasks += [WrenchTransitionTask(side, config.transition) for side in Side]
-        start, horizon = self._complete(posture), config.spring_horizon
-        super().__init__(model, law, torque_rate, start, compiler, tasks, friction, motion, horizon)
+        super().__init__(model, law, actuation, self._complete(posture), compiler, tasks, config.spring_horizon)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

@@ -48,12 +48,7 @@ from gradiva.robot_model import (
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import (
-    Body,
-    SoftTaskConfig,
-    Task,
-    distinct,
-)
+from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, distinct
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTask,
     ComTask,
@@ -192,11 +187,8 @@ class InverseKinematics:
         self, model: IdynTreeModel, config: InverseKinematicsConfig, compiler: Compiler, tasks: Sequence[Task]
     ) -> ComposedProblem:
         dynamics = SymbolicDynamics.of(model)
-        body, joints, base = (
-            Body(dynamics),
-            cs.SX.sym("joint_velocities", dynamics.joints),
-            cs.SX.sym("base_velocity", 6),
-        )
+        body, base = Body(dynamics), cs.SX.sym("base_velocity", 6)
+        joints = cs.SX.sym("joint_velocities", dynamics.joints)
         body.parameters.add(
             base_position=dynamics.base_position,
             base_rotation=dynamics.base_rotation,

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -39,6 +38,7 @@ from gradiva.whole_body.torque_control import (
     Form,
     GroundSearchConfig,
     RigidGroundBody,
+    TorqueActuation,
     TorqueBody,
     TorqueController,
     TorqueProblem,
@@ -188,12 +188,10 @@ class RigidTorqueController(TorqueController):
         self,
         model: IdynTreeModel,
         config: RigidTorqueControlConfig,
-        torque_rate: float,
+        actuation: TorqueActuation,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionCompensator | None = None,
-        motion: CommandedMotion | None = None,
         spring_horizon: float = 0.0,
     ) -> None:
         """Build the problem.
@@ -201,12 +199,10 @@ class RigidTorqueController(TorqueController):
         Args:
             model: The robot.
             config: Tasks and limits.
-            torque_rate: By which a torque may change, [N·m/s].
+            actuation: Between torques and joints.
             posture: Where the robot begins.
             compiler: How the problem's function becomes fast.
             tasks: From outside of the package, beside those of walking.
-            friction: Of the drives, compensated beside the problem; None: the drives have none.
-            motion: Completes the measured velocities; None: they are of the present.
             spring_horizon: After which torques of passive joints count, see `TorqueBody`, [s].
 
         Raises:
@@ -220,7 +216,7 @@ class RigidTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
         self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        super().__init__(built_once(key, problem), config.search, torque_rate, posture, friction, motion)
+        super().__init__(built_once(key, problem), config.search, actuation, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

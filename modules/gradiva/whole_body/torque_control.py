@@ -237,6 +237,21 @@ class GroundSearch:
         return np.array([-self._config.speed, 0.0])
 
 
+@dataclass(frozen=True, slots=True)
+class TorqueActuation:
+    """What lies between torque control and the joints of a robot.
+
+    Attributes:
+        torque_rate: By which a torque may change, [N·m/s].
+        friction: Of the drives, compensated beside the problem; None: the drives have none.
+        motion: Completes the measured velocities of all joints; None: they are of the present.
+    """
+
+    torque_rate: float
+    friction: FrictionCompensator | None = None
+    motion: CommandedMotion | None = None
+
+
 class TorqueController:
     """Command torques: the tick that both grounds have in common, and what it remembers.
 
@@ -250,27 +265,23 @@ class TorqueController:
         self,
         problem: TorqueProblem,
         search: GroundSearchConfig,
-        torque_rate: float,
+        actuation: TorqueActuation,
         posture: RobotPosture,
-        friction: FrictionCompensator | None = None,
-        motion: CommandedMotion | None = None,
     ) -> None:
         """Take what does not change.
 
         Args:
             problem: Solved in each tick.
             search: For the ground, of a foot that should stand and does not touch.
-            torque_rate: By which a torque may change, [N·m/s].
+            actuation: Of the robot.
             posture: Where the robot begins.
-            friction: Of the drives, compensated beside the problem; None: the drives have none.
-            motion: Completes the measured velocities; None: they are of the present.
         """
-        self.problem = problem
+        self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
-        self._motion = motion or CommandedMotion(6 + len(posture.joint_positions))
+        self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._references = problem.reference
         self._searches = {side: GroundSearch(search) for side in Side}
-        self._rate = torque_rate
+        self._rate = actuation.torque_rate
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:

@@ -130,7 +130,10 @@ class ModelControlService:
 
     def _decide(self, request: BalanceRequest) -> BalanceReply:
         if request.configuration != self.configuration:
-            raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
+            raise ConfigError(
+                "layer 2 is configured otherwise here: start both modules with the same --from and --set, as"
+                " gradiva app run --set TABLE.KEY=VALUE does"
+            )
         control = self._model_control
         control.time_limit = request.timeout
         control.resume(request.memory)

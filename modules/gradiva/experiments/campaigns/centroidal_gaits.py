@@ -25,10 +25,11 @@ from gradiva.reduced_model import (
     CentroidalMpc,
     CentroidalMpcConfig,
     CentroidalSolution,
+    CentroidalSolver,
     CentroidalState,
-    ComReference,
     ContactPhase,
     ContactPlan,
+    InputMemory,
     com_reference,
 )
 from gradiva.setup import data_folder, read_toml
@@ -285,6 +286,79 @@ def _keep(
     run.active.append(found.active[0])
 
 
+# -- the solvers on the same problems ---------------------------------------------------------------------------------
+
+BENCH_GAITS = {"two_legs": walking_and_running, "turning": turning}  # only `settled` was chosen by both
+_BENCH_FORCE, _BENCH_PUSH = np.array([4.0, 4.0, 1.0]), 0.3  # [N] largest on one kilogram along each axis, [s]
+_TIGHT, _USUAL = 1e-8, 3e-5  # tolerances of IPOPT
+Solved = tuple[float, CentroidalSolution]
+"""Time of the processor [s], solution."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolverComparison:
+    """Solutions of the same problems, from the same warm start.
+
+    Attributes:
+        ours: By the real-time iteration.
+        ipopt: By IPOPT.
+        gaps: How much more ours cost than those of a tightly converged IPOPT, as a fraction; all are consistent with
+            the dynamics.
+    """
+
+    ours: list[Solved]
+    ipopt: list[Solved]
+    gaps: list[float]
+
+
+def compared_solvers(samples: int, duration: float, name: str = "two_legs") -> SolverComparison:
+    """Solve closed loops with the centroidal MPC, then with IPOPT the same problems from the same warm start.
+
+    Two legs of four corners each walk and run for ``duration`` [s], straight on, or heavier ones in a turn by the
+    ``name`` "turning"; every second they are pushed for 0.3 s, at random. The first problem, without a last solution,
+    does not count. Times are of the processor, so that a busy machine interrupts neither solver.
+
+    Raises:
+        RuntimeError: The legs did not go on.
+    """
+    config = replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
+    gait = BENCH_GAITS[name](duration)
+    mpc, com = CentroidalMpc(config, gait.body), com_reference(gait.plan, gait.com_height)
+    random, forces = np.random.default_rng(0), dict[int, NDArray]()
+    problems: list[tuple[InputMemory | None, float, CentroidalState, NDArray]] = []
+    ours: list[Solved] = []
+
+    def push(now: float) -> NDArray:
+        force = forces.setdefault(math.floor(now), random.uniform(-1.0, 1.0, 3) * _BENCH_FORCE * gait.body.mass)
+        return force if now % 1.0 < _BENCH_PUSH else np.zeros(3)
+
+    def timed(solver: CentroidalMpc, now: float, state: CentroidalState, wrench: NDArray) -> Solved:
+        start = time.thread_time()
+        solution = solver.update(now, state, gait.plan, com, wrench)
+        return time.thread_time() - start, solution
+
+    def solve(now: float, state: CentroidalState, wrench: NDArray) -> CentroidalSolution:
+        problems.append((mpc.memory, now, state, wrench))
+        ours.append(timed(mpc, now, state, wrench))
+        return ours[-1][1]
+
+    def by_ipopt(tolerance: float) -> list[Solved]:
+        exactly, solved = replace(config, solver=CentroidalSolver.IPOPT, tolerance=tolerance), list[Solved]()
+        solver = CentroidalMpc(exactly, gait.body)
+        for memory, now, state, wrench in problems[1:]:
+            solver.resume(memory)
+            solved.append(timed(solver, now, state, wrench))
+        return solved
+
+    run = simulate(gait, solve, push)
+    if run.reason or run.fallbacks:
+        raise RuntimeError(f"two legs did not go on: {run.reason or f'{run.fallbacks} solutions missing'}")
+    pairs = zip(ours[1:], by_ipopt(_TIGHT), strict=True)
+    return SolverComparison(
+        ours[1:], by_ipopt(_USUAL), [found.cost / best.cost - 1.0 for (_, found), (_, best) in pairs]
+    )
+
+
 # -- figures 11.3 and 11.4 ---------------------------------------------------------------------------------------------
 
 _FORCE, _PUSH = 5.0, 0.5  # [N], [s] of the thesis
@@ -338,19 +412,13 @@ def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
         run.report(count, len(directions), f"push: {name}")
         mpc.reset()
         push = Push(figure.force * np.array([*direction, 0.0]), figure.push_at, _PUSH)
-        done = simulate(gait, partial(_update, mpc, gait, reference), push.at)
+        done = simulate(gait, lambda now, state, wrench: mpc.update(now, state, gait.plan, reference, wrench), push.at)
         run.add_row(_row(name, done, push, figure.adjustment))
         if name == "left":
             run.add_figure(gait_figure(done, push, figure.title), run.name)
             if not is_quick:
                 write_film(done, push, run.folder.path / f"{run.name}.mp4")
     run.report(len(directions), len(directions), "drawn")
-
-
-def _update(
-    mpc: CentroidalMpc, gait: Gait, reference: ComReference, now: float, state: CentroidalState, wrench: NDArray
-) -> CentroidalSolution:
-    return mpc.update(now, state, gait.plan, reference, wrench)
 
 
 def _row(name: str, done: CentroidalRun, push: Push, paper: float | None) -> Row:
@@ -503,6 +571,7 @@ EXPERIMENTS = tuple(
         description,
         partial(run_gait_figure, figure=figure),
         "mean contact adjustment [m]",
+        quick=f"{_QUICK_DURATION:g} of {_DURATION:g} s, pushed to the left alone or not at all, no film.",
     )
     for name, source, figure, description in (
         (

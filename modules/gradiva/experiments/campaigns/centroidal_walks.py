@@ -165,5 +165,6 @@ EXPERIMENTS = (
         "mean adjustment of the footholds [m]",
         plants=(Plant.IDEAL,),
         takes=("settings",),
+        quick=f"one push of {DURATION:g} s ahead, {_QUICK_STARTS[0]:g} s after the first step, by the MPC alone.",
     ),
 )

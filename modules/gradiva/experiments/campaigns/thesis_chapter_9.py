@@ -12,14 +12,14 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import SharedTrials, Trial
 from gradiva.experiments.walk_score import deflection_errors, true_com_errors
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
-from gradiva.telemetry import COM, STYLE, ZMP, SignalLog, read_mat
-from gradiva.telemetry.plot_style import shade
+from gradiva.telemetry import COM, DCM, FOOT, STYLE, ZMP, SignalLog, WalkRecord, read_mat
+from gradiva.telemetry.plot_style import INK, shade
 from gradiva.telemetry.replay import rotations_from_rpy
 
 _ROBOT = "talos"
@@ -98,6 +98,7 @@ class FlexibleWalk:
             "law": str(self.law),
             "stiffness": self.stiffness,
             "case": self.case,
+            "seed": self.seed,
             "lasted_s": figures.get("duration_s"),
             "com_rms_m": error.get("rms"),
             "estimated_com_m": figures.get("com_error_m", {}).get("max"),
@@ -202,13 +203,17 @@ def left_foot_error_deg(log: SignalLog) -> NDArray:
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))[:, None]
 
 
-COM_ERROR = Quantity("error of the true CoM [mm]", com_error_mm, {"x_mm": "ahead", "y_mm": "to the left", "z_mm": "up"})
-MOMENTUM = Quantity(
-    "angular momentum about the CoM [N·m·s]",
-    angular_momentum,
-    {"x_nms": "about x", "y_nms": "about y", "z_nms": "about z"},
+COM_ERROR = Quantity(
+    "error of the true CoM",
+    com_error_mm,
+    {"x_mm": "ahead [mm]", "y_mm": "to the left [mm]", "z_mm": "up [mm]"},
 )
-LEFT_FOOT = Quantity("left foot, angle to its reference [deg]", left_foot_error_deg, {"deg": ""})
+MOMENTUM = Quantity(
+    "angular momentum about the CoM",
+    angular_momentum,
+    {"x_nms": "about x [N·m·s]", "y_nms": "about y [N·m·s]", "z_nms": "about z [N·m·s]"},
+)
+LEFT_FOOT = Quantity("angle of the left foot to its reference", left_foot_error_deg, {"deg": "[deg]"})
 
 
 def run_comparison(run: ExperimentRun, stiffness: float, quantity: Quantity) -> None:
@@ -228,6 +233,7 @@ def run_comparison(run: ExperimentRun, stiffness: float, quantity: Quantity) -> 
 
 _SIZE = (9.0, 2.0)  # [inch] of one panel
 _COLOURS = {Law.RIGID: ZMP, Law.FLEXIBLE: COM}
+_BY_STIFFNESS = (INK, DCM, FOOT[Side.LEFT], COM, FOOT[Side.RIGHT], ZMP)  # from stiff to soft
 _FALL = 1.0  # [s] before the end of a log, in which a robot that falls sets no scale
 _STANDS = 3.0  # [s] a log that ends so much earlier than another is of a robot that fell
 
@@ -240,39 +246,38 @@ def lines_figure(lines: Mapping[str, tuple[SignalLog, Any]], quantity: Quantity,
         quantity: What is drawn.
         title: Of the figure.
     """
-    drawn = {name: (log.times, quantity.samples(log), colour) for name, (log, colour) in lines.items() if len(log)}
-    end = max((times[-1] for times, _, _ in drawn.values()), default=1.0)
+    walks = {name: (log.times, quantity.samples(log), colour) for name, (log, colour) in lines.items() if len(log)}
+    longest = max((log for log, _ in lines.values()), key=len)
+    begin, end = _walking_time(longest)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(_SIZE[0], _SIZE[1] * len(quantity.panels) + 0.7), layout="constrained")
         figure.suptitle(title, x=0.01, ha="left")
         axes = figure.subplots(len(quantity.panels), 1, sharex=True, squeeze=False)[:, 0]
         for column, (axis, panel) in enumerate(zip(axes, quantity.panels.values(), strict=True)):
             shown = [0.0]
-            for name, (times, values, colour) in drawn.items():
+            for name, (times, values, colour) in walks.items():
                 fell = times[-1] < end - _STANDS
                 axis.plot(times, values[:, column], linewidth=1.0, color=colour, label=name)
-                shown += values[times <= times[-1] - _FALL * fell, column].tolist()
+                shown += values[(times >= begin) & (times <= times[-1] - _FALL * fell), column].tolist()
                 if fell:
                     axis.axvline(times[-1], color=colour, linewidth=1.0, linestyle=":")
             margin = 0.08 * (max(shown) - min(shown)) + 1e-9
             axis.set_ylim(min(shown) - margin, max(shown) + margin)
+            axis.set_xlim(begin, end)
             axis.set_title(panel)
-        _shade_steps(figure, [log for log, _ in lines.values()])
+            shade(axis, longest.times, WalkRecord(longest, ()).in_double_support())
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper right", ncols=3)
         axes[-1].set_xlabel("time [s]", loc="right")
         return figure
 
 
-def _shade_steps(figure: Figure, logs: Sequence[SignalLog]) -> None:
-    """Shade the double supports of the longest log, and begin all axes where it begins to walk."""
-    log = max(logs, key=len)
-    if "walking::is_double_support" not in log:
-        return
-    walks = log["walking::is_walking"][:, 0] > 0.5
-    for axis in figure.axes:
-        shade(axis, log.times, walks & (log["walking::is_double_support"][:, 0] > 0.5))
-        axis.set_xlim(float(log.times[np.argmax(walks)]), float(log.times[-1]))
+def _walking_time(log: SignalLog) -> tuple[float, float]:
+    """Return from when on a robot walks, and the end of its log, [s]."""
+    if not len(log):
+        return 0.0, 1.0
+    walks = log["walking::is_walking"][:, 0] > 0.5 if "walking::is_walking" in log else [True]
+    return float(log.times[np.argmax(walks)]), float(log.times[-1])
 
 
 # -- figures 9.12 and 9.13 ---------------------------------------------------------------------------------------------
@@ -283,9 +288,8 @@ def run_stiffnesses(run: ExperimentRun, quantity: Quantity) -> None:
     stiffnesses = _STIFFNESSES[:1] if run.options.quick else (*_STIFFNESSES, _SOFTEST)
     walks = [FlexibleWalk(stiffness, asked=Asked.TO_TRACK) for stiffness in stiffnesses]
     logs = _add_walks(run, walks, ["success"] * len(walks), quantity)
-    colours = matplotlib.colormaps["plasma"](np.linspace(0.0, 0.85, len(walks)))
     labels = [f"{1e-3 * walk.stiffness:g} kN·m/rad" for walk in walks]
-    softest_first = reversed(list(zip(labels, logs, colours, strict=True)))  # stiff ones err least: in front
+    softest_first = reversed(list(zip(labels, logs, _BY_STIFFNESS, strict=False)))  # stiff ones err least: in front
     lines = {label: (log, colour) for label, log, colour in softest_first}
     run.add_figure(lines_figure(lines, quantity, f"TALOS, TSID-Flex: {quantity.title}"), run.name)
 
@@ -299,7 +303,7 @@ def estimation_errors(log: SignalLog) -> NDArray:
 
 
 OBSERVATION = Quantity(
-    "left hip, roll: observed less true",
+    "roll of the left hip, observed less true",
     estimation_errors,
     {"torque_nm": "torque [N·m]", "position_mrad": "position [mrad]", "velocity_mrad_s": "velocity [mrad/s]"},
 )
@@ -308,8 +312,9 @@ OBSERVATION = Quantity(
 # -- flexible_limits ---------------------------------------------------------------------------------------------------
 
 _SOFTER = (500.0, 400.0, 300.0, 200.0, 100.0)  # [N·m/rad]
-_MIDDLE, _SOFT = 5e3, 2e3  # [N·m/rad]
+_STIFF, _MIDDLE, _SOFT, _VERY_SOFT = 1e4, 5e3, 2e3, 1e3  # [N·m/rad]
 _WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
+_LEARNING = 5.0  # [1/s] rate at which stiffness is learned
 _SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
 _SEEDS, _QUICK_SEEDS = 3, 1
 
@@ -321,29 +326,49 @@ def run_flexible_limits(run: ExperimentRun) -> None:
     _add_walks(run, walks, [None] * len(walks))
 
 
-_CASES = ("softer", "hips differ", "known 0.7 ×", "noisy sensors", "faster, 1 s")
+_CASES = ("softer", "hips differ", "without observer", "known 0.7 ×", "noisy sensors", "faster, 1 s")
 
 
 def _limit_walks(seeds: int) -> list[FlexibleWalk]:
     sides = {"flexibility.stiffness": [_MIDDLE, _MIDDLE, _SOFT, _SOFT]}
     noisy = [
         FlexibleWalk(stiffness, case="noisy sensors", asked=Asked.TO_WALK, plant=Plant.NOISY, seed=seed)
-        for stiffness in (_MIDDLE, _SOFT)
+        for stiffness in (_MIDDLE, _VERY_SOFT)
         for seed in range(seeds)
     ]
     return [
         *(FlexibleWalk(stiffness, case="softer") for stiffness in _SOFTER),
         FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
-        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _SOFT) for known in _WRONG),
+        *(_observed(stiffness, "none") for stiffness in (_STIFF, _MIDDLE, _VERY_SOFT)),
+        _observed(_VERY_SOFT, "measured"),
+        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _VERY_SOFT) for known in _WRONG),
+        *(_wrongly_known(_VERY_SOFT, known, _LEARNING) for known in _WRONG),
         *noisy,
         *(FlexibleWalk(_MIDDLE, case=f"faster, {single:g} s", single_support=single) for single in _SINGLES),
     ]
 
 
-def _wrongly_known(stiffness: float, known: float) -> FlexibleWalk:
-    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included."""
-    overrides = {"flexibility.stiffness": known * stiffness, "simulation.flexibility.stiffness": stiffness}
-    return FlexibleWalk(stiffness, case=f"known {known:g} ×", overrides=overrides, asked=Asked.TO_WALK)
+def _observed(stiffness: float, source: str) -> FlexibleWalk:
+    """Return the walk in which deflections are measured by the simulator, or taken to be zero."""
+    case = {"none": "without observer", "measured": "deflections measured"}[source]
+    return FlexibleWalk(stiffness, case=case, overrides={"flexible_joint_observer.source": source})
+
+
+def _wrongly_known(stiffness: float, known: float, learning: float = 0.0) -> FlexibleWalk:
+    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included.
+
+    Args:
+        stiffness: Of the plant, [N·m/rad].
+        known: What the controller knows of it at first, [-].
+        learning: Rate at which it learns it, [1/s].
+    """
+    overrides = {
+        "flexibility.stiffness": known * stiffness,
+        "simulation.flexibility.stiffness": stiffness,
+        "flexible_joint_observer.stiffness_rate": learning,
+    }
+    case = f"known {known:g} ×{', learned' * bool(learning)}"
+    return FlexibleWalk(stiffness, case=case, overrides=overrides, asked=Asked.TO_WALK)
 
 
 def _figure(number: int, stiffness: float, quantity: Quantity) -> Experiment:
@@ -388,7 +413,7 @@ EXPERIMENTS = (
     Experiment(
         "flexible_limits",
         "Gradiva's own campaign",
-        "TSID-Flex on softer, unlike and wrongly known hips, with noisy sensors, and in a faster gait.",
+        "TSID-Flex on softer, unlike and wrongly known hips, unobserved, with noisy sensors, and in a faster gait.",
         run_flexible_limits,
         "largest CoM error [m]",
         quick=f"one walk of each kind, the first {_QUICK_STEPS} of {_STEPS} steps.",
