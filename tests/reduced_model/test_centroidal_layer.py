@@ -156,7 +156,9 @@ def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
 
     def desired(by, time):
         now = balance_plan(plan, time)
-        return by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+        zmp = by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+        by.work_ahead()
+        return zmp
 
     desired(layer, 1.0)
     wait([law._running])
@@ -172,12 +174,25 @@ def test_a_reset_waits_for_the_thread_and_forgets_its_answer():
     layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
     layer.time_limit, now = 1e-3, balance_plan(plan, 1.0)
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    assert layer._law._running is None, "the tick answers first"
+    layer.work_ahead()
     running = layer._law._running
     layer.reset()
     assert running.done()
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    layer.work_ahead()
     assert layer._law.solution is None
     assert layer._law._running is not running
+
+
+def test_a_caller_that_never_works_ahead_has_the_solution_found_in_the_next_tick():
+    layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
+    layer.time_limit = 1e-3
+    for tick in range(2):
+        now = balance_plan(plan, 1.0 + tick * PERIOD)
+        layer.update(state_on(now.reference), now, now.reference.time, PERIOD)
+    assert layer._law._running.result().solution.times[0] == 1.0
+    layer.reset()
 
 
 def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():

@@ -130,6 +130,10 @@ class CentroidalModelControl(SimplifiedModelControl):
     def time_limit(self, limit: float) -> None:
         self._law.time_limit = limit
 
+    def work_ahead(self) -> None:
+        """See ``BalanceLayer.work_ahead``: find the solution that is due."""
+        self._law.work_ahead()
+
     @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
         """See ``BalanceLayer.built``."""
@@ -241,6 +245,7 @@ class CentroidalLaw(DcmLaw):
         self._window, self.time_limit = config.decision_period, math.inf
         self.solver_times = SolverTimes(config.decision_period)
         self._executor: ThreadPoolExecutor | None = None
+        self._due: tuple[RobotState, BalancePlan] | None = None  # of a decision that waits for the end of the tick
         self._running: Future[_Decision] | None = None
         self.reset()
 
@@ -249,6 +254,7 @@ class CentroidalLaw(DcmLaw):
         """Time within which a tick has to answer, [s].
 
         One that is shorter than the MPC's deadline lets a thread find the solutions, which count a tick or two later.
+        It begins when the tick has answered (``work_ahead``), for both share Python's interpreter.
         An infinite one, of a simulation that waits, is no deadline either: the walk does not depend on the machine.
         """
         return self._time_limit
@@ -326,6 +332,7 @@ class CentroidalLaw(DcmLaw):
     def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
         """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
+        self.work_ahead()
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
@@ -334,17 +341,19 @@ class CentroidalLaw(DcmLaw):
             self._window = max(self.config.decision_period, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
-                self._running = self._thread().submit(self._decide, state, plan)
+                self._due = state, plan
             else:
                 self._take(self._decide(state, plan), reference.time)
 
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(1, "centroidal_mpc")
-        return self._executor
+    def work_ahead(self) -> None:
+        """Begin to find the solution that is due, in the thread."""
+        if self._due is not None:
+            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc")
+            self._running, self._due = self._executor.submit(self._decide, *self._due), None
 
     def _wait(self) -> None:
         """Wait for the solution that is being found, and forget it."""
+        self._due = None
         if self._running is not None:
             wait([self._running])
             self._running = None

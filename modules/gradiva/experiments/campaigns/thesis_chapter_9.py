@@ -316,6 +316,8 @@ _STIFF, _MIDDLE, _SOFT, _VERY_SOFT = 1e4, 5e3, 2e3, 1e3  # [N·m/rad]
 _WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
 _LEARNING = 5.0  # [1/s] rate at which stiffness is learned
 _SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
+_OF_NOW = {"flexible_torque_control.spring_horizon": 0.0}  # as in the thesis
+_HARD = {f"flexible_torque_control.{task}.priority": "hard" for task in ("com", "angular_momentum")}  # likewise
 _SEEDS, _QUICK_SEEDS = 3, 1
 
 
@@ -341,6 +343,8 @@ def _limit_walks(seeds: int) -> list[FlexibleWalk]:
         FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
         *(_observed(stiffness, "none") for stiffness in (_STIFF, _MIDDLE, _VERY_SOFT)),
         _observed(_VERY_SOFT, "measured"),
+        *(FlexibleWalk(stiffness, case="springs of now", overrides=_OF_NOW) for stiffness in (_STIFF, _VERY_SOFT)),
+        *(FlexibleWalk(stiffness, case="hard momentum", overrides=_HARD) for stiffness in (_STIFF, _SOFT)),
         *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _VERY_SOFT) for known in _WRONG),
         *(_wrongly_known(_VERY_SOFT, known, _LEARNING) for known in _WRONG),
         *noisy,
