@@ -156,7 +156,9 @@ def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
 
     def desired(by, time):
         now = balance_plan(plan, time)
-        return by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+        zmp = by.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD).zmp_position
+        by.work_ahead()
+        return zmp
 
     desired(layer, 1.0)
     wait([law._running])
@@ -172,12 +174,25 @@ def test_a_reset_waits_for_the_thread_and_forgets_its_answer():
     layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
     layer.time_limit, now = 1e-3, balance_plan(plan, 1.0)
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    assert layer._law._running is None, "the tick answers first"
+    layer.work_ahead()
     running = layer._law._running
     layer.reset()
     assert running.done()
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
+    layer.work_ahead()
     assert layer._law.solution is None
     assert layer._law._running is not running
+
+
+def test_a_caller_that_never_works_ahead_has_the_solution_found_in_the_next_tick():
+    layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
+    layer.time_limit = 1e-3
+    for tick in range(2):
+        now = balance_plan(plan, 1.0 + tick * PERIOD)
+        layer.update(state_on(now.reference), now, now.reference.time, PERIOD)
+    assert layer._law._running.result().solution.times[0] == 1.0
+    layer.reset()
 
 
 def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():
@@ -204,11 +219,19 @@ def test_settings_that_make_no_sense_are_refused(key, value, why):
         load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{key}": value})
 
 
-def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
-    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.sole_margin": 0.06})
-    why = r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.sole_margin is set .*"
+@pytest.mark.parametrize(("name", "margin"), [("sole_margin", 0.06), ("toe_margin", 0.12)])
+def test_a_margin_that_leaves_nothing_of_the_sole_is_refused(name, margin):
+    setup = load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{name}": margin})
+    why = rf"{name}={margin} m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.{name} is set .*"
     with pytest.raises(ConfigError, match=why), setup.naming_places():
         balance_layer(setup.walking.balance, setup.robot)
+
+
+def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_heel():
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.toe_margin": 0.02})
+    soles = balance_layer(setup.walking.balance, setup.robot)._law._body.corners
+    for corners in soles:
+        np.testing.assert_allclose(np.abs(corners[:, :2]), np.full((4, 2), (0.118 - 0.02, 0.05 - 0.005)), atol=1e-12)
 
 
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():

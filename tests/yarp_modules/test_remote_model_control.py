@@ -41,6 +41,7 @@ class DirectLine:
         if self.is_up:
             arrived = CODEC.unpack(CODEC.pack(request), BalanceRequest)
             self.replies.append(CODEC.unpack(CODEC.pack(self.service.answer(arrived)), BalanceReply))
+            self.service._model_control.work_ahead()
 
     def take(self, timeout):
         return self.replies.pop(0) if self.replies else None

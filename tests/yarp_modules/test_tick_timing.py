@@ -1,6 +1,7 @@
 """Ticks: their schedule, the report of a module's health, the garbage collector."""
 
 import gc
+import os
 import sys
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from gradiva.yarp_modules.tick_timing import (
     ModuleHealth,
     TickSchedule,
     share_turns_often,
+    starting_below_ticks,
 )
 
 
@@ -165,3 +167,17 @@ def test_threads_take_turns_within_a_millisecond():
         assert sys.getswitchinterval() <= 0.001
     finally:
         sys.setswitchinterval(before)
+
+
+def test_threads_start_one_real_time_priority_below_the_tick(monkeypatch):
+    set_to = []
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_FIFO)
+    monkeypatch.setattr(os, "sched_getparam", lambda _: os.sched_param(20))
+    monkeypatch.setattr(os, "sched_setscheduler", lambda _, kind, param: set_to.append((kind, param.sched_priority)))
+    with starting_below_ticks():
+        assert set_to == [(os.SCHED_FIFO, 19)]
+    assert set_to[-1] == (os.SCHED_FIFO, 20)
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_OTHER)
+    with starting_below_ticks():
+        pass
+    assert len(set_to) == 2

@@ -222,6 +222,9 @@ class BalanceLayer(ABC):
     def reset(self) -> None:  # noqa: B027 (most have nothing to forget)
         """Begin again: the next commanded CoM starts on its reference."""
 
+    def work_ahead(self) -> None:  # noqa: B027 (most have answered all)
+        """Begin the work that no answer waits for; called when the answer of a tick, or its command, has been sent."""
+
     @abstractmethod
     def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
         """Return the reference of the whole body for the coming ``period`` [s].

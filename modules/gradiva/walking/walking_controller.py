@@ -264,6 +264,10 @@ class WalkingController:
         self._held.last = log.command
         return log.command, log
 
+    def work_ahead(self) -> None:
+        """Begin the work that no command waits for; called after ``step``, when its command has been sent."""
+        self._layers.model_control.work_ahead()
+
     def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
         self._time, self._jump = time, self._clock.jump or self._jump
         if self._jump is not None or self._follower.defect:

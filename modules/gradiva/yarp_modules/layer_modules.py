@@ -18,7 +18,7 @@ from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_finge
 from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from gradiva.yarp_modules.tick_timing import present_time
+from gradiva.yarp_modules.tick_timing import present_time, starting_below_ticks
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
@@ -165,6 +165,13 @@ class ModelControlModule(ServiceModule):
         self._layer = layer = balance_layer(setup.walking.balance, setup.robot)
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
         super().__init__(options, service, (BalanceRequest, MessageCodec()), setup.walking.walking.period)
+
+    def tick(self) -> bool:
+        """Answer the request, then begin what the answer did not wait for."""
+        goes_on = super().tick()
+        with starting_below_ticks():
+            self._layer.work_ahead()
+        return goes_on
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
         """Answer ``getStatus``, also how the decisions of an MPC go."""

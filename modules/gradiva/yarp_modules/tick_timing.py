@@ -294,6 +294,27 @@ def share_turns_often() -> None:
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
+@contextmanager
+def starting_below_ticks() -> Iterator[None]:
+    """Give threads that are started in the block a real-time priority one below that of this thread, where it has one.
+
+    At equal priority a tick, of this module or another, waits until such a thread is done.
+    """
+    try:
+        scheduler, priority = os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+    except (AttributeError, OSError):
+        yield
+        return
+    if scheduler != os.SCHED_FIFO or priority < 2:
+        yield
+        return
+    os.sched_setscheduler(0, scheduler, os.sched_param(priority - 1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, scheduler, os.sched_param(priority))
+
+
 def raise_priority() -> str:
     """Give this thread, and those that it starts, a real-time priority where permitted; return which it has got."""
     try:
