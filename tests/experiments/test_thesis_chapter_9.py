@@ -84,7 +84,7 @@ def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
     pool = FlexiblePool()
     run = run_with("flexible_limits", tmp_path, pool)
     assert run.is_fulfilled
-    assert len(pool.trials) == 5 + 1 + 4 + 4 + 4 + 2 + 6 + 4
+    assert len(pool.trials) == 5 + 1 + 4 + 5 + 4 + 4 + 2 + 6 + 4
     by_case = {row["case"]: trial for row, trial in zip(run.rows, pool.trials, strict=True)}
     wrong, sides = by_case["known 1.3 ×"].setup(), by_case["hips differ"].setup()
     assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([1.3e3] * 4)

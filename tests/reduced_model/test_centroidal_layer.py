@@ -235,11 +235,19 @@ def test_settings_that_make_no_sense_are_refused(key, value, why):
         load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{key}": value})
 
 
-def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
-    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.sole_margin": 0.06})
-    why = r"sole_margin=0.06 m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.sole_margin is set .*"
+@pytest.mark.parametrize(("name", "margin"), [("sole_margin", 0.06), ("toe_margin", 0.12)])
+def test_a_margin_that_leaves_nothing_of_the_sole_is_refused(name, margin):
+    setup = load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{name}": margin})
+    why = rf"{name}={margin} m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.{name} is set .*"
     with pytest.raises(ConfigError, match=why), setup.naming_places():
         balance_layer(setup.walking.balance, setup.robot)
+
+
+def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_heel():
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.toe_margin": 0.02})
+    soles = balance_layer(setup.walking.balance, setup.robot)._law._body.corners
+    for corners in soles:
+        np.testing.assert_allclose(np.abs(corners[:, :2]), np.full((4, 2), (0.118 - 0.02, 0.05 - 0.005)), atol=1e-12)
 
 
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ class CentroidalWalkingConfig:
 
     Attributes:
         decision_period: Between two solutions; faster ticks hold the correction, [s].
-        sole_margin: Distance that the corners of a contact keep from the edges of the sole, [m].
+        sole_margin: Distance that the corners of a contact keep from the sides of the sole, [m].
+        toe_margin: The same from toe and heel, over which a robot tips before it steps, [m].
         moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
         first_move: Of a foothold that is where it was planned, below which it stays there, [m].
         minimum_move: The same of one that has been moved in this swing, [m].
@@ -77,6 +78,7 @@ class CentroidalWalkingConfig:
 
     decision_period: float
     sole_margin: float
+    toe_margin: float
     moves_footholds: bool
     first_move: float
     minimum_move: float
@@ -92,7 +94,7 @@ class CentroidalWalkingConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
             raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
-        for name in ("sole_margin", "first_move", "minimum_move", "frozen"):
+        for name in ("sole_margin", "toe_margin", "first_move", "minimum_move", "frozen"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
@@ -227,13 +229,17 @@ class CentroidalLaw(DcmLaw):
         Raises:
             ConfigError: The margin leaves nothing of the sole.
         """
-        sole, margin = robot.sole, config.sole_margin
-        if 2.0 * margin >= min(sole.length, sole.width):
-            raise ConfigError(
-                f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
-                ["centroidal_walking.sole_margin"],
-            )
-        corners = (sole.corners(side, margin) for side in Side)
+        sole = robot.sole
+        margins = {"toe_margin": (config.toe_margin, sole.length), "sole_margin": (config.sole_margin, sole.width)}
+        for name, (margin, extent) in margins.items():
+            if 2.0 * margin >= extent:
+                raise ConfigError(
+                    f"{name}={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
+                    [f"centroidal_walking.{name}"],
+                )
+        (heel, toe), (right, left), (ahead, beside) = sole.x, sole.y, (config.toe_margin, config.sole_margin)
+        inner = replace(sole, x=(heel + ahead, toe - ahead), y=(right + beside, left - beside))
+        corners = (inner.corners(side) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
