@@ -180,7 +180,7 @@ def map_figure(rows: Sequence[Row]) -> Figure:
     """Return the largest push of one second by direction, ahead is up, a line a law, with the force of the thesis."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_MAP_SIZE, layout="constrained")
-        axes = figure.subplots(subplot_kw={"projection": "polar"})
+        axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
         axes.set_theta_zero_location("N")
         axes.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", "left, stance foot", "back", "right, swing foot"])
         for law, colour in _MAPPED.items():
