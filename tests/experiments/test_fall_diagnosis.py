@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
+from gradiva.estimation import DeflectionSource
 from gradiva.experiments import diagnose, walk_result
 from gradiva.experiments.fall_causes import Cause, CauseKind
-from gradiva.experiments.fall_diagnosis import Diagnosis, advised, known_to_bend
+from gradiva.experiments.fall_diagnosis import Diagnosis, advised, unknown_bending, wrong_deflection
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -40,9 +41,59 @@ def rolling_from(start):
 def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_like_a_push():
     bending, rigid = SimpleNamespace(unmodelled_stiffness=(2000.0, 3000.0)), SimpleNamespace(unmodelled_stiffness=())
     push, sensor = (Cause(kind, "as measured", "") for kind in (CauseKind.PUSH, CauseKind.SENSOR))
-    assert known_to_bend(push, rigid) is push
-    assert known_to_bend(sensor, bending) is sensor
-    assert known_to_bend(push, bending).text == "links bend by 2000 N·m/rad, which the controller does not know"
+    assert unknown_bending(push, rigid) is None
+    assert unknown_bending(sensor, bending) is None
+    assert unknown_bending(push, bending).text == "links bend by 2000 N·m/rad, which the controller does not know"
+
+
+def bending_walk(known, bent, observed, source="wrenches", kind=CauseKind.PUSH):
+    """Return the cause of a fall at 1 s with a first sign at 0.5 s, from when on all is three times as large.
+
+    Args:
+        known: Stiffness as the controller knows it; the plant's is 1000 N·m/rad.
+        bent: True deflection, [rad], and the observed one.
+        observed: See there.
+        source: Of the observed one.
+        kind: Of the cause by the robot's measurements.
+    """
+    times = np.linspace(0.0, 1.0, 11)
+    growth = np.where(times > 0.55, 3.0, 1.0)[:, None]
+    log = SignalLog.from_arrays(
+        times,
+        {
+            "simulation::flexible_joints::positions": bent * growth,
+            "flexible_joints::positions::estimated": observed * growth,
+            "flexible_joints::stiffness::estimated": known + 0.0 * growth,
+        },
+    )
+    for name in log.names:
+        log.describe(name, ["hip"])
+    setup = SimpleNamespace(
+        simulated_robot=SimpleNamespace(flexible_joints=(SimpleNamespace(name="hip", stiffness=1000.0),)),
+        walking=SimpleNamespace(flexible_joint_observer=SimpleNamespace(source=DeflectionSource(source))),
+    )
+    return wrong_deflection(Cause(kind, "as measured", ""), setup, log, 0.5)
+
+
+def test_deflections_that_are_not_observed_are_the_cause():
+    cause = bending_walk(1000.0, 0.028, 0.0, source="none")
+    assert cause.text.endswith("(flexible_joint_observer.source=none), wrong by 28 mrad until the first sign")
+    assert cause.advice.startswith("flexible_joint_observer.source=wrenches")
+    assert bending_walk(1000.0, 0.015, 0.0, source="none") is None
+
+
+@pytest.mark.parametrize("kind", [CauseKind.PUSH, CauseKind.SENSOR, None])
+def test_a_stiffness_that_is_wrong_is_the_cause_where_deflections_are(kind):
+    text = "links bend by 1000 N·m/rad, the controller takes them for 700: deflections wrong by 36 mrad until"
+    assert bending_walk(700.0, 0.084, 0.12, kind=kind).text.startswith(text)
+    assert bending_walk(700.0, 0.01, 0.014, kind=kind) is None
+    assert bending_walk(1000.0, 0.084, 0.12, kind=kind) is None
+    assert bending_walk(700.0, 0.084, 0.12, kind=CauseKind.SLOPE) is None
+
+
+def test_links_that_bend_too_far_are_too_soft():
+    assert "they bend by 46° until the first sign" in bending_walk(1000.0, 0.8, 0.79).text
+    assert bending_walk(1000.0, 0.42, 0.42) is None
 
 
 def test_sensors_and_motors_that_were_noted_as_too_slow_are_the_advice_whatever_else_was_measured():
@@ -133,7 +184,7 @@ def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, t
     monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, ()))
     leaning = SimpleNamespace(base_rotation=so3.exp(np.array([tilt, 0.0, 0.0])))
     walk = SimpleNamespace(
-        controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost"),
+        controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost", safety_events=()),
         robot=SimpleNamespace(fall=None, truth=lambda: leaning),
         layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
         time=9.0,

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import ControlMode, NDArray, Side
+from gradiva.estimation import DeflectionSource
 from gradiva.experiments.fall_causes import Cause, CauseKind, FallEvidence, cause_not_found, find_cause, greatest_speed
 from gradiva.experiments.footing import response_note
-from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.experiments.measured_walk import Mask, MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.experiments.walk_score import deflection_errors, true_deflections
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import Setup, load_robot
 from gradiva.simulation import Push
@@ -22,6 +24,11 @@ from gradiva.telemetry import SignalLog
 
 _DEGREES = 180.0 / np.pi
 _LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
+_WRONG_DEFLECTION = (
+    0.02  # [rad] before falls by it 0.025 and more; where the stiffness is known 0.01, noisy sensors too
+)
+_WRONG_STIFFNESS = 0.1  # [-] of the truth
+_TOO_SOFT = 0.6  # [rad] TALOS walks with deflections of 0.42 and falls with 0.8
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
@@ -138,7 +145,10 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         )
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
-        return advised(known_to_bend(found, walk.setup), response_note(walk.setup)) if found else None
+        if found is None:
+            return None
+        bending = unknown_bending(found, walk.setup) or wrong_deflection(found, walk.setup, log, onset)
+        return advised(bending or found, response_note(walk.setup))
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
 
@@ -148,12 +158,50 @@ def advised(cause: Cause, note: str | None) -> Cause:
     return replace(cause, advice=f"sensors and motors are too slow for soft ground: {note}") if note else cause
 
 
-def known_to_bend(cause: Cause, setup: Setup) -> Cause:
-    """Return as the cause that links bend without the controller's knowledge, where the cause looks like it."""
+def unknown_bending(cause: Cause, setup: Setup) -> Cause | None:
+    """Return as the cause that links bend of which the controller knows nothing, where the cause looks like it."""
     if not setup.unmodelled_stiffness or cause.kind not in _LIKE_BENDING:
-        return cause
+        return None
     text = f"links bend by {min(setup.unmodelled_stiffness):g} N·m/rad, which the controller does not know"
     return Cause(None, text, "--control torque on rigid ground with torque_control.law=flexible knows flexible joints")
+
+
+def wrong_deflection(cause: Cause, setup: Setup, log: SignalLog, onset: float) -> Cause | None:
+    """Return as the cause that deflections are not observed, that their stiffness is wrong, or too low to walk.
+
+    A swinging foot that scuffs, because it is not where the kinematics say, looks like a sensor's fault as well.
+
+    Args:
+        cause: By the robot's measurements.
+        setup: Of the walk, with the stiffness of the plant.
+        log: Of the walk, with observed and true deflections.
+        onset: When the first sign was, [s]; later ones are those of a robot that falls.
+    """
+    rows, like = log.times <= onset, (*_LIKE_BENDING, CauseKind.SENSOR)
+    if cause.kind not in like or not rows.any() or not setup.simulated_robot.flexible_joints:
+        return None
+    error, bent = (float(np.abs(of(log)[rows]).max(initial=0.0)) for of in (deflection_errors, true_deflections))
+    until = f"{1e3 * error:.0f} mrad until the first sign"
+    if error > _WRONG_DEFLECTION and setup.walking.flexible_joint_observer.source is DeflectionSource.NONE:
+        text = f"links bend and are taken to be straight (flexible_joint_observer.source=none), wrong by {until}"
+        return Cause(None, text, "flexible_joint_observer.source=wrenches observes the deflections")
+    known, true = _least_known_stiffness(setup, log, rows)
+    if error > _WRONG_DEFLECTION and abs(known / true - 1.0) > _WRONG_STIFFNESS:
+        text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
+        return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
+    if bent < _TOO_SOFT:
+        return None
+    text = f"links are too soft: by {true:g} N·m/rad they bend by {_DEGREES * bent:.0f}° until the first sign"
+    return Cause(None, text, "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°")
+
+
+def _least_known_stiffness(setup: Setup, log: SignalLog, rows: Mask) -> tuple[float, float]:
+    """Return stiffness as known in the last of the rows and as simulated, [N·m/rad], where they differ most."""
+    signal = "flexible_joints::stiffness::estimated"
+    known = dict(zip(log.info(signal).elements, log[signal][rows][-1].tolist(), strict=True)) if signal in log else {}
+    joints = setup.simulated_robot.flexible_joints
+    pairs = [(known.get(joint.name, joint.stiffness), joint.stiffness) for joint in joints]
+    return max(pairs, key=lambda pair: abs(pair[0] / pair[1] - 1.0))
 
 
 def servo_lag(setup: Setup) -> NDArray:

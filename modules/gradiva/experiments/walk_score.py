@@ -190,9 +190,14 @@ def flexible_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
     }
 
 
+def true_deflections(log: SignalLog) -> NDArray:
+    """Return the deflections of the plant's flexible joints, [rad], shape (T, f); f is 0 for a rigid one."""
+    return log[_DEFLECTIONS] if _DEFLECTIONS in log else np.zeros((len(log), 0))
+
+
 def deflection_errors(log: SignalLog) -> NDArray:
     """Return observed less true deflections of the joints that bend and are observed, [rad], shape (T, f)."""
-    true = log.info(_DEFLECTIONS).elements
+    true = log.info(_DEFLECTIONS).elements if _DEFLECTIONS in log else ()
     observed = log.info(_OBSERVED).elements if _OBSERVED in log else ()
     both = [(observed.index(name), true.index(name)) for name in true if name in observed]
     if not both:
