@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -132,7 +133,7 @@ class CentroidalModelControl(SimplifiedModelControl):
 
     def work_ahead(self) -> None:
         """See ``BalanceLayer.work_ahead``: find the solution that is due."""
-        self._law.work_ahead()
+        self._law.work_ahead(self.thread_begins)
 
     @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
@@ -345,10 +346,10 @@ class CentroidalLaw(DcmLaw):
             else:
                 self._take(self._decide(state, plan), reference.time)
 
-    def work_ahead(self) -> None:
-        """Begin to find the solution that is due, in the thread."""
+    def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
+        """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
         if self._due is not None:
-            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc")
+            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc", thread_begins)
             self._running, self._due = self._executor.submit(self._decide, *self._due), None
 
     def _wait(self) -> None:
