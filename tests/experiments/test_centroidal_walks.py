@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from gradiva.common import GRAVITY
 from gradiva.experiments import ExperimentOptions, find_experiment
 from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
 from gradiva.simulation import Push
@@ -11,25 +12,29 @@ from gradiva.telemetry import adapted_steps
 from gradiva.walking import WalkingState
 
 
-def test_the_walk_goes_on_after_a_push_ahead_that_the_momentum_shows():
-    """40 N for 1 s at 2 s: the DCM moves by centimetres, and the estimate has the push and its moment."""
+def test_the_robot_leans_against_a_push_ahead_that_the_momentum_shows_and_walks_on():
+    """40 N for 1 s at 2 s on the forearm, 16 cm above the CoM: the DCM goes back by F (h + 0.16 m) / (m g)."""
     outcome, pushes = pushed_walk("centroidal_mpc", (1.0, 0.0), ExperimentOptions(quick=True))
-    log, (begin,) = outcome.log, pushes.times
+    log, (begin,), setup = outcome.log, pushes.times, outcome.walk.setup
     assert outcome.walked
-    assert 0.01 < outcome.result["dcm_error_m"]["max"] < 0.05
-    during = (log.times > begin + 0.5) & (log.times < begin + 1.0)
+    during, after = (log.times > begin + 0.5) & (log.times < begin + 1.0), log.times > begin + 2.5
+    offset = 40.0 * (setup.walking.planner.com_height + 0.16) / (setup.robot.mass * GRAVITY)
+    error = log["dcm::position::measured"] - log["dcm::position::desired"]
+    leaning = offset - setup.walking.external_wrench.dead_band
+    np.testing.assert_allclose(error[during].mean(axis=0), [-leaning, 0.0], atol=0.012)
+    assert np.abs(error[after]).max() < 0.025
     np.testing.assert_allclose(log["external_wrench::force"][during].mean(axis=0), [40.0, 0.0, 0.0], atol=4.0)
-    after = log.times > begin + 2.5
     assert np.abs(log["external_wrench::force"][after].mean(axis=0)).max() < 5.0
 
 
-def test_a_push_to_the_side_is_survived_where_steps_wait_for_it():
-    """40 N for 1 s to the left hold the robot on its left foot: steps in time fall, later ones walk on."""
-    outcome, pushes = pushed_walk("centroidal_mpc, adapted steps", (0.0, 1.0), ExperimentOptions(quick=True))
+def test_a_push_to_the_side_is_survived_by_a_step_that_lands_earlier():
+    """40 N for 1 s to the right move the ZMP over which the robot would balance beyond the edge of a sole."""
+    outcome, pushes = pushed_walk("centroidal_mpc, adapted steps", (0.0, -1.0), ExperimentOptions(quick=True))
     assert outcome.walked
     begin = pushes.times[0]
-    waited = [step.delay for step in adapted_steps(outcome.log) if begin < step.nominal.time < begin + 2.0]
-    assert max(waited) > 0.1
+    delays = [step.delay for step in adapted_steps(outcome.log) if begin - 0.7 < step.nominal.time < begin + 1.0]
+    assert min(delays) < -0.04
+    assert outcome.result["dcm_error_m"]["max"] < 0.08
 
 
 def test_the_arm_is_pushed_for_a_second_each_time_counted_from_the_first_tick_of_the_walk():

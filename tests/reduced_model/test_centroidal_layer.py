@@ -11,7 +11,7 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
 from gradiva.experiments import SimulatedWalk, plan_from_start
-from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
 from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup
@@ -97,7 +97,7 @@ def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the
     layer, now = balance_layer(SETUP.walking.balance, SETUP.robot), balance_plan(plan, time)
     state = state_on(now.reference)
     assert layer.update(state, now, time, PERIOD).contact_targets is None
-    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.3, 0.0]))
+    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.4, 0.0]))
     layer.reset()
     left, right = layer.update(pushed, now, time, PERIOD).contact_targets
     assert left is None
@@ -204,6 +204,22 @@ def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():
         now = balance_plan(plan, 1.0 + 0.02 * decision)
         layer.update(state_on(now.reference), now, now.reference.time, PERIOD)
         assert layer.failures == failures
+
+
+def test_a_plan_that_has_changed_is_decided_about_at_once():
+    """A correction of the old plan is none of the new one, which restarts where the robot is."""
+    layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
+    planner, law = WalkingPlanner(SETUP.walking.planner), layer._law
+    law._mpc.update = Mock(wraps=law._mpc.update)
+    for time, decisions in ((1.5, 1), (1.51, 1), (1.52, 2), (1.53, 2)):
+        now = balance_plan(plan, time)
+        layer.update(state_on(now.reference), now, time, PERIOD)
+        assert law._mpc.update.call_count == decisions
+    moved = now.reference.dcm.position + np.array([0.0, 0.01])
+    plan = planner.retarget(plan, Retarget((), moved), 1.53)
+    now = balance_plan(plan, 1.53)
+    layer.update(state_on(now.reference), now, 1.53, PERIOD)
+    assert law._mpc.update.call_count == 3
 
 
 @pytest.mark.parametrize(

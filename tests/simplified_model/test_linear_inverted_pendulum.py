@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError
-from gradiva.simplified_model import LinearInvertedPendulum
+from gradiva.common import GRAVITY, ConfigError, altered
+from gradiva.planner import WalkingPlanner
+from gradiva.setup import load_setup
+from gradiva.simplified_model import LinearInvertedPendulum, PushCompensation
+from tests.yarp_modules.made_up_state import state_near
 
 PENDULUM = LinearInvertedPendulum(com_height=0.53)
 POSITION, VELOCITY, ZMP = np.array([0.02, -0.01]), np.array([0.3, 0.1]), np.array([0.05, 0.04])
@@ -49,3 +52,35 @@ def test_two_halves_make_a_whole():
 def test_a_pendulum_without_height_or_gravity_is_refused(arguments):
     with pytest.raises(ConfigError, match="must be positive"):
         LinearInvertedPendulum(*arguments)
+
+
+def test_a_pushed_pendulum_moves_as_one_that_nothing_pushes_does_from_an_offset():
+    """40 N at 0.2 m above the CoM of 52 kg: Euler steps of the momentum's balance about the CoM against the offset."""
+    mass, force, lever = 52.0, np.array([24.0, -32.0]), 0.2
+    wrench = np.array([*force, 0.0, -lever * force[1], lever * force[0], 0.0])
+    offset = PENDULUM.wrench_offset(wrench, mass)
+    np.testing.assert_allclose(offset, force * (0.53 + lever) / (mass * GRAVITY), rtol=1e-12)
+    position, velocity, steps = POSITION.copy(), VELOCITY.copy(), 20000
+    for _ in range(steps):
+        ground = (mass * GRAVITY * (position - ZMP) + lever * force) / 0.53  # so that the angular momentum stays
+        velocity = velocity + (ground + force) / mass * (0.5 / steps)
+        position = position + velocity * (0.5 / steps)
+    shifted, shifted_velocity = PENDULUM.propagate(POSITION + offset, VELOCITY, ZMP, 0.5)
+    np.testing.assert_allclose(shifted - offset, position, atol=1e-4)
+    np.testing.assert_allclose(shifted_velocity, velocity, atol=1e-4)
+
+
+@pytest.mark.parametrize("dead_band", [0.0, 0.01])
+def test_compensation_shifts_com_and_dcm_by_the_offset_less_the_dead_band(dead_band):
+    wrench = np.array([0.0, 40.0, 5.0, 0.0, 0.0, 1.0])
+    planner = WalkingPlanner(load_setup("icub_v2_7").walking.planner)
+    state = altered(state_near(planner.standing(planner.at_origin(0.0)).at(0.0), 1, 0), external_wrench=wrench)
+    compensation = PushCompensation(PENDULUM, 52.0, dead_band)
+    shifted, offset = compensation.compensated(state), 40.0 * 0.53 / (52.0 * GRAVITY) - dead_band
+    np.testing.assert_allclose(shifted.dcm_position - state.dcm_position, [0.0, offset], atol=1e-12)
+    np.testing.assert_allclose(shifted.com_position - state.com_position, [0.0, offset, 0.0], atol=1e-12)
+    assert shifted.external_wrench is None
+    assert compensation.compensated(shifted) is shifted
+    weak = altered(state, external_wrench=1e-3 * wrench)
+    moved = compensation.compensated(weak).dcm_position - state.dcm_position
+    assert np.linalg.norm(moved) == pytest.approx(0.0 if dead_band else 1e-3 * offset)

@@ -27,6 +27,7 @@ class ExternalWrenchConfig:
             model, [s].
         push_force: Residual beyond its offset that is a push, [N].
         push_time_constant: In which the estimate forgets a push, [s].
+        dead_band: Part of the offset of the ZMP by the wrench that layer 2 and step adaptation ignore, [m].
     """
 
     is_estimated: bool
@@ -34,11 +35,14 @@ class ExternalWrenchConfig:
     offset_time_constant: float
     push_force: float
     push_time_constant: float
+    dead_band: float
 
     def __post_init__(self) -> None:
         for name in ("time_constant", "offset_time_constant", "push_force", "push_time_constant"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
+        if not 0.0 <= self.dead_band < math.inf:
+            raise ConfigError(f"dead_band={self.dead_band} m: must be zero or more, and finite", ["dead_band"])
 
 
 class ExternalWrenchObserver:

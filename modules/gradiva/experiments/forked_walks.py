@@ -135,14 +135,19 @@ class PushedWalk:
             that of `STANDING` alone.
     """
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, link: str = "") -> None:
         """Put the robot on the ground, start it, and give it the command, to stand where that is a ``StopCommand``.
+
+        Args:
+            trial: The walk.
+            link: That is pushed; empty: the torso.
 
         Raises:
             WalkingError: The configuration is wrong, the command cannot be planned, or has no step to push.
             RobotDownError: The robot does not even stand.
         """
         self.walk = walk = SimulatedWalk(trial.setup(), trial.seed)
+        self._link = link or walk.setup.robot.torso_frame
         walk.recorder = _NoRecorder()  # type: ignore[assignment]
         if not walk.get_ready():
             raise RobotDownError(self._reason())
@@ -171,7 +176,7 @@ class PushedWalk:
             ``base_position`` [m].
         """
         walk, parent, failure = self.walk, os.getppid(), ""
-        push = Push(walk.setup.robot.torso_frame, pushing[0], walk.time, pushing[1])
+        push = Push(self._link, pushing[0], walk.time, pushing[1])
         walk.robot.push(push)
         end = push.end + WATCHED - 1e-9
         try:
@@ -229,10 +234,12 @@ class WalkSearches:
     Attributes:
         trial: The walk.
         searches: By phase, in the order of the walk; their trials are of type `Pushing`.
+        link: That is pushed; empty: the torso.
     """
 
     trial: Trial
     searches: Mapping[str, Sequence[Search]]
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +315,7 @@ def _searched(index: int, walk: WalkSearches, processes: int) -> Iterator[FoundS
     pushed, failure = None, ""
     for phase, searches in walk.searches.items():
         try:
-            pushed = pushed or PushedWalk(walk.trial)
+            pushed = pushed or PushedWalk(walk.trial, walk.link)
             time = pushed.advance(phase)
         except RobotDownError as error:
             failure = f"goes down without a push: {error}"

@@ -15,6 +15,7 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     DcmPreview,
+    DcmReference,
     NDArray,
     NoSolutionFound,
     PlanarPose,
@@ -54,6 +55,7 @@ _LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zer
 _KEY = 5  # numbers of a memory before the inputs of the solution, by which it is known again
 _REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+_JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +277,8 @@ class CentroidalLaw(DcmLaw):
         self._wait()
         self._mpc.reset()
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
+        self._expected: NDArray | None = None  # planned DCM of this tick by the plan of the last one
+        self._is_stale = False  # the plan has changed since the last decision began
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
         self._own = deque([_key(LawMemory(np.zeros(2)))], _REMEMBERED)  # of the memories that it has handed out
@@ -333,18 +337,26 @@ class CentroidalLaw(DcmLaw):
     def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
         """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
+        is_due = reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window
+        self._is_stale = self._has_changed(reference.dcm, period) or self._is_stale
         self.work_ahead()
         if self._running is not None:
             if self._running.done():
                 found, self._running = self._running, None
                 self._take(found.result(), reference.time)
-        elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
+        elif is_due or self._is_stale:
+            self._is_stale = False
             self._window = max(self.config.decision_period, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._due = state, plan
             else:
                 self._take(self._decide(state, plan), reference.time)
+
+    def _has_changed(self, planned: DcmReference, period: float) -> bool:
+        """Return whether the planned DCM jumps: a correction of the plan before it is none of the new one."""
+        expected, self._expected = self._expected, planned.position + period * planned.velocity
+        return expected is not None and float(np.abs(planned.position - expected).max()) > _JUMP
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -382,7 +394,6 @@ class CentroidalLaw(DcmLaw):
             self._state(state, plan, contacts),
             self._contact_plan(contacts),
             _com_reference(plan, preview),
-            state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time

@@ -27,6 +27,7 @@ from gradiva.simplified_model.model_control import (
     DecimatedLaw,
     FallbackLaw,
     LinearInvertedPendulum,
+    PushCompensation,
     SimplifiedModelControl,
 )
 from gradiva.simplified_model.step_adaptation import (
@@ -66,6 +67,7 @@ __all__ = [
     "LawMemory",
     "LinearInvertedPendulum",
     "Preview",
+    "PushCompensation",
     "RunningStep",
     "SimplifiedModelControl",
     "SolverTimes",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as cs
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState
+from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState, altered
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
@@ -23,6 +23,7 @@ from gradiva.simplified_model.zmp_com_controller import GainSchedule, zmp_com_ve
 
 _OUTPUTS = ("com_position", "com_velocity", "com_acceleration", "zmp_position")
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+_TINY = 1e-300  # [m] an offset of zero is divided by
 
 
 class SimplifiedModelControl(BalanceLayer):
@@ -292,3 +293,42 @@ class LinearInvertedPendulum:
         offset = com_position - zmp_position
         position = zmp_position + offset * cosh + com_velocity * (sinh / frequency)
         return position, offset * (frequency * sinh) + com_velocity * cosh
+
+    def wrench_offset(self, wrench: NDArray, mass: float) -> NDArray:
+        r"""Return the offset by which a constant external wrench moves the pendulum ([m], shape (2,)).
+
+        .. math:: \ddot x = \zeta^2 (x + d - z), \qquad
+            d = \frac{1}{m g} \begin{bmatrix} h F_x + n_y \\ h F_y - n_x \end{bmatrix}
+
+        so that :math:`x + d` and :math:`\xi + d` move as CoM and DCM of a pendulum that nothing pushes.
+
+        Args:
+            wrench: Force F and moment n about the CoM, world axes, [N, N·m], shape (6,).
+            mass: m, [kg].
+        """
+        moment = np.array((wrench[4], -wrench[3]))
+        return (self.com_height * wrench[:2] + moment) / (mass * self.gravity)
+
+
+class PushCompensation:
+    """Shifts CoM and DCM of a pushed robot to those of a pendulum that nothing pushes but that falls alike.
+
+    Laws and step adaptation that know no external force then balance against one that lasts: the ZMP leans against the
+    push at once, the CoM goes there as well, and footholds and their times are those with which the walk goes on under
+    the push.
+    """
+
+    def __init__(self, pendulum: LinearInvertedPendulum, mass: float, dead_band: float) -> None:
+        """Take the pendulum, the robot's mass [kg] and the part of an offset that is not compensated [m]."""
+        self._pendulum, self._mass, self._dead_band = pendulum, mass, dead_band
+
+    def compensated(self, state: RobotState) -> RobotState:
+        """Return the state of the other pendulum, without a wrench; itself where no wrench is estimated."""
+        if state.external_wrench is None:
+            return state
+        offset = self._pendulum.wrench_offset(state.external_wrench, self._mass)
+        size = math.hypot(*offset)
+        offset *= max(0.0, 1.0 - self._dead_band / max(size, _TINY))
+        com_position = state.com_position + np.append(offset, 0.0)
+        dcm_position = state.dcm_position + offset
+        return altered(state, com_position=com_position, dcm_position=dcm_position, external_wrench=None)

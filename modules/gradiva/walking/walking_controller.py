@@ -303,6 +303,7 @@ class WalkingController:
         self._plan_origin = state.plan_origin
         untrusted, period = layers.safety.untrusted_feet, self._tick.period
         known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
+        known = layers.push_compensation.compensated(known)
         reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
@@ -311,7 +312,7 @@ class WalkingController:
         desired = self._balance_reference(known, reference, time)
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
-            self._follower.aim(desired.contact_targets, state, reference, time)
+            self._follower.aim(desired.contact_targets, known, reference, time)
         warning = layers.model_control.warning
         found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
         self._obey(layers.safety.note(found, time))

@@ -29,6 +29,8 @@ from gradiva.simplified_model import (
     DcmControllerConfig,
     DcmLaw,
     GainScheduleConfig,
+    LinearInvertedPendulum,
+    PushCompensation,
     StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
@@ -99,6 +101,7 @@ class WalkingLayers:
         capture_stepping: Steps from standing; asked likewise.
         sole_levelling: Of soles in the air while a push is caught; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
+        push_compensation: For layer 2 and the steps, where the external wrench is estimated.
         safety: Checks of each tick.
     """
 
@@ -208,6 +211,8 @@ class WalkingLayers:
         config, sole = self.config, self.robot.sole
         self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
+        pendulum = LinearInvertedPendulum(config.planner.com_height)
+        self.push_compensation = PushCompensation(pendulum, self.mass, config.external_wrench.dead_band)
         weight = self.mass * GRAVITY
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +11,10 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
+from gradiva.experiments.campaigns.push_recovery import ImpulseSearch
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva.experiments.forked_walks import PHASES, Outcome, Pushing, WalkSearches, search_walks
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.trial import Trial, walk_trial
 from gradiva.experiments.walk_result import WalkOutcome
@@ -19,7 +22,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
-from gradiva.telemetry import COM, DCM, MUTED, REFERENCE, STYLE, adapted_steps
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState
 
 ROBOT, ARM = "icub_v3", "r_elbow_1"
@@ -30,10 +33,11 @@ _AFTER = 5.0  # [s] of walking after the last push has begun
 _PAPER = 0.05  # [m]
 _COUNTED = 3.0  # [s] after a push begins, in which landings count
 DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "right": (0.0, -1.0)}
-_MPC: dict[str, Any] = {
-    "walking.model": "centroidal_mpc",
+_WRENCH: dict[str, Any] = {
     "external_wrench.is_estimated": True,
+    "external_wrench.time_constant": 0.03,  # [s] the sensors are exact; faster, landings are taken for pushes
 }
+_MPC: dict[str, Any] = {"walking.model": "centroidal_mpc"} | _WRENCH
 _ADAPTED: dict[str, Any] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
 LAWS: dict[str, dict[str, Any]] = {
     "centroidal_mpc": _MPC,
@@ -41,7 +45,19 @@ LAWS: dict[str, dict[str, Any]] = {
     "dcm": {"walking.model": "dcm"},
     "dcm_mpc": {"walking.model": "dcm_mpc"},
     "dcm, adapted steps": {"walking.model": "dcm"} | _ADAPTED,
+    "dcm, wrench, adapted steps": {"walking.model": "dcm"} | _WRENCH | _ADAPTED,
 }
+_MAPPED = {
+    "centroidal_mpc, adapted steps": COM,
+    "dcm": ZMP,
+    "dcm, adapted steps": MUTED,
+    "dcm, wrench, adapted steps": DCM,
+}
+"""Laws that are pushed in all directions, with their colours."""
+
+_ANGLES = 8  # directions
+_UNIT = 4.0  # [N·s] of the search for the largest push
+_SEARCHED = "middle"  # moment of the step, at which it is searched
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +108,94 @@ def run_figure_11_6(run: ExperimentRun) -> None:
             title = f"iCub v3, {FORCE:g} N for {DURATION:g} s on the right arm: {name}"
             run.add_figure(walk_figure(outcome, pushes, title), f"{run.name}_{name}")
     run.report(len(cells), len(cells), "drawn")
+    map_pushes(run, _ANGLES if not is_quick else 1, list(_MAPPED)[: 1 if is_quick else None])
+
+
+# -- one push, in all directions and at several moments of a step -----------------------------------------------------
+
+
+@dataclass(slots=True)
+class SinglePush:
+    """Pushes once with `FORCE`: a search of a single trial.
+
+    Attributes:
+        direction: Of the push, from straight ahead to the left, [rad].
+        outcome: None before the trial.
+    """
+
+    direction: float
+    outcome: Outcome | None = None
+
+    def next_trial(self) -> Pushing | None:
+        """See ``Search.next_trial``."""
+        force = FORCE * math.cos(self.direction), FORCE * math.sin(self.direction), 0.0
+        return None if self.outcome else (force, DURATION)
+
+    def take(self, outcome: Outcome) -> None:
+        """See ``Search.take``."""
+        self.outcome = outcome
+
+
+def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
+    """Push at four moments of a step of the right foot, and search the largest push in the middle of it."""
+    directions = [2.0 * math.pi * index / angles for index in range(angles)]
+    plant, rows = (run.options.plants or (Plant.IDEAL,))[0], list[Row]()
+    for count, law in enumerate(laws):
+        run.report(count, len(laws), f"{law}, pushed in {angles} directions")
+        singles = {phase: [SinglePush(angle) for angle in directions] for phase in PHASES}
+        largest = [ImpulseSearch(angle, DURATION, _UNIT) for angle in directions]
+        searches = {phase: [*found, *(largest if phase == _SEARCHED else ())] for phase, found in singles.items()}
+        trial = Trial(ROBOT, VelocityCommand(SPEED, duration=10.0), {**LAWS[law], **run.options.overrides}, plant)
+        for found in search_walks([WalkSearches(trial, searches, ARM)]):
+            one = found.search
+            (singles[found.phase] if isinstance(one, SinglePush) else largest)[found.index % angles] = one  # type: ignore
+        rows += [
+            _map_row(law, search, [singles[phase][index] for phase in PHASES]) for index, search in enumerate(largest)
+        ]
+    for row in rows:
+        run.add_row(row)
+    run.add_figure(map_figure(rows), f"{run.name}_largest")
+
+
+def _map_row(law: str, search: ImpulseSearch, pushes: Sequence[SinglePush]) -> Row:
+    survived = [phase for phase, push in zip(PHASES, pushes, strict=True) if push.outcome and push.outcome["survived"]]
+    return {
+        "law": law,
+        "direction": f"{math.degrees(search.direction):.0f}°",
+        "force_n": FORCE,
+        "survived": f"{len(survived)} of {len(PHASES)}",
+        "at": survived,
+        "largest_ns": search.impulse,
+        "paper": None,
+        "value": None,
+        "asked": Asked.AS_FOUND,
+        "outcome": "measured",
+        "reason": ""
+        if search.lost is None
+        else f"{search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
+    }
+
+
+def map_figure(rows: Sequence[Row]) -> Figure:
+    """Return the largest push of one second by direction, ahead is up, a line a law, with the force of the thesis."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=_MAP_SIZE, layout="constrained")
+        axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
+        axes.set_theta_zero_location("N")
+        axes.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", "left, stance foot", "back", "right, swing foot"])
+        for law, colour in _MAPPED.items():
+            values = [row["largest_ns"] for row in rows if row["law"] == law]
+            angles = np.linspace(0.0, 2.0 * np.pi, len(values) + 1)
+            axes.plot(angles, [*values, *values[:1]], "o-", ms=3.0, color=colour, label=law)
+        circle = np.linspace(0.0, 2.0 * np.pi, 100)
+        axes.plot(
+            circle, np.full(100, FORCE * DURATION), color=REFERENCE, label=f"{FORCE * DURATION:g} N·s of the thesis"
+        )
+        figure.suptitle(
+            f"iCub v3, arm pushed for {DURATION:g} s in mid-step: largest survived [N·s]", x=0.01, ha="left"
+        )
+        figure.legend(loc="outside lower left", ncols=2)
+        return figure
 
 
 def adjustments(outcome: WalkOutcome, pushes: ArmPushes) -> NDArray:
@@ -122,6 +226,7 @@ def _row(law: str, direction: str, outcome: WalkOutcome, pushes: ArmPushes) -> R
 
 
 _SIZE = (10.0, 8.0)  # [inch]
+_MAP_SIZE = (6.5, 7.0)  # [inch]
 _FORCES = (COM, DCM, MUTED)
 
 
@@ -135,6 +240,12 @@ def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
         times, com, planned = log.times, log["com::position::measured"], log["com::position::desired"]
         above.plot(planned[:, 0], planned[:, 1], color=REFERENCE, label="planned CoM")
         above.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
+        sole = outcome.walk.setup.robot.sole
+        for side in Side:
+            corners = [foot.corners(sole) for foot in footprints(log) if foot.side is side]
+            for count, each in enumerate(corners):
+                label = f"{side} foot" if count == 0 else None
+                above.fill(each[:, 0], each[:, 1], facecolor="none", edgecolor=FOOT[side], label=label)
         for count, step in enumerate(adapted_steps(log)):
             for move, colour, label in ((0.0, MUTED, "planned foothold"), (1.0, DCM, "adjusted foothold")):
                 x, y = step.nominal.position[:2] + move * step.move
@@ -148,6 +259,7 @@ def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
             for axis, colour, values in zip("xyz", _FORCES, log["external_wrench::force"].T, strict=True):
                 force.plot(times, values, color=colour, label=axis)
         force.set_title("estimated external force [N]")
+        force.set_xlabel("time [s]")
         for axes in (lateral, force):
             for begin in pushes.times:
                 axes.axvspan(begin, begin + DURATION, color=MUTED, alpha=0.25, linewidth=0.0)
