@@ -13,8 +13,8 @@ from gradiva.yarp_modules.tick_timing import (
     GarbageKeeper,
     ModuleHealth,
     TickSchedule,
+    give_way_to_ticks,
     share_turns_often,
-    starting_below_ticks,
 )
 
 
@@ -169,15 +169,13 @@ def test_threads_take_turns_within_a_millisecond():
         sys.setswitchinterval(before)
 
 
-def test_threads_start_one_real_time_priority_below_the_tick(monkeypatch):
+def test_a_thread_gives_way_to_ticks_by_one_real_time_priority(monkeypatch):
     set_to = []
     monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_FIFO)
     monkeypatch.setattr(os, "sched_getparam", lambda _: os.sched_param(20))
     monkeypatch.setattr(os, "sched_setscheduler", lambda _, kind, param: set_to.append((kind, param.sched_priority)))
-    with starting_below_ticks():
-        assert set_to == [(os.SCHED_FIFO, 19)]
-    assert set_to[-1] == (os.SCHED_FIFO, 20)
+    give_way_to_ticks()
+    assert set_to == [(os.SCHED_FIFO, 19)]
     monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_OTHER)
-    with starting_below_ticks():
-        pass
-    assert len(set_to) == 2
+    give_way_to_ticks()
+    assert len(set_to) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,7 +135,7 @@ class CentroidalModelControl(SimplifiedModelControl):
 
     def work_ahead(self) -> None:
         """See ``BalanceLayer.work_ahead``: find the solution that is due."""
-        self._law.work_ahead()
+        self._law.work_ahead(self.thread_begins)
 
     @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
@@ -357,10 +358,10 @@ class CentroidalLaw(DcmLaw):
         expected, self._expected = self._expected, planned.position + period * planned.velocity
         return expected is not None and float(np.abs(planned.position - expected).max()) > _JUMP
 
-    def work_ahead(self) -> None:
-        """Begin to find the solution that is due, in the thread."""
+    def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
+        """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
         if self._due is not None:
-            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc")
+            self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc", thread_begins)
             self._running, self._due = self._executor.submit(self._decide, *self._due), None
 
     def _wait(self) -> None:

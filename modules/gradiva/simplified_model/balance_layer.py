@@ -173,6 +173,7 @@ class BalanceLayer(ABC):
         table: Name of that table.
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
+        thread_begins: Called first in a thread of its own, if it has one, as to lower its priority; set by the caller.
         time_limit: Within which ``update`` has to return, [s]; set by the caller, infinite in a simulation that waits.
         solver_times: Of a predictive law that counts its decisions; None of the others.
     """
@@ -182,6 +183,7 @@ class BalanceLayer(ABC):
     failures: int = 0
     warning: str = ""
     time_limit: float = math.inf
+    thread_begins: Callable[[], None] | None = None
     solver_times: SolverTimes | None = None
 
     @classmethod

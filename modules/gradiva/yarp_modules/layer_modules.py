@@ -18,7 +18,7 @@ from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_finge
 from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from gradiva.yarp_modules.tick_timing import present_time, starting_below_ticks
+from gradiva.yarp_modules.tick_timing import give_way_to_ticks, present_time
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
@@ -163,14 +163,14 @@ class ModelControlModule(ServiceModule):
         """
         setup = setup_of(options)
         self._layer = layer = balance_layer(setup.walking.balance, setup.robot)
+        layer.thread_begins = give_way_to_ticks
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
         super().__init__(options, service, (BalanceRequest, MessageCodec()), setup.walking.walking.period)
 
     def tick(self) -> bool:
         """Answer the request, then begin what the answer did not wait for."""
         goes_on = super().tick()
-        with starting_below_ticks():
-            self._layer.work_ahead()
+        self._layer.work_ahead()
         return goes_on
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -294,25 +294,15 @@ def share_turns_often() -> None:
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
-@contextmanager
-def starting_below_ticks() -> Iterator[None]:
-    """Give threads that are started in the block a real-time priority one below that of this thread, where it has one.
+def give_way_to_ticks() -> None:
+    """Lower the real-time priority of this thread, where it has one, by one: ticks of all modules come first.
 
-    At equal priority a tick, of this module or another, waits until such a thread is done.
+    At equal priority a tick waits until such a thread is done.
     """
-    try:
-        scheduler, priority = os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
-    except (AttributeError, OSError):
-        yield
-        return
-    if scheduler != os.SCHED_FIFO or priority < 2:
-        yield
-        return
-    os.sched_setscheduler(0, scheduler, os.sched_param(priority - 1))
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, scheduler, os.sched_param(priority))
+    with suppress(AttributeError, OSError):
+        if os.sched_getscheduler(0) == os.SCHED_FIFO:
+            lower = max(1, os.sched_getparam(0).sched_priority - 1)
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(lower))
 
 
 def raise_priority() -> str:

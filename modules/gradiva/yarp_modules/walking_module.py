@@ -25,7 +25,7 @@ from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.robot.sensors import TrueDeflections
 from gradiva.yarp_modules.rpc_commands import fail, ok
-from gradiva.yarp_modules.tick_timing import LapTimer, control_time
+from gradiva.yarp_modules.tick_timing import LapTimer, control_time, give_way_to_ticks
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
 
@@ -88,6 +88,7 @@ class WalkingModule(GradivaModule):
         layers = WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
         if not self.options.lockstep:
             layers.model_control.time_limit = self.setup.walking.walking.period
+            layers.model_control.thread_begins = give_way_to_ticks
         return layers
 
     def make_planning(self, layers: WalkingLayers) -> PlanningService:

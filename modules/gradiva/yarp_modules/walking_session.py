@@ -24,7 +24,6 @@ from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
 from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue, fail, ok
-from gradiva.yarp_modules.tick_timing import starting_below_ticks
 
 _LOGGER = logging.getLogger("gradiva.module")
 _WARNING_PERIOD = 2.0  # [s]
@@ -112,8 +111,7 @@ class WalkingSession:
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
             command, log = self.controller.step(self.measurement, time)
             self._guarded("command the robot", lambda: self._command(command))
-            with starting_below_ticks():
-                self._guarded("work ahead", self.controller.work_ahead)
+            self._guarded("work ahead", self.controller.work_ahead)
         self.status = self._present_status(log)
         self._log_change()
         return log

@@ -183,10 +183,10 @@ def map_figure(rows: Sequence[Row]) -> Figure:
         axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
         axes.set_theta_zero_location("N")
         axes.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", "left, stance foot", "back", "right, swing foot"])
-        for law, colour in _MAPPED.items():
+        for law in dict.fromkeys(row["law"] for row in rows):
             values = [row["largest_ns"] for row in rows if row["law"] == law]
             angles = np.linspace(0.0, 2.0 * np.pi, len(values) + 1)
-            axes.plot(angles, [*values, *values[:1]], "o-", ms=3.0, color=colour, label=law)
+            axes.plot(angles, [*values, *values[:1]], "o-", ms=3.0, color=_MAPPED[law], label=law)
         circle = np.linspace(0.0, 2.0 * np.pi, 100)
         axes.plot(
             circle, np.full(100, FORCE * DURATION), color=REFERENCE, label=f"{FORCE * DURATION:g} N·s of the thesis"
