@@ -84,9 +84,9 @@ class DeflectionSource(StrEnum):
     WRENCHES = "wrenches"
     """The recursion, by the wrenches of the feet."""
     NONE = "none"
-    """Nowhere: they are taken to be zero. To see what the observer is good for."""
+    """Nowhere: they are taken to be zero, which shows the observer's benefit."""
     MEASURED = "measured"
-    """A simulator: the truth. To see what an observer can reach at most."""
+    """A simulator, whose truth shows what an observer can reach at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +220,18 @@ class FlexibleJointObserver:
         sees_tilt = last is not None and measurement.imu is not None
         function.set(stiffness_rate=self._config.stiffness_rate if sees_tilt else 0.0)
         self._place(reference, last)
-        outputs = function()
-        function.inputs["memory"][...] = outputs["memory"]
-        function.set(is_first=0.0)
+        self.state = self._evaluated()
         self._time = measurement.time
-        self.state = FlexibleJointState(
+        return self.state
+
+    def _evaluated(self) -> FlexibleJointState:
+        """Return the answer of the recursion to its inputs, and keep its memory for the next tick."""
+        outputs = self._function()
+        self._function.inputs["memory"][...] = outputs["memory"]
+        self._function.set(is_first=0.0)
+        return FlexibleJointState(
             **{name: readonly(outputs[name]) for name in ("positions", "velocities", "torques", "stiffness")}
         )
-        return self.state
 
     def _without_recursion(self, measurement: Measurement) -> FlexibleJointState:
         """Return deflections that a simulator measures, or none."""

@@ -3,6 +3,9 @@
 from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, built_once, interpreted
 from gradiva.robot_model.flexible_joints import (
+    DISC_COLOURS,
+    DISC_HEIGHT,
+    DISC_RADIUS,
     DeflectionAxis,
     FlexibilityConfig,
     FlexibleJoint,
@@ -49,6 +52,9 @@ from gradiva.robot_model.symbolic_dynamics import (
 )
 
 __all__ = [
+    "DISC_COLOURS",
+    "DISC_HEIGHT",
+    "DISC_RADIUS",
     "FLEXIBLE_GROUP",
     "QUANTITIES",
     "AngleUnit",

@@ -130,6 +130,10 @@ class FlexibilityConfig:
         return tuple(FlexibleJoint(*place, *pair) for place, pair in zip(places, numbers, strict=True))
 
 
+DISC_RADIUS, DISC_HEIGHT = 0.2, 0.05  # [CoM heights] of discs that show deflections, and above the flexible joints
+DISC_COLOURS = (0.75, 0.78, 0.82), (0.78, 0.19, 0.17)  # on the side of the base, and of the foot
+
+
 def deflection_note(flexible: Iterable[FlexibleJoint], joints: Sequence[str], positions: NDArray) -> str:
     """Return how far links bend at most, to stand behind the time in pictures; empty of a robot shown rigid.
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ModelError, NDArray
-from gradiva.robot_model import RobotDescription, read_collada
+from gradiva.robot_model import DISC_COLOURS, DISC_HEIGHT, DISC_RADIUS, RobotDescription, read_collada
 from gradiva.simulation.plant import load_tree
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree, add_bodies, quaternion
 from gradiva.simulation.urdf import Visual
@@ -20,9 +20,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attri
 _FINEST_GRID, _COARSEST_GRID = 256, 8  # cells along the longest edge of a mesh
 READABLE = (".stl", ".dae")
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
-_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
-_DISC_THICKNESS = 0.004  # [m] half of it
-_STRAIGHT, _BENT = [0.75, 0.78, 0.82, 1.0], [0.78, 0.19, 0.17, 1.0]  # their colours
+_DISC_THICKNESS = 0.004  # [m] half of that of discs on either side of flexible joints
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
 _SHAPES = {
     "box": mujoco.mjtGeom.mjGEOM_BOX,
@@ -60,12 +58,13 @@ def _add_discs(spec: mujoco.MjSpec, tree: RigidTree, description: RobotDescripti
     for joint in description.flexible_joints:
         if joint.name in description.joints:
             bending.setdefault(joint.joint, []).append(tree.body_of(f"{joint.name}_link"))
-    radius, height = (part * description.com_height for part in _DISC)
+    radius, height = DISC_RADIUS * description.com_height, DISC_HEIGHT * description.com_height
     lifted = np.array([0.0, 0.0, height])
     for first, *_, last in bending.values():
         before = first.pose[:3, 3] + lifted
-        for body, place, colour in ((tree.bodies[first.parent], before, _STRAIGHT), (last, lifted, _BENT)):
-            disc = spec.body(body.name).add_geom(pos=place, rgba=colour, contype=0, conaffinity=0)
+        sides = (tree.bodies[first.parent], before), (last, lifted)
+        for (body, place), colour in zip(sides, DISC_COLOURS, strict=True):
+            disc = spec.body(body.name).add_geom(pos=place, rgba=[*colour, 1.0], contype=0, conaffinity=0)
             disc.type, disc.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [radius, _DISC_THICKNESS, 0.0]
 
 

@@ -14,7 +14,7 @@ import viser
 import viser.transforms
 
 from gradiva.common import NDArray, Side
-from gradiva.robot_model import RobotDescription, deflection_note
+from gradiva.robot_model import DISC_COLOURS, DISC_HEIGHT, DISC_RADIUS, RobotDescription, deflection_note
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, ZMP
 from gradiva.telemetry.robot_meshes import LinkPoses, load_meshes
 from gradiva.telemetry.walk_record import Footprint
@@ -25,12 +25,10 @@ Colour = tuple[float, float, float]
 BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
 
 _POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
-_DISC = 0.11, 0.06  # [CoM heights] radius of the discs on either side of flexible joints, and height above them
 _DISC_POINTS = 48  # [-]
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, _DISC_POINTS)
-_RIM = np.column_stack((_DISC[0] * np.cos(_ANGLES), _DISC[0] * np.sin(_ANGLES), np.full(_DISC_POINTS, _DISC[1])))
+_RIM = np.column_stack((DISC_RADIUS * np.cos(_ANGLES), DISC_RADIUS * np.sin(_ANGLES), 0.0 * _ANGLES + DISC_HEIGHT))
 _DISC_FACES = np.array([(0, point, point + 1) for point in range(1, _DISC_POINTS - 1)], dtype=np.int64)
-_STRAIGHT, _BENT = (0.75, 0.78, 0.82), (0.78, 0.19, 0.17)  # colours of the two
 _POINT_RADIUS = 0.02  # m
 _OPACITY = 0.5  # [-] of the transparent robot
 _GRAVITY = 9.81  # [m/s²]
@@ -198,8 +196,8 @@ class RobotView:
         rim = robot.com_height * _RIM
         for first, *_, last in links.values():
             before = self._links.before(first)
-            yield before.body, _STRAIGHT, rim @ before.rotation.T + before.position
-            yield f"{last}_link", _BENT, rim
+            yield before.body, DISC_COLOURS[0], rim @ before.rotation.T + before.position
+            yield f"{last}_link", DISC_COLOURS[1], rim
 
     def _add_robot(self, meshes: BodyMeshes) -> dict[str, viser.FrameHandle]:
         scene, frames = self.server.scene, dict[str, viser.FrameHandle]()
