@@ -1,6 +1,7 @@
 """Durations of layers, calls and contacts."""
 
 import gc
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from gradiva.common import FootContact, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticContact
 from gradiva.experiments import benchmark
 from gradiva.experiments.benchmark import benchmark_row, durations, note_commands
+from gradiva.simplified_model import SolverTimes
 
 
 def test_calls_are_made_in_order_and_the_first_do_not_count():
@@ -56,6 +58,26 @@ def test_the_foot_that_is_timed_stands_on_its_whole_sole_and_on_parts_of_it():
     ]
     assert min(shares) > 0.1
     assert sum(share < 0.999 for share in shares) / 63 == pytest.approx(0.5, abs=0.15)
+
+
+def test_calls_of_layer_2_that_decide_have_a_row_of_their_own(monkeypatch):
+    monkeypatch.setattr(benchmark, "durations", lambda calls: [call() for call in calls][1:])
+    times = SolverTimes(0.02)
+
+    def update(duration):
+        if duration > 1.0:
+            times.note(0.0, 0.0, is_fallback=False)
+        return duration
+
+    layer = SimpleNamespace(solver_times=times, update=update)
+    inputs = [(duration,) for duration in (9.0, 1.0, 5.0, 1.0, 7.0, 1.0)]
+    every, decision = benchmark.model_control_rows(layer, inputs, "icub", "mpc")
+    assert (every["name"], every["samples"], every["median_us"]) == ("model_control.mpc/icub", 5, 1.0)
+    assert (decision["name"], decision["samples"], decision["median_us"]) == ("model_control.mpc.decision/icub", 2, 6.0)
+    layer.solver_times = None
+    assert [row["name"] for row in benchmark.model_control_rows(layer, inputs, "icub", "dcm")] == [
+        "model_control.dcm/icub"
+    ]
 
 
 class Layer:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle, islice, repeat
+from itertools import chain, cycle, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ from gradiva.middleware import (
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
-from gradiva.simplified_model import BalancePlan, SteppingMode, shipped_laws
+from gradiva.simplified_model import BalanceLayer, BalancePlan, SteppingMode, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
@@ -179,7 +179,7 @@ def _robot_rows(
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
         *torque_rows(robot, compiler, announce, torque_walk),
-        *(_model_control_row(setup, ticks, compiler, law.name) for law in shipped_laws()),
+        *chain.from_iterable(_model_control_rows(setup, ticks, compiler, law.name) for law in shipped_laws()),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
@@ -202,12 +202,26 @@ def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> R
     return benchmark_row(f"estimation/{setup.robot.name}", samples)
 
 
-def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: str) -> Row:
+def _model_control_rows(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: str) -> list[Row]:
     tick = dataclasses.replace(setup.walking.walking, model=model)
     config = dataclasses.replace(setup.walking, walking=tick)
     layer = WalkingLayers(setup.robot, config, compiler).model_control
-    samples = durations(partial(layer.update, *arguments) for arguments in ticks.model_control)
-    return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
+    return model_control_rows(layer, ticks.model_control, setup.robot.name, model)
+
+
+def model_control_rows(layer: BalanceLayer, inputs: Iterable[tuple[Any, ...]], robot: str, model: str) -> list[Row]:
+    """Return the row of all calls of layer 2; where it counts its decisions, also that of the calls that decide."""
+    times, decisions = layer.solver_times, [0]
+
+    def calls() -> Iterator[Callable[[], object]]:
+        for arguments in inputs:
+            yield partial(layer.update, *arguments)
+            decisions.append(times.decisions if times else 0)
+
+    samples = durations(calls())
+    decided = [each for each, new in zip(samples, np.diff(decisions)[-len(samples) :], strict=True) if new]
+    rows = {f"model_control.{model}/{robot}": samples, f"model_control.{model}.decision/{robot}": decided}
+    return [benchmark_row(name, found) for name, found in rows.items() if found]
 
 
 def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:

@@ -111,6 +111,7 @@ class CentroidalModelControl(SimplifiedModelControl):
 
     Config = CentroidalWalkingConfig
     table = "centroidal_walking"
+    takes_wrench = True
 
     def __init__(
         self, law: CentroidalLaw, fallback: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted
@@ -205,7 +206,8 @@ class CentroidalLaw(DcmLaw):
     DCM over the same time, :math:`z^*(t) = \Pi [z_r(t) + \bar z - \bar z_r]`.
 
     Its CoM reference is that of the plan, which its own dynamics can follow. It begins without angular momentum: that
-    of the swinging leg ends with the swing, and the leg would fight against damping it.
+    of the swinging leg ends with the swing, and the leg would fight against damping it. An external wrench
+    counts once: in the MPC, or, beside adapted steps, by ``PushCompensation``, whose state has none.
 
     Attributes:
         config: Its settings.
@@ -373,11 +375,11 @@ class CentroidalLaw(DcmLaw):
 
     def _take(self, found: _Decision, time: float) -> None:
         """Hold a decision from ``time`` [s] on."""
-        self._failure, solution = None, found.solution
+        solution = found.solution
         self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
-        self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
+        self._failure, self.solution, self._inputs, self.targets = None, solution, found.inputs, found.targets
         self._correction, self._moved = found.correction, found.moved
-        self._next = found.solution.times[0] + self._window
+        self._next = solution.times[0] + self._window
 
     def _decide(self, state: RobotState, plan: BalancePlan) -> _Decision:
         """Return a decision; it may run in the thread, so it changes the MPC alone.
@@ -394,6 +396,7 @@ class CentroidalLaw(DcmLaw):
             self._state(state, plan, contacts),
             self._contact_plan(contacts),
             _com_reference(plan, preview),
+            state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time

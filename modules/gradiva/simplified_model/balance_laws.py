@@ -131,6 +131,12 @@ class BalanceConfig:
         kind = balance_law(self.model).kind
         return kind.contact_horizon(self.law) if issubclass(kind, BalanceLayer) else None
 
+    @property
+    def takes_wrench(self) -> bool:
+        """Whether the law balances by the external wrench of the state itself."""
+        kind = balance_law(self.model).kind
+        return issubclass(kind, BalanceLayer) and kind.takes_wrench
+
 
 def balance_layer(
     config: BalanceConfig,

@@ -171,6 +171,7 @@ class BalanceLayer(ABC):
     Attributes:
         Config: Dataclass of its table in the configuration; None without one.
         table: Name of that table.
+        takes_wrench: Whether it balances by the external wrench of the state; ``PushCompensation`` is for the others.
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
         thread_begins: Called first in a thread of its own, if it has one, as to lower its priority; set by the caller.
@@ -180,6 +181,7 @@ class BalanceLayer(ABC):
 
     Config: ClassVar[type | None] = None
     table: ClassVar[str] = ""
+    takes_wrench: ClassVar[bool] = False
     failures: int = 0
     warning: str = ""
     time_limit: float = math.inf

@@ -303,7 +303,7 @@ class WalkingController:
         self._plan_origin = state.plan_origin
         untrusted, period = layers.safety.untrusted_feet, self._tick.period
         known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
-        known = layers.push_compensation.compensated(known)
+        known = layers.without_push(known)
         reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))

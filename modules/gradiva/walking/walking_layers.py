@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, RobotState, Side
 from gradiva.estimation import (
     ContactEstimator,
     ContactEstimatorConfig,
@@ -32,6 +32,7 @@ from gradiva.simplified_model import (
     LinearInvertedPendulum,
     PushCompensation,
     StepAdaptationConfig,
+    SteppingMode,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
@@ -101,7 +102,6 @@ class WalkingLayers:
         capture_stepping: Steps from standing; asked likewise.
         sole_levelling: Of soles in the air while a push is caught; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
-        push_compensation: For layer 2 and the steps, where the external wrench is estimated.
         safety: Checks of each tick.
     """
 
@@ -212,7 +212,8 @@ class WalkingLayers:
         self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
         pendulum = LinearInvertedPendulum(config.planner.com_height)
-        self.push_compensation = PushCompensation(pendulum, self.mass, config.external_wrench.dead_band)
+        self._law_takes_wrench = config.balance.takes_wrench
+        self._push_compensation = PushCompensation(pendulum, self.mass, config.external_wrench.dead_band)
         weight = self.mass * GRAVITY
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
 
@@ -238,6 +239,15 @@ class WalkingLayers:
         """
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
+
+    def without_push(self, state: RobotState) -> RobotState:
+        """Return the state for layer 2 and the steps: where a wrench is estimated, that of a pendulum without it.
+
+        A law that takes the wrench itself gets the state as it is while no steps are adapted. An adapted step restarts
+        the references where the pendulum is: beside it the law has to see the pendulum as well.
+        """
+        is_taken = self._law_takes_wrench and self.reactive_stepping.mode is SteppingMode.OFF
+        return state if is_taken else self._push_compensation.compensated(state)
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
