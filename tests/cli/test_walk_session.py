@@ -35,6 +35,10 @@ from gradiva.walking import SteppingLog
             {"robot": "talos", "flexibility": 3e3, "settings": ("torque_control.law=rigid",)},
             "links bend by 3000 N·m/rad, which the controller does not know",
         ),
+        (
+            {"robot": "talos", "flexibility": 3e3, "settings": ("flexibility.stiffness=[1e3, 1e3, 2e3, 2e3]",)},
+            "links bend by 3000 N·m/rad, which the controller takes for 1000 to 2000",
+        ),
     ],
 )
 def test_the_command_is_described_in_words(options, words):

@@ -102,8 +102,7 @@ class WalkOptions:
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
         chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
-        if self.flexibility is not None:
-            settings.append(f"flexibility.stiffness={_number('flexibility', self.flexibility)!r}")
+        settings += [f"{key}={value!r}" for key, value in self._stiffness_of_links.items()]
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
@@ -115,6 +114,15 @@ class WalkOptions:
         if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
         return with_pushes(setup, [parse_push(text) for text in self.pushes])
+
+    @property
+    def _stiffness_of_links(self) -> dict[str, float]:
+        """Return the stiffness that the controller knows, and the plant too: by its own key where settings differ."""
+        if self.flexibility is None:
+            return {}
+        known, stiffness = "flexibility.stiffness", _number("flexibility", self.flexibility)
+        differs = any(setting.partition("=")[0].strip() == known for setting in self.settings)
+        return {known: stiffness} | ({f"simulation.{known}": stiffness} if differs else {})
 
     @property
     def _soil(self) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -258,13 +258,20 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
 
 def _bending(setup: Setup) -> str:
     """Return the stiffness of the plant's flexible joints as the end of a sentence; nothing of a rigid robot."""
-    values = [joint.stiffness for joint in setup.simulated_robot.flexible_joints]
-    if not values:
+    true, known = (
+        [joint.stiffness for joint in robot.flexible_joints] for robot in (setup.simulated_robot, setup.robot)
+    )
+    if not true:
         return ""
+    belief = "" if known == true else f", which the controller takes for {_range(known)}"
+    unknown = ", which the controller does not know" if setup.unmodelled_stiffness else belief
+    return f", links bend by {_range(true)} N·m/rad{unknown}"
+
+
+def _range(values: Sequence[float]) -> str:
+    """Return the least and the largest of some values, or the one value that they all have."""
     least, most = min(values), max(values)
-    stiffness = f"{least:g}" if least == most else f"{least:g} to {most:g}"
-    unknown = ", which the controller does not know" if setup.unmodelled_stiffness else ""
-    return f", links bend by {stiffness} N·m/rad{unknown}"
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def outcome_line(result: Mapping[str, Any]) -> str:
