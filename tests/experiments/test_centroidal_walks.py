@@ -1,5 +1,6 @@
 """Figure 11.6: iCub v3 walks by the centroidal MPC and is pushed on the arm."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 from gradiva.common import GRAVITY
 from gradiva.experiments import ExperimentOptions, find_experiment
+from gradiva.experiments.campaigns import centroidal_walks
 from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
+from gradiva.experiments.forked_walks import FoundSearch
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 
@@ -59,3 +62,27 @@ def test_the_arm_is_pushed_for_a_second_each_time_counted_from_the_first_tick_of
         pushes(walk)
     assert pushes.times == [11.0, 14.0]
     assert done == [Push("r_elbow_1", (0.0, 40.0, 0.0), start, 1.0) for start in (11.0, 14.0)]
+
+
+def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_largest_push(monkeypatch):
+    """A robot that survives 40 N·s in the middle of a step, and at other moments pushes ahead alone."""
+
+    def searched(walks):
+        for phase, searches in walks[0].searches.items():
+            for index, search in enumerate(searches):
+                while (pushing := search.next_trial()) is not None:
+                    (ahead, left, _), duration = pushing
+                    is_middle, impulse = phase == "middle", math.hypot(ahead, left) * duration
+                    survived = impulse < 40.1 if is_middle else ahead > 1.0
+                    search.take({"survived": survived, "reason": "fell"})
+                yield FoundSearch(0, phase, index, search, time=5.0)
+
+    monkeypatch.setattr(centroidal_walks, "search_walks", searched)
+    rows, figures = [], []
+    run = SimpleNamespace(name="map", options=ExperimentOptions(), report=lambda *_: None, add_row=rows.append)
+    run.add_figure = lambda figure, name: figures.append(name)
+    centroidal_walks.map_pushes(run, 2, ["dcm"])
+    found = [(row["direction"], row["at"], row["largest_ns"], row["reason"]) for row in rows]
+    every = ["early", "middle", "late", "touch_down"]
+    assert found == [("0°", every, 40.0, "44 N·s: fell"), ("180°", ["middle"], 40.0, "44 N·s: fell")]
+    assert figures == ["map_largest"]
