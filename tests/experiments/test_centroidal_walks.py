@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from gradiva.common import GRAVITY
 from gradiva.experiments import ExperimentOptions, find_experiment
 from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
 from gradiva.simulation import Push
-from gradiva.telemetry import adapted_steps
 from gradiva.walking import WalkingState
 
 
@@ -40,14 +40,12 @@ def test_by_a_dcm_law_the_robot_leans_against_a_push_ahead():
     np.testing.assert_allclose(error[during].mean(axis=0), [-leaning, 0.0], atol=0.012)
 
 
-def test_a_push_to_the_side_is_survived_by_a_step_that_lands_earlier():
-    """40 N for 1 s to the right move the ZMP over which the robot would balance beyond the edge of a sole."""
-    outcome, pushes = pushed_walk("centroidal_mpc, adapted steps", (0.0, -1.0), ExperimentOptions(quick=True))
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_mpc_beside_adapted_steps_survives_a_push_to_either_side(side):
+    outcome, _ = pushed_walk("centroidal_mpc, adapted steps", (0.0, side), ExperimentOptions(quick=True))
     assert outcome.walked
-    begin = pushes.times[0]
-    delays = [step.delay for step in adapted_steps(outcome.log) if begin - 0.7 < step.nominal.time < begin + 1.0]
-    assert min(delays) < -0.04
-    assert outcome.result["dcm_error_m"]["max"] < 0.08
+    assert 0.02 < outcome.result["dcm_error_m"]["max"] < 0.1
+    assert outcome.result["adapted_steps"] >= 1
 
 
 def test_the_arm_is_pushed_for_a_second_each_time_counted_from_the_first_tick_of_the_walk():

@@ -207,7 +207,7 @@ class CentroidalLaw(DcmLaw):
 
     Its CoM reference is that of the plan, which its own dynamics can follow. It begins without angular momentum: that
     of the swinging leg ends with the swing, and the leg would fight against damping it. An external wrench
-    counts once: in the MPC, or, beside adapted steps, by ``PushCompensation``, whose state has none.
+    counts once: the MPC takes it, and the state is not that of ``PushCompensation``.
 
     Attributes:
         config: Its settings.

@@ -32,7 +32,6 @@ from gradiva.simplified_model import (
     LinearInvertedPendulum,
     PushCompensation,
     StepAdaptationConfig,
-    SteppingMode,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
@@ -243,11 +242,10 @@ class WalkingLayers:
     def without_push(self, state: RobotState) -> RobotState:
         """Return the state for layer 2 and the steps: where a wrench is estimated, that of a pendulum without it.
 
-        A law that takes the wrench itself gets the state as it is while no steps are adapted. An adapted step restarts
-        the references where the pendulum is: beside it the law has to see the pendulum as well.
+        A law that takes the wrench itself gets the state as it is, and so do adapted steps beside it, which restart the
+        references where the law sees the robot.
         """
-        is_taken = self._law_takes_wrench and self.reactive_stepping.mode is SteppingMode.OFF
-        return state if is_taken else self._push_compensation.compensated(state)
+        return state if self._law_takes_wrench else self._push_compensation.compensated(state)
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
