@@ -235,7 +235,7 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
 
 
 def test_a_foot_that_withstands_a_push_is_not_turned():
-    """450 N of which the foot on the ground takes 300: what is not explained is -1.5 of what it feels, but not before."""
+    """450 N, of which the foot takes 300: what is not explained is -1.5 of what it feels, but not before."""
     walk, lasts = healthy_walk(), (TIMES > 5.2) & (TIMES < 5.4)
     speed = 150.0 / ROBOT.mass * np.clip(TIMES - 5.2, 0.0, 0.2)
     held = np.outer(lasts, [0.0, -300.0, 0.0, 0.0, 0.0, 0.0])

@@ -33,7 +33,7 @@ _UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cros
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
-_TURNED_BEFORE = -0.6  # [-] the same until a push would begin: of a foot that is turned round -1.3, of one that is pushed -0.1
+_TURNED_BEFORE = -0.6  # [-] the same before a push could begin: -1.3 of a foot that is turned, else above -0.1
 _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
