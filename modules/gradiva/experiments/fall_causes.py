@@ -33,6 +33,7 @@ _UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cros
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
+_TURNED_BEFORE = -0.6  # [-] the same before a push could begin: -1.3 of a foot that is turned, else above -0.1
 _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
@@ -251,17 +252,27 @@ def _wrench_in_the_air(evidence: FallEvidence) -> Cause | None:
 
 
 def _turned_wrench(evidence: FallEvidence) -> Cause | None:
-    """Return a foot without whose horizontal force, turned round, the robot's acceleration is not explained."""
-    walk = evidence.walk.until(evidence.onset + _AFTER)
-    unexplained = walk.unexplained_force
+    """Return a foot without whose horizontal force, turned round, the robot's acceleration is not explained.
+
+    A foot that withstands a push is alike, but not before the push.
+    """
+    walk, earlier = (evidence.walk.until(evidence.onset + time) for time in (_AFTER, -_LONGEST_PUSH))
     for side in Side:
-        loaded = walk.is_loaded(side)
-        missing, felt = unexplained[loaded], walk.foot_wrenches[side][loaded, :2]
-        gain = _ratio(missing, felt)
-        if _TURNED[0] < gain < _TURNED[1] and gain * _ratio(felt, missing) > _ALIKE:
+        gain, alike = _contrariness(walk, side)
+        if not (_TURNED[0] < gain < _TURNED[1] and alike > _ALIKE):
+            continue
+        if np.count_nonzero(earlier.is_loaded(side)) < _FEW or _contrariness(earlier, side)[0] < _TURNED_BEFORE:
             text = f"the {side} foot's wrench disagrees: its horizontal force is contrary to how the robot accelerates"
             return Cause(CauseKind.SENSOR, text, "check its axes: [[force_torque_sensors]] in robots/<name>/robot.toml")
     return None
+
+
+def _contrariness(walk: MeasuredWalk, side: Side) -> tuple[float, float]:
+    """Return the unexplained force over that of a loaded foot, and the fraction of their variance in common, [-]."""
+    loaded = walk.is_loaded(side)
+    missing, felt = walk.unexplained_force[loaded], walk.foot_wrenches[side][loaded, :2]
+    gain = _ratio(missing, felt)
+    return gain, gain * _ratio(felt, missing)
 
 
 # -- robot and ground ------------------------------------------------------------------------------------------
