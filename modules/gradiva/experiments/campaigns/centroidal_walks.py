@@ -232,12 +232,12 @@ _FORCES = (COM, DCM, MUTED)
 
 
 def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
-    """Return the path from above with planned and adjusted footholds, the lateral CoM and the estimated force."""
+    """Return the path from above with planned and adjusted footholds, the error of the CoM and the estimated force."""
     log = outcome.log
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_SIZE, layout="constrained")
         figure.suptitle(title, x=0.01, ha="left")
-        above, lateral, force = figure.subplots(3, 1)
+        above, error, force = figure.subplots(3, 1)
         times, com, planned = log.times, log["com::position::measured"], log["com::position::desired"]
         above.plot(planned[:, 0], planned[:, 1], color=REFERENCE, label="planned CoM")
         above.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
@@ -253,19 +253,19 @@ def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
                 above.plot(x, y, "s", color=colour, label=label if count == 0 else None)
         above.set_aspect("equal", adjustable="datalim")
         above.set_title("from above [m]")
-        lateral.plot(times, planned[:, 1], color=REFERENCE, label="planned")
-        lateral.plot(times, com[:, 1], color=COM, label="measured")
-        lateral.set_title("CoM, to the left [m]")
+        for axis, colour, label in ((0, COM, "ahead"), (1, DCM, "to the left")):
+            error.plot(times, com[:, axis] - planned[:, axis], color=colour, label=label)
+        error.set_title("CoM off its plan [m]")
         if "external_wrench::force" in log:
             for axis, colour, values in zip("xyz", _FORCES, log["external_wrench::force"].T, strict=True):
                 force.plot(times, values, color=colour, label=axis)
         force.set_title("estimated external force [N]")
         force.set_xlabel("time [s]")
-        for axes in (lateral, force):
+        for axes in (error, force):
             for begin in pushes.times:
                 axes.axvspan(begin, begin + DURATION, color=MUTED, alpha=0.25, linewidth=0.0)
-        for axes in (above, lateral, force):
-            axes.legend(loc="best", ncols=4)
+        for axes in (above, error, force):
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return figure
 
 
