@@ -107,7 +107,7 @@ def run_figure_11_6(run: ExperimentRun) -> None:
         if law == "centroidal_mpc":
             title = f"iCub v3, {FORCE:g} N for {DURATION:g} s on the right arm: {name}"
             run.add_figure(walk_figure(outcome, pushes, title), f"{run.name}_{name}")
-    run.report(len(cells), len(cells), "drawn")
+    run.report(len(cells), len(cells), "figures are written")
     map_pushes(run, _ANGLES if not is_quick else 1, list(_MAPPED)[: 1 if is_quick else None])
 
 
@@ -141,7 +141,8 @@ def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
     directions = [2.0 * math.pi * index / angles for index in range(angles)]
     plant, rows = (run.options.plants or (Plant.IDEAL,))[0], list[Row]()
     for count, law in enumerate(laws):
-        run.report(count, len(laws), f"{law}, pushed in {angles} directions")
+        where = "ahead" if angles == 1 else f"in each of {angles} directions"
+        run.report(count, len(laws), f"{law}: largest push {where}")
         singles = {phase: [SinglePush(angle) for angle in directions] for phase in PHASES}
         largest = [ImpulseSearch(angle, DURATION, _UNIT) for angle in directions]
         searches = {phase: [*found, *(largest if phase == _SEARCHED else ())] for phase, found in singles.items()}
@@ -172,7 +173,7 @@ def _map_row(law: str, search: ImpulseSearch, pushes: Sequence[SinglePush]) -> R
         "outcome": "measured",
         "reason": ""
         if search.lost is None
-        else f"{search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
+        else f"lost at {search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
     }
 
 
@@ -277,6 +278,8 @@ EXPERIMENTS = (
         "mean adjustment of the footholds [m]",
         plants=(Plant.IDEAL,),
         takes=("settings",),
-        quick=f"one push of {DURATION:g} s ahead, {_QUICK_STARTS[0]:g} s after the first step, by the MPC alone.",
+        quick=f"pushed ahead alone, by the MPC alone: once {_QUICK_STARTS[0]:g} s after the first step, and by larger"
+        " and larger pushes in search of the largest survived.",
+        own_robots=(ROBOT,),
     ),
 )
