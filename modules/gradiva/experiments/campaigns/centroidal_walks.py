@@ -253,8 +253,8 @@ def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
                 above.plot(x, y, "s", color=colour, label=label if count == 0 else None)
         above.set_aspect("equal", adjustable="datalim")
         above.set_title("from above [m]")
-        for axis, colour, label in ((0, COM, "ahead"), (1, DCM, "to the left")):
-            error.plot(times, com[:, axis] - planned[:, axis], color=colour, label=label)
+        for index, colour, label in ((0, COM, "ahead"), (1, DCM, "to the left")):
+            error.plot(times, com[:, index] - planned[:, index], color=colour, label=label)
         error.set_title("CoM off its plan [m]")
         if "external_wrench::force" in log:
             for axis, colour, values in zip("xyz", _FORCES, log["external_wrench::force"].T, strict=True):
