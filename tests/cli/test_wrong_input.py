@@ -48,6 +48,15 @@ WRONG = {
     "no such path": (["--path", "nowhere.csv"], "cannot read nowhere.csv: No such file or directory"),
     "unknown control": (["--control", "positon"], "unknown --control 'positon'; did you mean 'position'?"),
     "unknown model": (["--model", "dmc"], "unknown --model 'dmc'; did you mean 'dcm'?"),
+    "table of an experiment alone": (
+        ["--model", "centroidal_mpc", "--set", "centroidal_mpc.samples=0"],
+        "unknown table [centroidal_mpc]; did you mean 'centroidal_walking'?",
+    ),
+    "MPC without samples": (["--set", "centroidal_walking.mpc.samples=0"], "samples=0"),
+    "samples of the MPC that are no number": (["--set", "centroidal_walking.mpc.samples=2.5"], "mpc.samples"),
+    "unknown solver": (["--set", "centroidal_walking.mpc.solver=ipoptt"], "did you mean 'ipopt'?"),
+    "tolerance of the MPC that is no number": (["--set", "centroidal_walking.mpc.tolerance=abc"], "mpc.tolerance"),
+    "unknown key of the MPC": (["--set", "centroidal_walking.mpc.horizon_nonsense=1"], "'horizon_nonsense'"),
     "unknown ground": (["--ground", "sotf"], "unknown --ground 'sotf'; did you mean 'soft'?"),
     "stiffness of a rigid ground": (
         ["--stiffness", "1e6"],
@@ -155,6 +164,11 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["wlak"], "No such command 'wlak'"),
         (["experiment", "table_10_2"], "unknown experiment 'table_10_2'; did you mean 'table_10_1'?"),
         (["experiment"], "which experiment?"),
+        (
+            ["experiment", "table_9_1", "--robot", "icub_v3", "--quick"],
+            "--robot is no choice of the experiment table_9_1, which walks talos",
+        ),
+        (["experiment", "push_recovery", "--phase", "mid"], "unknown --phase 'mid'; did you mean 'middle'?"),
         (["experiment", "plant_seeds", "--plant", "robto"], "unknown --plant 'robto'; did you mean 'robot'?"),
         (["experiment", "plant_seeds", "--control", "force"], "unknown --control 'force'"),
         (

@@ -8,7 +8,14 @@ import pytest
 
 from gradiva.common import GRAVITY, EstimationError, Side, so3
 from gradiva.experiments import fall_diagnosis
-from gradiva.experiments.fall_causes import CauseKind, FallEvidence, cause_not_found, find_cause
+from gradiva.experiments.fall_causes import (
+    CauseKind,
+    FallEvidence,
+    cause_not_found,
+    find_cause,
+    greatest_speed,
+    moves,
+)
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
@@ -234,6 +241,20 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     assert float(found[3]) == pytest.approx(start, abs=0.04)
 
 
+@pytest.mark.parametrize(("size", "is_found"), [(30.0, True), (12.0, False)])
+def test_a_weak_push_that_lasts_is_a_push_by_its_average_force(size, is_found):
+    walk = healthy_walk()
+    noise = np.random.default_rng(1).normal(0.0, 0.002, (len(TIMES), 3))
+    speed = size / ROBOT.mass * np.clip(TIMES - 5.0, 0.0, 0.5)
+    noisy = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, -1.0, 0.0]) + noise)
+    cause = cause_of(noisy)
+    assert (cause is not None and cause.kind is CauseKind.PUSH) is is_found
+    if is_found:
+        found = re.fullmatch(r"a push of about (\d+) N to the right at (\S+) s", cause.text)
+        assert float(found[1]) == pytest.approx(size, abs=3.0)
+        assert float(found[2]) == pytest.approx(5.0, abs=0.06)
+
+
 def test_a_foot_that_withstands_a_push_is_not_turned():
     """450 N, of which the foot takes 300: what is not explained is -1.5 of what it feels, but not before."""
     walk, lasts = healthy_walk(), (TIMES > 5.2) & (TIMES < 5.4)
@@ -352,6 +373,27 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
     assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
     assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")
+
+
+def test_the_speed_of_a_step_that_was_moved_is_not_that_of_the_plan():
+    """0.6 m/s of 3.5 to 4.5 s, beside 0.2: the plan is too fast, but not where a step was moved at 3.4 s."""
+    path = np.outer(0.2 * TIMES + 0.4 * np.clip(TIMES - 3.5, 0.0, 1.0), [1.0, 0.0])
+    assert greatest_speed(TIMES, path) == pytest.approx(0.2 + 0.4 * 1.0 / 1.2)
+    assert greatest_speed(TIMES, path, [3.4]) == pytest.approx(0.2)
+    assert greatest_speed(TIMES, path, [4.6]) == pytest.approx(0.2 + 0.4 * 1.0 / 1.2)
+    nowhere, swings = np.full((len(TIMES), 3), np.nan), (TIMES > 3.4) & (TIMES < 4.0)
+    nominal, moved = nowhere.copy(), nowhere.copy()
+    nominal[swings], moved[swings] = [0.3, 0.1, 0.0], [0.3, 0.2, 0.0]
+    log = SignalLog.from_arrays(
+        TIMES,
+        {
+            "step_adaptation::nominal_foothold": nominal,
+            "step_adaptation::adapted_foothold": moved,
+            "step_adaptation::delay": 0.0 * TIMES,
+            "stance_foot::is_left": 1.0 * swings,
+        },
+    )
+    assert moves(log) == pytest.approx([3.41])
 
 
 def test_a_speed_that_lay_ahead_when_the_robot_fell_is_too_fast():

@@ -3,11 +3,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import so3
+from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
 from gradiva.experiments import diagnose, walk_result
 from gradiva.experiments.fall_causes import Cause, CauseKind
-from gradiva.experiments.fall_diagnosis import Diagnosis, advised, unknown_bending, wrong_deflection
+from gradiva.experiments.fall_diagnosis import Diagnosis, advised, bending_links
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -38,41 +38,65 @@ def rolling_from(start):
     return lambda times: np.where(times < start, np.nan, times - start)[:, None]
 
 
-def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_like_a_push():
-    bending, rigid = SimpleNamespace(unmodelled_stiffness=(2000.0, 3000.0)), SimpleNamespace(unmodelled_stiffness=())
-    push, sensor = (Cause(kind, "as measured", "") for kind in (CauseKind.PUSH, CauseKind.SENSOR))
-    assert unknown_bending(push, rigid) is None
-    assert unknown_bending(sensor, bending) is None
-    assert unknown_bending(push, bending).text == "links bend by 2000 N·m/rad, which the controller does not know"
-
-
-def bending_walk(known, bent, observed, source="wrenches", kind=CauseKind.PUSH):
+def bending_walk(
+    known,
+    bent,
+    observed,
+    source="wrenches",
+    kind=CauseKind.PUSH,
+    unmodelled=(),
+    control="torque",
+    plant=1000.0,
+    ticks=11,
+):
     """Return the cause of a fall at 1 s with a first sign at 0.5 s, from when on all is three times as large.
 
     Args:
-        known: Stiffness as the controller knows it; the plant's is 1000 N·m/rad.
+        known: Stiffness as the controller knows it.
         bent: True deflection, [rad], and the observed one.
         observed: See there.
         source: Of the observed one.
         kind: Of the cause by the robot's measurements.
+        unmodelled: Stiffness that the controller does not know.
+        control: Mode of control.
+        plant: Stiffness of the plant, [N·m/rad].
+        ticks: Of the log.
     """
-    times = np.linspace(0.0, 1.0, 11)
+    times = np.linspace(0.0, 1.0, 11)[:ticks]
     growth = np.where(times > 0.55, 3.0, 1.0)[:, None]
-    log = SignalLog.from_arrays(
-        times,
-        {
-            "simulation::flexible_joints::positions": bent * growth,
-            "flexible_joints::positions::estimated": observed * growth,
-            "flexible_joints::stiffness::estimated": known + 0.0 * growth,
-        },
+    log = (
+        SignalLog()
+        if not ticks
+        else SignalLog.from_arrays(
+            times,
+            {
+                "simulation::flexible_joints::positions": bent * growth,
+                "flexible_joints::positions::estimated": observed * growth,
+                "flexible_joints::stiffness::estimated": known + 0.0 * growth,
+            },
+        )
     )
     for name in log.names:
         log.describe(name, ["hip"])
     setup = SimpleNamespace(
-        simulated_robot=SimpleNamespace(flexible_joints=(SimpleNamespace(name="hip", stiffness=1000.0),)),
-        walking=SimpleNamespace(flexible_joint_observer=SimpleNamespace(source=DeflectionSource(source))),
+        robot=SimpleNamespace(mass=90.0, com_height=0.9),
+        simulated_robot=SimpleNamespace(flexible_joints=(SimpleNamespace(name="hip", stiffness=plant),)),
+        unmodelled_stiffness=unmodelled,
+        walking=SimpleNamespace(
+            flexible_joint_observer=SimpleNamespace(source=DeflectionSource(source)),
+            walking=SimpleNamespace(control=ControlMode(control)),
+        ),
     )
-    return wrong_deflection(Cause(kind, "as measured", ""), setup, log, 0.5)
+    return bending_links(Cause(kind, "as measured", ""), setup, log, 0.5)
+
+
+def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_like_a_push():
+    unmodelled = {"unmodelled": (2000.0, 3000.0)}
+    text = "links bend by 2000 N·m/rad, which the controller does not know"
+    assert bending_walk(1000.0, 0.05, 0.05, **unmodelled).text == text
+    assert bending_walk(1000.0, 0.05, 0.05, **unmodelled, kind=CauseKind.SENSOR) is None
+    assert bending_walk(1000.0, 0.08, 0.08, **unmodelled, kind=CauseKind.SENSOR).text == text
+    assert bending_walk(1000.0, 0.08, 0.08, **unmodelled, kind=CauseKind.SLOPE) is None
 
 
 def test_deflections_that_are_not_observed_are_the_cause():
@@ -94,6 +118,19 @@ def test_a_stiffness_that_is_wrong_is_the_cause_where_deflections_are(kind):
 def test_links_that_bend_too_far_are_too_soft():
     assert "they bend by 46° until the first sign" in bending_walk(1000.0, 0.8, 0.79).text
     assert bending_walk(1000.0, 0.42, 0.42) is None
+
+
+def test_links_that_bend_farther_than_servos_of_position_undo_are_too_soft_for_them():
+    cause = bending_walk(1000.0, 0.09, 0.09, control="position", kind=CauseKind.SENSOR)
+    assert cause.text.startswith("links are too soft for position control: by 1000 N·m/rad they bend by 5°")
+    assert cause.advice.startswith("--control torque")
+    assert bending_walk(1000.0, 0.05, 0.05, control="position", kind=CauseKind.SENSOR) is None
+
+
+def test_links_softer_than_weight_times_height_topple_a_robot_before_it_balances():
+    stands = {"ticks": 0, "kind": CauseKind.SENSOR}
+    assert bending_walk(1.0, 0.0, 0.0, plant=794.0, **stands).text.endswith("weight times height is 795")
+    assert bending_walk(1.0, 0.0, 0.0, plant=795.0, **stands) is None
 
 
 def test_sensors_and_motors_that_were_noted_as_too_slow_are_the_advice_whatever_else_was_measured():

@@ -129,6 +129,16 @@ def test_the_record_keeps_what_a_trial_found(tmp_path):
         ("directions", {"seeds": 3}, "--seeds is no choice of the experiment directions"),
         ("plant", {"plants": (Plant.ROBOT,)}, "--plant is no choice of the experiment plant"),
         ("directions", {"robots": ("icub_v3", "talos")}, "--robot is no choice of the experiment directions"),
+        (
+            "figure_11_6",
+            {"robots": ("talos",)},
+            "--robot is no choice of the experiment figure_11_6, which walks icub",
+        ),
+        (
+            "figure_11_3",
+            {"robots": ("talos",)},
+            "--robot is no choice of the experiment figure_11_3, which has",
+        ),
     ],
 )
 def test_an_option_that_an_experiment_does_not_have_is_refused(tmp_path, name, options, message):

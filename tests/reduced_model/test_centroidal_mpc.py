@@ -1,27 +1,24 @@
 """Centroidal MPC: closed forms of its dynamics, both solvers, symmetries of the world, limits, fallback."""
 
 import math
-import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, EstimationError, NoSolutionFound, PlanningError, from_table, so3
+from gradiva.common import ConfigError, EstimationError, NoSolutionFound, PlanningError, so3
+from gradiva.experiments.campaigns.centroidal_gaits import centroidal_config
 from gradiva.reduced_model import (
     CentroidalBody,
     CentroidalMpc,
-    CentroidalMpcConfig,
     CentroidalState,
     ContactPhase,
     ContactPlan,
     com_reference,
 )
 
-TABLE = tomllib.loads((Path(__file__).parents[2] / "config" / "reduced_model.toml").read_text(encoding="utf-8"))
-CONFIG = replace(from_table(CentroidalMpcConfig, TABLE["centroidal_mpc"], "centroidal_mpc"), deadline=60.0)
+CONFIG = replace(centroidal_config(), deadline=60.0)
 EXACT = replace(CONFIG, solver="ipopt", tolerance=1e-8)
 SOLE = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.0], [-0.1, 0.05, 0.0]])
 BODY = CentroidalBody(30.0, (SOLE, SOLE))

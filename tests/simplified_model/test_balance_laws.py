@@ -85,6 +85,14 @@ def test_a_table_of_a_law_that_does_not_walk_is_warned_of():
     assert "--model dcm_mpc" in idle_settings(["dcm_mpc.horizon=1.0"], setup)[0]
 
 
+def test_the_law_of_joints_that_bend_is_warned_of_where_none_bends():
+    law = "torque_control.law=flexible"
+    rigid, bending = ["walking.control=torque", law], ["walking.control=torque", law, "flexibility.stiffness=3000"]
+    (warning,) = idle_settings(rigid, load_setup("talos", rigid))
+    assert warning.startswith("warning: --set torque_control.law has no effect in this walk, it needs --flexibility K")
+    assert idle_settings(bending, load_setup("talos", bending)) == []
+
+
 def test_the_help_of_the_command_line_lists_every_law_with_its_summary(installed):
     text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "400"}).output.split())
     assert all(f"{name}: {balance_law(name).summary}" in text for name in ("dcm", "dcm_mpc", "centroidal_mpc"))

@@ -206,6 +206,11 @@ def test_figures_of_a_table_of_the_result_are_shown_where_there_are_some():
     assert tiles({"flexible_joints": None, "mpc": None}) == ""
 
 
+def test_a_step_that_lands_early_is_shown_as_such():
+    assert 'step landed earlier by</div><div class="value">200 ' in tiles({"largest_step_delay_s": -0.2})
+    assert 'largest step delay</div><div class="value">50 ' in tiles({"largest_step_delay_s": 0.05})
+
+
 def test_thinning_keeps_the_peaks_and_the_ends():
     times = np.arange(20000.0)
     samples = np.sin(times / 300.0)

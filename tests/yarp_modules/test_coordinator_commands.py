@@ -81,7 +81,7 @@ def test_step_adaptation_has_a_mode(mode):
         ("setGoal", "expected x y"),
         ("setGoal 1", "expected x y"),
         ("setGoal 1 2 3 4", "expected x y"),
-        ("setGoal (1 far)", "expected x y"),
+        ("setGoal (1 far)", "numbers, but far is no number"),
         ("setGoal nan 0.0", "no goal is called 'nan'|not finite"),
         ("setGoal (velocty 1)", "did you mean 'velocity'"),
         ("setGoal (velocity)", "velocity forward"),

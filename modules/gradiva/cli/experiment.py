@@ -102,7 +102,7 @@ def experiment(
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --plant to --model an experiment has, its line in --list says.
+    Which of the options from --robot to --model an experiment has, its line in --list says; others are refused.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -154,9 +154,11 @@ def _options(
     """Return what the command line asks for; the robots and settings are tried beforehand."""
     from gradiva.common import ControlMode
     from gradiva.experiments import ExperimentOptions
+    from gradiva.experiments.forked_walks import check_phases
     from gradiva.setup import load_setup
     from gradiva.simplified_model import SteppingMode
 
+    check_phases(phase or ())
     robots = tuple(robot or ())
     options = ExperimentOptions(
         robots[0] if robots else DEFAULT_ROBOT,
@@ -235,7 +237,8 @@ def _list(console: Console) -> int:
         table.add_column(heading, no_wrap=heading == "name")
     for each in all_experiments().values():
         quick = f" --quick: {each.quick}" if each.quick else ""
-        table.add_row(each.name, each.source, ", ".join(each.plants), escape(f"{each.description}{quick}"))
+        options = f" Options: {', '.join(each.options)}." if each.options else ""
+        table.add_row(each.name, each.source, ", ".join(each.plants), escape(f"{each.description}{quick}{options}"))
     console.print(table)
     return 0
 

@@ -33,6 +33,8 @@ def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
 
 
 _RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
+_SPRINGS = "--flexibility K with torque_control.law=flexible"
+_BENDING = "--flexibility K: both laws are one where no links bend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +315,10 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table that not every walk reads.
+    """A table, or a key, that not every walk reads.
 
     Attributes:
-        name: With dots.
+        name: With dots; of a key the title as well.
         choice: The options with which it is read, as typed.
         is_read: Whether a configuration makes that choice.
     """
@@ -324,6 +326,11 @@ class _Table:
     name: str
     choice: str
     is_read: Callable[[Setup], bool]
+    is_key: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.name if self.is_key else f"{self.name}.…"
 
     def is_set_by(self, setting: str) -> bool:
         key = setting.partition("=")[0].strip()
@@ -334,11 +341,15 @@ def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
     """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
     settings = list(settings)
     idle = [table for table in _TABLES if any(map(table.is_set_by, settings)) and not table.is_read(setup)]
-    return [f"warning: --set {table.name}.… has no effect in this walk, it needs {table.choice}" for table in idle]
+    return [f"warning: --set {table.title} has no effect in this walk, it needs {table.choice}" for table in idle]
 
 
 def _is_by_torque(setup: Setup) -> bool:
     return setup.walking.walking.control is ControlMode.TORQUE
+
+
+def _has_springs(setup: Setup) -> bool:
+    return bool(setup.robot.flexible_joints) and setup.walking.knows_flexible_joints
 
 
 def _knows_soft_ground(setup: Setup) -> bool:
@@ -351,6 +362,18 @@ def _on(kind: str) -> Callable[[Setup], bool]:
 
 _TABLES = (
     _Table("torque_control", "--control torque", _is_by_torque),
+    _Table(
+        "torque_control.law",
+        _BENDING,
+        lambda setup: not _is_by_torque(setup) or bool(setup.robot.flexible_joints),
+        True,
+    ),
+    _Table(
+        "flexible_torque_control",
+        f"--control torque and {_SPRINGS}",
+        lambda setup: _is_by_torque(setup) and _has_springs(setup),
+    ),
+    _Table("flexible_joint_observer", _SPRINGS, _has_springs),
     _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),

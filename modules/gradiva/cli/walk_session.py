@@ -392,7 +392,7 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and value of the key figures, the tracking errors and the tick's duration."""
     x, y, yaw = result["final_pose"]
     figures = [
-        (figure.label, f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
+        (figure.title(result), f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]

@@ -235,6 +235,7 @@ class Experiment:
         run: Fills an ``ExperimentRun``.
         value_title: What ``value`` is in its rows, with its unit.
         plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
+        own_robots: Robots that are part of it and cannot be chosen; empty where it has none, None where they can be.
         takes: Attributes of `ExperimentOptions` that it reads beside robot, quick and plants.
         paper_title: What ``paper`` is in its rows.
         quick: Of the description, what ``--quick`` leaves.
@@ -249,6 +250,13 @@ class Experiment:
     takes: tuple[str, ...] = ()
     paper_title: str = "paper"
     quick: str = ""
+    own_robots: tuple[str, ...] | None = None
+
+    @property
+    def options(self) -> list[str]:
+        """Options that it has beside --quick, as on the command line."""
+        own = ["robot"] * (self.own_robots is None) + ["plant"] * bool(self.plants)
+        return [f"--{option}" for option in (*own, *(_OPTIONS[name] for name in self.takes if name in _OPTIONS))]
 
     def title(self, is_quick: bool) -> str:
         """Return description and source; of a quick run what it leaves of them."""
@@ -261,6 +269,9 @@ class Experiment:
         Raises:
             ConfigError: The folder cannot be written, or an option is chosen that the experiment does not have.
         """
+        if self.own_robots is not None and options.robots not in ((), self.own_robots):
+            which = f"walks {', '.join(self.own_robots)}" if self.own_robots else "has no robot"
+            raise ConfigError(f"--robot is no choice of the experiment {self.name}, which {which}")
         for name, option in options.chosen.items():
             if name not in self.takes and not (name == "plants" and self.plants):
                 raise ConfigError(f"--{option} is no choice of the experiment {self.name}, which has its own")

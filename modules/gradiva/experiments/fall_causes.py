@@ -19,7 +19,7 @@ from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.simplified_model import SteppingMode
-from gradiva.telemetry import SignalLog
+from gradiva.telemetry import SignalLog, adapted_steps
 from gradiva.walking import SafetyEvent, SafetyKind
 
 _FIRST_STAND = 0.1  # [s] in which a robot that is put on its feet has not begun to fall, whatever is wrong
@@ -45,9 +45,14 @@ _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
 _FAST_FOR_LATE_JOINTS = 0.6  # [-] the same where such joints gave way as well; pushed walks of 0.1 to 0.3 m/s: below
 _SPEED_WINDOW = 1.2  # [s] two steps
+_MOVED = 2.5  # [s] from the beginning of a swing that step adaptation changes until the plan is as fast as before
 _GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at touch-downs 0.03
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
+_SUSTAINED = 0.2  # [s] over which the force of a long push is averaged
+_LEANED_ON = 0.05  # [-] of the weight: average of a long push; 0.08 of 40 N on iCub v3, walks before they fall: 0.02
+_STEADY = 0.7  # [-] of this average, below which the force never falls; that of a foot that tips grows
+_LOUDER_ON_AVERAGE = 2.0  # [-] than the largest average before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
 _JUST_BEFORE = 1.2  # [s] before the first sign, where a push is looked for first: an early step that lands hard is none
 _LONGEST_PUSH = 0.4  # [s]
@@ -371,8 +376,7 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     log = evidence.log
     if not len(log):
         return None
-    path = log["com::position::desired"]
-    speed = max(evidence.speed_ahead, greatest_speed(log.times, path))
+    speed = max(evidence.speed_ahead, greatest_speed(log.times, log["com::position::desired"], moves(log)))
     rows = (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
     robot = evidence.walk.robot
     legs = _legs(robot)
@@ -399,18 +403,27 @@ def _legs(robot: RobotDescription) -> list[int]:
     return [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
 
 
-def greatest_speed(times: NDArray, path: NDArray) -> float:
-    """Return the greatest speed over two steps, [m/s].
+def moves(log: SignalLog) -> list[float]:
+    """Return when the swings began whose steps were adapted, [s]."""
+    return [step.nominal.time for step in adapted_steps(log)]
+
+
+def greatest_speed(times: NDArray, path: NDArray, moved: Sequence[float] = ()) -> float:
+    """Return the greatest speed over two steps, [m/s]; a step that was adapted is faster than what was commanded.
 
     Args:
         times: [s], shape (T,).
         path: Planned positions of the CoM, [m], shape (T, 2) or (T, 3).
+        moved: Times of adapted steps, [s]; for `_MOVED` from each of them on the path is not looked at.
     """
     later = np.searchsorted(times, times + _SPEED_WINDOW)
     rows = np.flatnonzero(later < len(times))
+    later = later[rows]
+    for time in moved:
+        as_commanded = (times[later] <= time) | (times[rows] >= time + _MOVED)
+        rows, later = rows[as_commanded], later[as_commanded]
     if not len(rows):
         return 0.0
-    later = later[rows]
     speeds = np.linalg.norm((path[later] - path[rows])[:, :2], axis=1) / (times[later] - times[rows])
     return float(speeds.max())
 
@@ -428,13 +441,43 @@ def _push(evidence: FallEvidence) -> Cause | None:
     pushed = _unusual(evidence, walk, size, _JUST_BEFORE)
     pushed = pushed if len(pushed) else _unusual(evidence, walk, size, _RECENT)
     if not len(pushed):
-        return None
+        return _sustained_push(evidence)
     begin = float(walk.times[pushed[0]])
     end = min(begin + _LONGEST_PUSH, max(begin, evidence.onset))  # later the foot tips, which looks like more
     during = size[pushed[0] : int(np.searchsorted(walk.times, end, side="right"))]
     faded = np.flatnonzero(during < _FADED * np.maximum.accumulate(during))
     row = int(pushed[0]) + int(during[: faded[0] if len(faded) else None].argmax())
-    text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {begin:.2f} s"
+    return _push_of(evidence, force[row], begin)
+
+
+def _sustained_push(evidence: FallEvidence) -> Cause | None:
+    """Return a weak but long push: a force that the feet do not feel and that stays, averaged as noise does not.
+
+    Only what is measured until the first sign counts, for a foot that tips looks like a long push.
+    """
+    walk = evidence.walk.until(evidence.onset)
+    rows = int(np.searchsorted(walk.times, walk.times[0] + _SUSTAINED))
+    if len(walk) <= rows:
+        return None
+    force = walk.unexplained_force
+    windows = np.lib.stride_tricks.sliding_window_view(force, rows, axis=0)  # shape (T - rows + 1, 2, rows)
+    average, begins = windows.mean(axis=2), walk.times[: len(walk) - rows + 1]
+    size = np.linalg.norm(average, axis=1)
+    along = np.einsum("tar,ta->tr", windows, average) / np.maximum(size, 1e-9)[:, None]
+    steady = along.min(axis=1) > _STEADY * size
+    recent = begins > evidence.onset - _RECENT
+    usual = float(size[~recent].max(initial=0.0))
+    row = int((size * (recent & steady)).argmax())
+    if recent.all() or not steady[row] or size[row] < max(_LEANED_ON * walk.weight, _LOUDER_ON_AVERAGE * usual):
+        return None
+    halfway = np.linalg.norm(force, axis=1) > 0.5 * size[row]
+    before = np.flatnonzero(~halfway[: row + 1])
+    return _push_of(evidence, average[row], float(walk.times[before[-1] + 1 if len(before) else 0]))
+
+
+def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
+    """Return a push as a cause: its horizontal force, [N], shape (2,), and when it began, [s]."""
+    text = f"a push of about {_size(force):.0f} N {_direction(force)} at {begin:.2f} s"
     is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
     steps = [] if is_set else ["step_adaptation.mode=place_and_time steps aside"]
     gain = (

@@ -10,14 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import ControlMode, NDArray, Side
+from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
-from gradiva.experiments.fall_causes import Cause, CauseKind, FallEvidence, cause_not_found, find_cause, greatest_speed
+from gradiva.experiments.fall_causes import (
+    Cause,
+    CauseKind,
+    FallEvidence,
+    cause_not_found,
+    find_cause,
+    greatest_speed,
+    moves,
+)
 from gradiva.experiments.footing import response_note
 from gradiva.experiments.measured_walk import Mask, MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_score import deflection_errors, true_deflections
-from gradiva.robot_model import ServoLaw
+from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import Setup, load_robot
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
@@ -29,8 +37,10 @@ _WRONG_DEFLECTION = (
 )
 _WRONG_STIFFNESS = 0.1  # [-] of the truth
 _TOO_SOFT = 0.6  # [rad] TALOS walks with deflections of 0.42 and falls with 0.8
+_TOO_SOFT_BY_SERVOS = 0.07  # [rad] the same by position and velocity control, which do not level them: 0.053, 0.089
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
+_STIFFER = "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°"
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 _PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
 _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
@@ -147,7 +157,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
             return None
-        bending = unknown_bending(found, walk.setup) or wrong_deflection(found, walk.setup, log, onset)
+        is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
+        bending = None if is_reported else bending_links(found, walk.setup, log, onset)
         return advised(bending or found, response_note(walk.setup))
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
@@ -158,41 +169,70 @@ def advised(cause: Cause, note: str | None) -> Cause:
     return replace(cause, advice=f"sensors and motors are too slow for soft ground: {note}") if note else cause
 
 
-def unknown_bending(cause: Cause, setup: Setup) -> Cause | None:
-    """Return as the cause that links bend of which the controller knows nothing, where the cause looks like it."""
-    if not setup.unmodelled_stiffness or cause.kind not in _LIKE_BENDING:
-        return None
-    text = f"links bend by {min(setup.unmodelled_stiffness):g} N·m/rad, which the controller does not know"
-    return Cause(None, text, "--control torque on rigid ground with torque_control.law=flexible knows flexible joints")
-
-
-def wrong_deflection(cause: Cause, setup: Setup, log: SignalLog, onset: float) -> Cause | None:
-    """Return as the cause that deflections are not observed, that their stiffness is wrong, or too low to walk.
+def bending_links(cause: Cause, setup: Setup, log: SignalLog, onset: float) -> Cause | None:
+    """Return as the cause that links bend: unknown to the controller, wrongly observed, or too far to walk or stand.
 
     A swinging foot that scuffs, because it is not where the kinematics say, looks like a sensor's fault as well.
 
     Args:
         cause: By the robot's measurements.
         setup: Of the walk, with the stiffness of the plant.
-        log: Of the walk, with observed and true deflections.
+        log: Of the walk, with observed and true deflections; empty where the robot fell before it balanced.
         onset: When the first sign was, [s]; later ones are those of a robot that falls.
     """
-    rows, like = log.times <= onset, (*_LIKE_BENDING, CauseKind.SENSOR)
-    if cause.kind not in like or not rows.any() or not setup.simulated_robot.flexible_joints:
+    joints = setup.simulated_robot.flexible_joints
+    if not joints or cause.kind not in (*_LIKE_BENDING, CauseKind.SENSOR):
         return None
-    error, bent = (float(np.abs(of(log)[rows]).max(initial=0.0)) for of in (deflection_errors, true_deflections))
+    rows = log.times <= onset
+    bent = float(np.abs(true_deflections(log)[rows]).max(initial=0.0))
+    if setup.unmodelled_stiffness and (cause.kind in _LIKE_BENDING or bent > _TOO_SOFT_BY_SERVOS):
+        text = f"links bend by {min(setup.unmodelled_stiffness):g} N·m/rad, which the controller does not know"
+        return Cause(
+            None, text, "--control torque on rigid ground with torque_control.law=flexible knows flexible joints"
+        )
+    if not len(log):
+        return _toppling_links(setup.robot, min(joint.stiffness for joint in joints))
+    if not rows.any():
+        return None
+    return _wrong_deflection(setup, log, rows) or _too_soft(setup, log, rows, bent)
+
+
+def _toppling_links(robot: RobotDescription, stiffness: float) -> Cause | None:
+    """Return links by which a robot that stands, an inverted pendulum on a spring, topples: by less than m g h."""
+    needed = robot.mass * GRAVITY * robot.com_height
+    if stiffness > needed:
+        return None
+    text = (
+        f"links are too soft: {stiffness:g} N·m/rad do not hold the robot upright, weight times height is {needed:.0f}"
+    )
+    return Cause(None, text, _STIFFER)
+
+
+def _wrong_deflection(setup: Setup, log: SignalLog, rows: Mask) -> Cause | None:
+    """Return as the cause that deflections are not observed, or that their stiffness is wrong."""
+    error = float(np.abs(deflection_errors(log)[rows]).max(initial=0.0))
+    if error < _WRONG_DEFLECTION:
+        return None
     until = f"{1e3 * error:.0f} mrad until the first sign"
-    if error > _WRONG_DEFLECTION and setup.walking.flexible_joint_observer.source is DeflectionSource.NONE:
+    if setup.walking.flexible_joint_observer.source is DeflectionSource.NONE:
         text = f"links bend and are taken to be straight (flexible_joint_observer.source=none), wrong by {until}"
         return Cause(None, text, "flexible_joint_observer.source=wrenches observes the deflections")
     known, true = _least_known_stiffness(setup, log, rows)
-    if error > _WRONG_DEFLECTION and abs(known / true - 1.0) > _WRONG_STIFFNESS:
-        text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
-        return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
-    if bent < _TOO_SOFT:
+    if abs(known / true - 1.0) < _WRONG_STIFFNESS:
         return None
-    text = f"links are too soft: by {true:g} N·m/rad they bend by {_DEGREES * bent:.0f}° until the first sign"
-    return Cause(None, text, "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°")
+    text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
+    return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
+
+
+def _too_soft(setup: Setup, log: SignalLog, rows: Mask, bent: float) -> Cause | None:
+    """Return links as too soft that bend by as much as ``bent`` [rad], which servos of position do not undo."""
+    by_torque = setup.walking.walking.control is ControlMode.TORQUE
+    if bent < (_TOO_SOFT if by_torque else _TOO_SOFT_BY_SERVOS):
+        return None
+    softness = f"links are too soft{'' if by_torque else f' for {setup.walking.walking.control} control'}"
+    true = _least_known_stiffness(setup, log, rows)[1]
+    text = f"{softness}: by {true:g} N·m/rad they bend by {_DEGREES * bent:.0f}° until the first sign"
+    return Cause(None, text, _STIFFER if by_torque else "--control torque, whose law takes deflections into account")
 
 
 def _least_known_stiffness(setup: Setup, log: SignalLog, rows: Mask) -> tuple[float, float]:
@@ -221,7 +261,8 @@ def _speed_ahead(walk: SimulatedWalk) -> float:
     if plan is None or plan.end_time <= walk.time:
         return 0.0
     times = np.arange(walk.time, plan.end_time, _PLAN_SAMPLE)
-    return greatest_speed(times, np.array([plan.at(time).com_position for time in times]))
+    path = np.array([plan.at(time).com_position for time in times])
+    return greatest_speed(times, path, moves(walk.recorder.log))
 
 
 def _first_sign(log: SignalLog) -> tuple[int | None, str]:

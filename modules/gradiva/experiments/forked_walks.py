@@ -14,12 +14,12 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Protocol, cast
 
-from gradiva.common import PlanningError, RobotInterfaceError, Side
+from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.trial import Trial
 from gradiva.planner import StopCommand, WalkingPlan
@@ -109,6 +109,18 @@ def _outcome(reader: int) -> Outcome:
 STANDING = "standing"
 PHASES = {"early": 0.05, "middle": 0.4, "late": 0.75, "touch_down": 1.0}
 """Moments of a single support by name, as fractions of it."""
+
+
+def check_phases(names: Iterable[str]) -> None:
+    """Refuse names that are none of `PHASES`.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for name in names:
+        if name not in PHASES:
+            raise ConfigError(f"unknown --phase '{name}'{nearest_name(name, PHASES)}")
+
 
 SWING_SIDE = Side.RIGHT
 """Foot that swings in the step that is pushed: its stance foot, and so the weak side, is at +y."""

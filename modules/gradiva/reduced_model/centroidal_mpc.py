@@ -367,7 +367,7 @@ class CentroidalMpc:
         """Build the problem and its solver.
 
         Args:
-            config: ``[centroidal_mpc]``.
+            config: Its settings, as in ``[centroidal_walking.mpc]``.
             body: Mass and contacts.
             compiler: How functions become fast.
         """

@@ -33,8 +33,8 @@ Layer = tuple[str, Mapping[str, Any]]
 
 _ABSENT = object()
 T = TypeVar("T")
-# Of modules on a robot and of experiments, which read them by Setup.part.
-_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad", "centroidal_mpc")
+# Of modules on a robot, which read them by Setup.part.
+_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change

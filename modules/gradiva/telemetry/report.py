@@ -85,7 +85,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile"><div class="label">{figure.label}</div>'
+        f'<div class="tile"><div class="label">{figure.title(result)}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div></div>'
         for figure in KEY_FIGURES
         if figure.is_shown(result)
@@ -104,6 +104,7 @@ class KeyFigure:
         factor: From the value in SI units to ``unit``.
         digits: Behind the decimal point.
         ground: The only ground on which it is shown; any when empty.
+        below_zero: Label of a negative value, which is shown without its sign; empty where it keeps both.
     """
 
     key: str
@@ -112,6 +113,11 @@ class KeyFigure:
     factor: float = 1.0
     digits: int = 0
     ground: str = ""
+    below_zero: str = ""
+
+    def title(self, result: Mapping[str, Any]) -> str:
+        """Return the label of the value."""
+        return self.below_zero if self._is_turned(result) else self.label
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -126,7 +132,10 @@ class KeyFigure:
 
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
-        return number(self.value(result), self.factor, self.digits)
+        return number(self.value(result), -self.factor if self._is_turned(result) else self.factor, self.digits)
+
+    def _is_turned(self, result: Mapping[str, Any]) -> bool:
+        return bool(self.below_zero) and self.value(result) < 0.0
 
 
 def number(value: Any, factor: float, digits: int) -> str:
@@ -241,7 +250,7 @@ KEY_FIGURES = (
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND),
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
-    KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0),
+    KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0, below_zero="step landed earlier by"),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "mrad", 1e3, 1),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "mrad", 1e3, 1),
     KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "mrad", 1e3, 2),

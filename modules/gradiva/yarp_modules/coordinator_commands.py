@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import TypeGuard
 
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
-from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32
+from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32, as_bottle
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.simplified_model import SteppingMode
 from gradiva.yarp_modules.rpc_commands import is_called, word
@@ -172,10 +173,16 @@ def _path(items: Sequence[Element]) -> PathCommand:
     return PathCommand(np.array([_numbers(point, 2, 2, "points (x y)") for point in points]), speed)
 
 
+def _is_number(item: Element) -> TypeGuard[int | float]:
+    return isinstance(item, (int, float)) and not isinstance(item, Vocab32)
+
+
 def _numbers(items: Sequence[Element], least: int, most: int, form: str) -> list[float]:
-    numbers = [float(item) for item in items if isinstance(item, (int, float)) and not isinstance(item, Vocab32)]
-    if len(numbers) != len(items) or not least <= len(items) <= most:
-        raise MalformedMessage(f"setGoal: expected {form}, numbers, got {len(items)} values")
+    numbers = [float(item) for item in items if _is_number(item)]
+    wrong = [as_bottle([item]).toString() for item in items if not _is_number(item)]
+    if wrong or not least <= len(items) <= most:
+        what = f"but {wrong[0]:.20} is no number" if wrong else f"got {len(items)} values"
+        raise MalformedMessage(f"setGoal: expected {form}, numbers, {what}")
     if not all(map(math.isfinite, numbers)):
         raise MalformedMessage(f"setGoal: {form}: a number is not finite")
     return numbers

@@ -162,6 +162,7 @@ class ModelControlModule(ServiceModule):
             WalkingError: The configuration is wrong.
         """
         setup = setup_of(options)
+        self._model = setup.walking.walking.model
         self._layer = layer = balance_layer(setup.walking.balance, setup.robot)
         layer.thread_begins = give_way_to_ticks
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
@@ -174,9 +175,9 @@ class ModelControlModule(ServiceModule):
         return goes_on
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
-        """Answer ``getStatus``, also how the decisions of an MPC go."""
+        """Answer ``getStatus``, also which law it is and how the decisions of an MPC go."""
         reply = super().answer(command)
-        return None if reply is None else [*reply, *solver_status(self._layer)]
+        return None if reply is None else [*reply, ["model", self._model], *solver_status(self._layer)]
 
 
 class WholeBodyModule(WalkingModule):

@@ -13,6 +13,9 @@ from gradiva.middleware import yarp
 from gradiva.robot_model import Environment, RobotDescription, RobotPorts
 from gradiva.setup import Setup, load_setup
 
+CONTEXT = "gradiva"
+"""Where ResourceFinder looks for files."""
+
 _PORT = "/NAME"  # metavar of an option whose value is a port
 
 
@@ -57,7 +60,7 @@ class ModuleOptions:
     name: str = ""
     files: tuple[Path, ...] = ()
     overrides: tuple[str, ...] = ()
-    context: str = "gradiva"
+    context: str = CONTEXT
     clock: str = ""
     lockstep: bool = False
     dry_run: bool = False
@@ -135,7 +138,7 @@ def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse
     add("--name", default="", metavar=_PORT, help="prefix of this module's own ports")
     add("--from", action="append", metavar="FILE", help="TOML laid over the configuration; may be repeated")
     add("--set", action="append", metavar="TABLE.KEY=VALUE", help="one value, after --from; may be repeated")
-    add("--context", default="gradiva", help="where ResourceFinder looks for --from")
+    add("--context", default=CONTEXT, help="where ResourceFinder looks for --from")
     add("--clock", default="", metavar="/PORT", help="port of a simulated clock, usually /clock")
     both = argparse.BooleanOptionalAction  # --no-lockstep behind the parameters of an application is real time
     add("--lockstep", action=both, default=False, help="tick once for each new sample of the simulator")

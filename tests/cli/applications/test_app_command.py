@@ -142,6 +142,10 @@ def test_it_runs_for_as_long_as_was_asked_for(application, capsys, name_server):
         (["run", "two.xml", "--add", "dummy_module.py=--x 'y"], "--add dummy_module.py=--x 'y: No closing quotation"),
         (["run", "two.xml", "--add", "dummy_module.py"], "expected MODULE=PARAMETERS"),
         (["stop", "talos-simulatio"], "no application 'talos-simulatio'"),
+        (
+            ["run", "icub_v3-simulation-three", "--set", "walking.model=centroidal"],
+            "walking model: unknown value 'centroidal'; did you mean 'centroidal_mpc'?",
+        ),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(application, capsys, arguments, message):

@@ -10,6 +10,7 @@ import signal
 import tempfile
 import threading
 import uuid
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import current_settings
-from gradiva.setup import Plant
+from gradiva.setup import Plant, load_setup
 from gradiva.yarp_modules.application import (
     AlreadyRunsError,
     Application,
@@ -47,6 +48,7 @@ from gradiva.yarp_modules.application import (
     load_application,
 )
 from gradiva.yarp_modules.application.shipped_applications import robot_application
+from gradiva.yarp_modules.module_options import CONTEXT, found_file
 
 SIMULATOR = "gradiva-simulator"
 """Program of the modules that simulate a robot."""
@@ -97,6 +99,8 @@ def run_application(request: RunRequest) -> int:
         shared = setting_additions(found, request.settings)
         additions = (*shared, *request.additions, *plant_additions(found, request.plant))
         application = as_requested(found, request.without, additions)
+        if request.settings:
+            check_configuration(application)
         for note in application.notes:
             say(note)
         with stop_signals() as signals:
@@ -149,6 +153,27 @@ def setting_additions(application: Application, settings: Sequence[str]) -> list
         raise ConfigError(f"--set {settings[0]}: the application {application.name} has no modules of Gradiva")
     parameters = " ".join(f"--set {shlex.quote(setting)}" for setting in settings)
     return [f"{title}={parameters}" for title in ours]
+
+
+def check_configuration(application: Application) -> None:
+    """Read the configuration of each of our modules that has a robot, as the module itself reads it.
+
+    Raises:
+        ConfigError: One is refused.
+    """
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in ("--robot", "--plant", "--context"):
+        parser.add_argument(option)
+    for option in ("--from", "--set"):
+        parser.add_argument(option, action="append", default=[])
+    parser.add_argument("--first-run", action="store_true")
+    read = []
+    for module in application.modules:
+        given = vars(parser.parse_known_args(module.arguments)[0])
+        if given["robot"] and Path(module.program).name.startswith(_OURS) and given not in read:
+            files = [found_file(Path(name), given["context"] or CONTEXT) for name in given["from"]]
+            load_setup(given["robot"], given["set"], files, given["plant"], given["first_run"])
+            read.append(given)
 
 
 def as_requested(application: Application, without: Sequence[str], additions: Sequence[str]) -> Application:

@@ -148,11 +148,11 @@ class ApplicationWalk:
 
 
 def run_application_walk(run: ExperimentRun) -> None:
-    """Walk every robot, or if quick the chosen one, in one process and in five, in lockstep and free running."""
+    """Walk the chosen robots, else all or if quick one, in one process and in five, in lockstep and free running."""
     quick = run.options.quick
     table = Timetable(_FIRST, _SECOND, _QUICK_DURATION if quick else _DURATION)
     curves: dict[str, dict[str, SignalLog]] = {}
-    for robot in [run.options.robot] if quick else [each.name for each in robots_with_ports()]:
+    for robot in run.options.robots or ([run.options.robot] if quick else [each.name for each in robots_with_ports()]):
         curves[robot] = {"one process": walk_in_process(robot, table)}
         for mode in _MODES:
             run.add_row(_row(robot, mode, table, curves[robot]))
@@ -286,5 +286,6 @@ EXPERIMENTS = (
         "The application of five processes beside one process: CoM errors, in lockstep and free running.",
         run_application_walk,
         "rms CoM error, of that in one process [-]",
+        takes=("robots",),
     ),
 )

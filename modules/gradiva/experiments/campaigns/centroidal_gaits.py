@@ -32,10 +32,9 @@ from gradiva.reduced_model import (
     InputMemory,
     com_reference,
 )
-from gradiva.setup import data_folder, read_toml
+from gradiva.setup import read_toml
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE
 
-FILE = "reduced_model.toml"
 STEP = 1e-3  # [s] of the simulation
 PERIOD = 0.05  # [s] between two solutions, between which forces are constant
 _LOST = 0.3  # [m] of height over or under the reference, or of a leg beyond its length
@@ -44,8 +43,8 @@ _NO_PUSH = np.zeros(3)
 
 
 def centroidal_config() -> CentroidalMpcConfig:
-    """Return ``[centroidal_mpc]`` as it is shipped."""
-    path = data_folder("config") / FILE
+    """Return the settings of the MPC of the gaits, those of ``centroidal_gaits.toml``."""
+    path = Path(__file__).with_name("centroidal_gaits.toml")
     return from_table(CentroidalMpcConfig, read_toml(path)["centroidal_mpc"], f"{path.name} [centroidal_mpc]")
 
 
@@ -418,7 +417,7 @@ def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
             run.add_figure(gait_figure(done, push, figure.title), run.name)
             if not is_quick:
                 write_film(done, push, run.folder.path / f"{run.name}.mp4")
-    run.report(len(directions), len(directions), "drawn")
+    run.report(len(directions), len(directions), "figures are written")
 
 
 def _row(name: str, done: CentroidalRun, push: Push, paper: float | None) -> Row:
@@ -572,6 +571,7 @@ EXPERIMENTS = tuple(
         partial(run_gait_figure, figure=figure),
         "mean contact adjustment [m]",
         quick=f"{_QUICK_DURATION:g} of {_DURATION:g} s, pushed to the left alone or not at all, no film.",
+        own_robots=(),
     )
     for name, source, figure, description in (
         (

@@ -107,7 +107,7 @@ def run_figure_11_6(run: ExperimentRun) -> None:
         if law == "centroidal_mpc":
             title = f"iCub v3, {FORCE:g} N for {DURATION:g} s on the right arm: {name}"
             run.add_figure(walk_figure(outcome, pushes, title), f"{run.name}_{name}")
-    run.report(len(cells), len(cells), "drawn")
+    run.report(len(cells), len(cells), "figures are written")
     map_pushes(run, _ANGLES if not is_quick else 1, list(_MAPPED)[: 1 if is_quick else None])
 
 
@@ -141,7 +141,8 @@ def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
     directions = [2.0 * math.pi * index / angles for index in range(angles)]
     plant, rows = (run.options.plants or (Plant.IDEAL,))[0], list[Row]()
     for count, law in enumerate(laws):
-        run.report(count, len(laws), f"{law}, pushed in {angles} directions")
+        where = "ahead" if angles == 1 else f"in each of {angles} directions"
+        run.report(count, len(laws), f"{law}: largest push {where}")
         singles = {phase: [SinglePush(angle) for angle in directions] for phase in PHASES}
         largest = [ImpulseSearch(angle, DURATION, _UNIT) for angle in directions]
         searches = {phase: [*found, *(largest if phase == _SEARCHED else ())] for phase, found in singles.items()}
@@ -172,7 +173,7 @@ def _map_row(law: str, search: ImpulseSearch, pushes: Sequence[SinglePush]) -> R
         "outcome": "measured",
         "reason": ""
         if search.lost is None
-        else f"{search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
+        else f"lost at {search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
     }
 
 
@@ -231,12 +232,12 @@ _FORCES = (COM, DCM, MUTED)
 
 
 def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
-    """Return the path from above with planned and adjusted footholds, the lateral CoM and the estimated force."""
+    """Return the path from above with planned and adjusted footholds, the error of the CoM and the estimated force."""
     log = outcome.log
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_SIZE, layout="constrained")
         figure.suptitle(title, x=0.01, ha="left")
-        above, lateral, force = figure.subplots(3, 1)
+        above, error, force = figure.subplots(3, 1)
         times, com, planned = log.times, log["com::position::measured"], log["com::position::desired"]
         above.plot(planned[:, 0], planned[:, 1], color=REFERENCE, label="planned CoM")
         above.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
@@ -252,19 +253,19 @@ def walk_figure(outcome: WalkOutcome, pushes: ArmPushes, title: str) -> Figure:
                 above.plot(x, y, "s", color=colour, label=label if count == 0 else None)
         above.set_aspect("equal", adjustable="datalim")
         above.set_title("from above [m]")
-        lateral.plot(times, planned[:, 1], color=REFERENCE, label="planned")
-        lateral.plot(times, com[:, 1], color=COM, label="measured")
-        lateral.set_title("CoM, to the left [m]")
+        for index, colour, label in ((0, COM, "ahead"), (1, DCM, "to the left")):
+            error.plot(times, com[:, index] - planned[:, index], color=colour, label=label)
+        error.set_title("CoM off its plan [m]")
         if "external_wrench::force" in log:
             for axis, colour, values in zip("xyz", _FORCES, log["external_wrench::force"].T, strict=True):
                 force.plot(times, values, color=colour, label=axis)
         force.set_title("estimated external force [N]")
         force.set_xlabel("time [s]")
-        for axes in (lateral, force):
+        for axes in (error, force):
             for begin in pushes.times:
                 axes.axvspan(begin, begin + DURATION, color=MUTED, alpha=0.25, linewidth=0.0)
-        for axes in (above, lateral, force):
-            axes.legend(loc="best", ncols=4)
+        for axes in (above, error, force):
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return figure
 
 
@@ -277,6 +278,8 @@ EXPERIMENTS = (
         "mean adjustment of the footholds [m]",
         plants=(Plant.IDEAL,),
         takes=("settings",),
-        quick=f"one push of {DURATION:g} s ahead, {_QUICK_STARTS[0]:g} s after the first step, by the MPC alone.",
+        quick=f"pushed ahead alone, by the MPC alone: once {_QUICK_STARTS[0]:g} s after the first step, and by larger"
+        " and larger pushes in search of the largest survived.",
+        own_robots=(ROBOT,),
     ),
 )

@@ -126,5 +126,6 @@ EXPERIMENTS = (
         "What rotational springs miss of a sole that turns on soft ground.",
         run_figure_8_3,
         "error of the moment [N·m]",
+        own_robots=(),
     ),
 )

@@ -262,5 +262,6 @@ EXPERIMENTS = (
         run_fall_causes,
         "cause named [-]",
         plants=(Plant.IDEAL, Plant.ROBOT),
+        own_robots=_ROBOTS,
     ),
 )

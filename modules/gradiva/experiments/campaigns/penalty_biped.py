@@ -212,7 +212,7 @@ def run_penalty_biped(run: ExperimentRun) -> None:
     for penetration, walk in walks.items():
         run.add_row(_row(penetration, walk, walks[PENETRATIONS[0]].false_impacts, run.options.quick))
     run.add_figure(_figure(walks), run.name)
-    run.report(len(PENETRATIONS), len(PENETRATIONS), "drawn")
+    run.report(len(PENETRATIONS), len(PENETRATIONS), "figures are written")
 
 
 def biped_setup(folder: Path, penetration: float) -> Setup:
@@ -296,5 +296,6 @@ EXPERIMENTS = (
         "A biped with 14 joints walks five steps on penalty contacts: how often do they break?",
         run_penalty_biped,
         "false impacts",
+        own_robots=(),
     ),
 )

@@ -141,7 +141,7 @@ def run_penalty_ball(run: ExperimentRun) -> None:
         for row in ball_rows_of(stiffness, motion):
             run.add_row(row)
     run.add_figure(_figure_ball(motions), run.name)
-    run.report(len(STIFFNESSES), len(STIFFNESSES), "drawn")
+    run.report(len(STIFFNESSES), len(STIFFNESSES), "figures are written")
 
 
 def drop_ball(stiffness: float, fine: float = _FINE, duration: float = BALL_DURATION) -> BallMotion:
@@ -234,7 +234,7 @@ def run_penalty_ramp(run: ExperimentRun) -> None:
         for row in brick_rows_of(friction, motions[friction]):
             run.add_row(row)
     run.add_figure(_figure_brick(motions), run.name)
-    run.report(len(frictions), len(frictions), "drawn")
+    run.report(len(frictions), len(frictions), "figures are written")
 
 
 def slide(friction: float, duration: float = BRICK_DURATION) -> SlidingMotion:
@@ -289,11 +289,13 @@ EXPERIMENTS = (
         "Rengifo et al., A penalty-based approach for contact forces computation in bipedal robots, figures 4 and 5",
         "A ball falls on a penalty contact: impact, penetration, rest.",
         run_penalty_ball,
+        own_robots=(),
     ),
     Experiment(
         "penalty_ramp",
         "Rengifo et al., A penalty-based approach for contact forces computation in bipedal robots, section II.B",
         "A brick slides down a ramp, or sticks.",
         run_penalty_ramp,
+        own_robots=(),
     ),
 )

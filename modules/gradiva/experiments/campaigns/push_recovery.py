@@ -15,7 +15,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import ConfigError, ControlMode, Side, nearest_name
+from gradiva.common import ControlMode, Side
 from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva.experiments.forked_walks import (
@@ -25,6 +25,7 @@ from gradiva.experiments.forked_walks import (
     Outcome,
     Pushing,
     WalkSearches,
+    check_phases,
     search_walks,
 )
 from gradiva.experiments.speed_search import overrides_for
@@ -195,9 +196,7 @@ def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[
     """
     quick = options.quick
     phases = options.phases or (_QUICK_PHASES if quick else tuple(PHASES))
-    for phase in phases:
-        if phase not in PHASES:
-            raise ConfigError(f"unknown --phase '{phase}'{nearest_name(phase, PHASES)}")
+    check_phases(phases)
     count = options.directions or DIRECTIONS
     durations = options.durations or (_QUICK_DURATIONS if quick else DURATIONS)
     unit = level_impulse(case.robot)

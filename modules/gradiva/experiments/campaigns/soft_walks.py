@@ -261,5 +261,6 @@ EXPERIMENTS = (
         "The softest, the least damped and the least known ground on which torque control still walks.",
         run_soft_limits,
         "largest CoM error [m]",
+        own_robots=(ROBOT,),
     ),
 )

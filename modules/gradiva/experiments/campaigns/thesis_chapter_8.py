@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
 from gradiva.contacts import ViscoElasticParameters
-from gradiva.experiments.campaigns.soft_walks import SoftWalk, add_walks, asked_of, outcome_figure, soft_row
+from gradiva.experiments.campaigns.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva.experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
 from gradiva.experiments.trial import walk_trial
 from gradiva.setup import Plant
@@ -85,7 +85,7 @@ def run_comparison(run: ExperimentRun, ground: ViscoElasticParameters, papers: P
         run.add_row(soft_row(walk, outcome.result, paper) | {"force_rate_nps": force_rate(log)})
     title = f"Torque control on k = {as_text(ground.stiffness)} N/m³, b = {as_text(ground.damping)} N·s/m³"
     run.add_figure(comparison_figure(logs, title), run.name)
-    run.report(len(papers), len(papers), "drawn")
+    run.report(len(papers), len(papers), "figures are written")
 
 
 def force_rate(log: SignalLog) -> float | None:
@@ -290,7 +290,7 @@ def run_figure_8_10(run: ExperimentRun) -> None:
         title = f"Space-varying {name}, σ = {SIGMA:g} N, N·m"
         figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints), title)
         run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
-    run.report(len(cases), len(cases), "drawn")
+    run.report(len(cases), len(cases), "figures are written")
 
 
 def varying_walk(grounds: tuple[ViscoElasticParameters, ...], is_quick: bool) -> SoftWalk:
@@ -427,6 +427,7 @@ EXPERIMENTS = (
         run_table_8_1,
         "largest CoM error [m]",
         plants=tuple(Plant),
+        own_robots=(ROBOT,),
     ),
     Experiment(
         "figure_8_6",
@@ -434,6 +435,7 @@ EXPERIMENTS = (
         "Both kinds of torque control side by side: k = 2e6 N/m³, b = 1e4 N·s/m³.",
         run_figure_8_6,
         "largest CoM error [m]",
+        own_robots=(ROBOT,),
     ),
     Experiment(
         "figure_8_7",
@@ -441,6 +443,7 @@ EXPERIMENTS = (
         "The same with less damping: k = 2e6 N/m³, b = 1e3 N·s/m³.",
         run_figure_8_7,
         "largest CoM error [m]",
+        own_robots=(ROBOT,),
     ),
     Experiment(
         "figure_8_8",
@@ -448,6 +451,7 @@ EXPERIMENTS = (
         "The same on softer ground: k = 1e6 N/m³, b = 1e4 N·s/m³.",
         run_figure_8_8,
         "largest CoM error [m]",
+        own_robots=(ROBOT,),
     ),
     Experiment(
         "figure_8_9",
@@ -455,6 +459,7 @@ EXPERIMENTS = (
         "Noise on the wrenches of soft ground, drawn every 10 µs and every millisecond, with and without a filter.",
         run_figure_8_9,
         "largest CoM error [m]",
+        own_robots=(ROBOT,),
     ),
     Experiment(
         "figure_8_10",
@@ -462,5 +467,6 @@ EXPERIMENTS = (
         "Stiffness and damping of the ground, learned while they change from place to place.",
         run_figure_8_10,
         "time until known [s]",
+        own_robots=(ROBOT,),
     ),
 )

@@ -391,6 +391,7 @@ def _figure(number: int, stiffness: float, quantity: Quantity) -> Experiment:
         partial(run_comparison, stiffness=stiffness, quantity=quantity),
         "largest CoM error [m]",
         quick=f"the first {_QUICK_STEPS} of {_STEPS} steps.",
+        own_robots=(_ROBOT,),
     )
 
 
@@ -403,6 +404,7 @@ EXPERIMENTS = (
         run_table_9_1,
         "largest CoM error [m]",
         quick=_STIFFEST_ALONE,
+        own_robots=(_ROBOT,),
     ),
     *(_figure(6 + place, 1e4, quantity) for place, quantity in enumerate((COM_ERROR, MOMENTUM, LEFT_FOOT))),
     *(_figure(9 + place, 3e3, quantity) for place, quantity in enumerate((COM_ERROR, MOMENTUM, LEFT_FOOT))),
@@ -413,6 +415,7 @@ EXPERIMENTS = (
         partial(run_stiffnesses, quantity=COM_ERROR),
         "largest CoM error [m]",
         quick=_STIFFEST_ALONE,
+        own_robots=(_ROBOT,),
     ),
     Experiment(
         "figure_9_13",
@@ -421,6 +424,7 @@ EXPERIMENTS = (
         partial(run_stiffnesses, quantity=OBSERVATION),
         "largest CoM error [m]",
         quick=_STIFFEST_ALONE,
+        own_robots=(_ROBOT,),
     ),
     Experiment(
         "flexible_limits",
@@ -429,5 +433,6 @@ EXPERIMENTS = (
         run_flexible_limits,
         "largest CoM error [m]",
         quick=f"one walk of each kind, the first {_QUICK_STEPS} of {_STEPS} steps.",
+        own_robots=(_ROBOT,),
     ),
 )

@@ -110,7 +110,7 @@ def run_tracking(run: ExperimentRun, model: str) -> None:
         f"{outcome.walk.setup.robot.title}, {_TITLES[model]}, position control, {CHAPTER_10_SPEED} m/s, {plant} plant"
     )
     run.add_figure(tracking_figure(outcome.walk.recorder.log, title), run.name)
-    run.report(len(run.options.plants), len(run.options.plants), "drawn")
+    run.report(len(run.options.plants), len(run.options.plants), "figures are written")
 
 
 run_figure_10_9 = partial(run_tracking, model="dcm")

@@ -124,5 +124,6 @@ EXPERIMENTS = (
         "YARP 3.12.3's Python bindings",
         "Round trips, strict streams and 500 Hz streams between two processes, on each carrier.",
         run_yarp_streams,
+        own_robots=(),
     ),
 )
