@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
-from gradiva.experiments.campaigns.push_recovery import ImpulseSearch
+from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, name_directions
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva.experiments.forked_walks import PHASES, Outcome, Pushing, WalkSearches, search_walks
 from gradiva.experiments.simulated_walk import SimulatedWalk
@@ -182,8 +182,7 @@ def map_figure(rows: Sequence[Row]) -> Figure:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_MAP_SIZE, layout="constrained")
         axes: Any = figure.subplots(subplot_kw={"projection": "polar"})
-        axes.set_theta_zero_location("N")
-        axes.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", "left, stance foot", "back", "right, swing foot"])
+        name_directions(axes, "left,\nstance foot", "right,\nswing foot")
         for law in dict.fromkeys(row["law"] for row in rows):
             values = [row["largest_ns"] for row in rows if row["law"] == law]
             angles = np.linspace(0.0, 2.0 * np.pi, len(values) + 1)

@@ -532,9 +532,7 @@ def polar_figure(rows: Sequence[Row], title: str) -> Figure:
 
 def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> None:
     """Draw a line a law in its colour, or, where there are no colours, a line a mode; the pendulum's are dotted."""
-    axis.set_theta_zero_location("N")
-    left, right = ("left", "right") if rows[0]["phase"] == STANDING else ("stance foot", "swing foot")
-    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
+    name_directions(axis, *(("left", "right") if rows[0]["phase"] == STANDING else ("stance\nfoot", "swing\nfoot")))
     for (mode, model), cells in _groups(rows, ("mode", "model")).items():
         angles, attainable = np.radians([row["direction_deg"] for row in cells]), [row["paper"] for row in cells]
         label, colour = (model, colours[model]) if colours else (_plain(mode), _MODE_COLOURS[SteppingMode(mode)])
@@ -543,6 +541,14 @@ def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> N
             continue
         style = {"color": MUTED, "label": "pendulum"} if colours else {"color": colour, "label": f"{label}, pendulum"}
         _draw_closed(axis, angles, attainable, ls=":", lw=1.0, **style)
+
+
+def name_directions(axis: Any, left: str, right: str) -> None:
+    """Turn a polar axis so that ahead is up, and name the directions of its pushes outside of the circle."""
+    axis.set_theta_zero_location("N")
+    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
+    for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
+        label.set_horizontalalignment(side)
 
 
 def _plain(mode: str) -> str:
