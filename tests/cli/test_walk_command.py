@@ -44,6 +44,7 @@ CONTRACT = {
     "foot_slip_m": float,
     "odometry_drift_m": float,
     "flexible_joints": type(None),
+    "mpc": type(None),
     "adapted_steps": type(None),
     "largest_step_change_m": type(None),
     "largest_step_delay_s": type(None),

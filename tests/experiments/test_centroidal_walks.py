@@ -84,5 +84,5 @@ def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_larges
     centroidal_walks.map_pushes(run, 2, ["dcm"])
     found = [(row["direction"], row["at"], row["largest_ns"], row["reason"]) for row in rows]
     every = ["early", "middle", "late", "touch_down"]
-    assert found == [("0°", every, 40.0, "44 N·s: fell"), ("180°", ["middle"], 40.0, "44 N·s: fell")]
+    assert found == [("0°", every, 40.0, "lost at 44 N·s: fell"), ("180°", ["middle"], 40.0, "lost at 44 N·s: fell")]
     assert figures == ["map_largest"]

@@ -116,6 +116,7 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "model_control.dcm/icub_v2_7",
         "model_control.dcm_mpc/icub_v2_7",
         "model_control.centroidal_mpc/icub_v2_7",
+        "model_control.centroidal_mpc.decision/icub_v2_7",
         "step_adaptation/icub_v2_7",
         *(
             f"reduced_model.centroidal_mpc/{gait}{solver}"
