@@ -47,6 +47,12 @@ TOOLS: tuple[tuple[str, ...], ...] = (
 )
 
 
+def printed_by(application, module):
+    """Return what a module has printed so far."""
+    paths = sorted(application.folder.glob(f"runs/*/{module}.log"))
+    return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+
+
 def run(folder: Path) -> dict[str, Any]:
     """Return what came of it."""
     begin = time.monotonic()
@@ -64,7 +70,7 @@ def run(folder: Path) -> dict[str, Any]:
         status = application.ask(COORDINATOR, "getStatus")
         truth = pairs(application.ask(SIMULATOR, "getStatus"))
         result = application.stop()
-        logs = {module["name"]: application.log_of(module["name"]) for module in result["modules"]}
+        logs = {module["name"]: printed_by(application, module["name"]) for module in result["modules"]}
     return {
         "tools": tools,
         "state": str(status[0]),

@@ -31,6 +31,7 @@ WORDS = {
     "duration": ["--duration", "4.25"],
     "control": ["--control", "velocity"],
     "model": ["--model", "dcm_mpc"],
+    "step_adaptation": ["--step-adaptation", "place"],
     "flexibility": ["--robot", "talos", "--flexibility", "3500"],
     "from_files": ["--from", "a.toml", "--from", "b.toml"],
     "settings": ["--set", "walking.period=0.005", "--set", 'walking.model="dcm_mpc"'],
@@ -233,7 +234,7 @@ def lines(setting, choices):
         ("dcm_mpc.horizon=1.0", POSITION, "--model dcm_mpc"),
         ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
         ("simulation.penalty.damping=200.0", POSITION, "--ground penalty"),
-        ("joypad.deadzone=0.2", POSITION, "gradiva module"),
+        ("joypad.deadzone=0.2", POSITION, "the modules of a robot (gradiva app run)"),
     ],
 )
 def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choices, warning):

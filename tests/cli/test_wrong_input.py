@@ -48,9 +48,13 @@ WRONG = {
     "no such path": (["--path", "nowhere.csv"], "cannot read nowhere.csv: No such file or directory"),
     "unknown control": (["--control", "positon"], "unknown --control 'positon'; did you mean 'position'?"),
     "unknown model": (["--model", "dmc"], "unknown --model 'dmc'; did you mean 'dcm'?"),
+    "unknown step adaptation": (
+        ["--step-adaptation", "place_and_tim"],
+        "unknown --step-adaptation 'place_and_tim'; did you mean 'place_and_time'?",
+    ),
     "table of an experiment alone": (
         ["--model", "centroidal_mpc", "--set", "centroidal_mpc.samples=0"],
-        "unknown table [centroidal_mpc]; did you mean 'centroidal_walking'?",
+        "unknown table [centroidal_mpc]: walks read [centroidal_walking.mpc]",
     ),
     "MPC without samples": (["--set", "centroidal_walking.mpc.samples=0"], "samples=0"),
     "samples of the MPC that are no number": (["--set", "centroidal_walking.mpc.samples=2.5"], "mpc.samples"),

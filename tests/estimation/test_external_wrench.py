@@ -14,7 +14,7 @@ from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import walking_signals
 
-CONFIG = ExternalWrenchConfig(True, 0.05, 1.0, 10.0, 100.0, 0.0)
+CONFIG = ExternalWrenchConfig(True, 0.05, 1.0, 10.0, 100.0, 0.0, 0.0)
 PERIOD = 0.002
 PUSHED_AT = 2.0
 
@@ -79,6 +79,16 @@ def test_the_first_wrench_and_one_of_the_same_time_change_nothing(icub):
     state = state_of(icub, np.array([3.0, 0.0, 0.0]), np.zeros(3))
     np.testing.assert_array_equal(observer.update(state, 1.0), np.zeros(6))
     np.testing.assert_array_equal(observer.update(state, 1.0), np.zeros(6))
+
+
+def test_a_gap_of_the_clock_is_no_push(icub):
+    observer, load = ExternalWrenchObserver(icub, CONFIG), np.array([0.0, 0.0, icub.mass * GRAVITY])
+    wrenches = []
+    for tick, velocity in enumerate((0.0, 0.0, 0.1, 0.1)):  # [m/s] it accelerated for longer than a period
+        if tick == 2:
+            observer.note_gap()
+        wrenches.append(observer.update(state_of(icub, np.array([velocity, 0.0, 0.0]), load), tick * PERIOD))
+    np.testing.assert_allclose(wrenches, 0.0, atol=1e-9)
 
 
 def test_links_that_bend_have_a_part_in_the_momentum():

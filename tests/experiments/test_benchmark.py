@@ -8,7 +8,7 @@ import pytest
 from gradiva.common import FootContact, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticContact
 from gradiva.experiments import benchmark
-from gradiva.experiments.benchmark import benchmark_row, durations, note_commands
+from gradiva.experiments.benchmark import benchmark_row, durations, noted_calls, timed_calls
 from gradiva.simplified_model import SolverTimes
 
 
@@ -30,7 +30,7 @@ def test_garbage_collection_is_off_while_timing_and_on_again_after():
 def test_of_several_passes_the_least_duration_of_each_call_is_kept(monkeypatch):
     begun, passes = [], iter([[3.0, 1.0], [2.0, 5.0], [4.0, 4.0], [9.0, 2.0], [3.0, 3.0]])
     monkeypatch.setattr(benchmark, "durations", lambda calls: next(passes))
-    least = benchmark.least_durations([int, int], lambda: begun.append(len(begun)))
+    least = benchmark.least_durations([int, int], lambda: begun.append(len(begun)), 5)
     assert (least.tolist(), begun) == ([2.0, 1.0], [0, 1, 2, 3, 4])
 
 
@@ -85,10 +85,17 @@ class Layer:
         return state, reference, period, relaxed
 
 
-def test_what_layer_3_is_given_is_noted_until_the_end():
+def test_the_arguments_of_calls_are_noted_within_the_context():
     layer, noted = Layer(), []
-    end = note_commands(layer, lambda *given: noted.append(given))
-    assert layer.command("state", "reference", 0.001, relaxed=True) == ("state", "reference", 0.001, True)
-    end()
+    with noted_calls(layer, "command", lambda *given: noted.append(given)):
+        assert layer.command("state", "reference", 0.001, relaxed=True) == ("state", "reference", 0.001, True)
     layer.command("later", "reference", 0.001)
     assert noted == [("state", "reference", 0.001)]
+
+
+def test_calls_are_timed_where_they_count():
+    layer, counts = Layer(), iter([True, False, True])
+    durations_us = timed_calls(layer, "command", lambda: next(counts))
+    for period in (0.001, 0.002, 0.003):
+        assert layer.command("state", "reference", period)[2] == period
+    assert len(durations_us) == 2

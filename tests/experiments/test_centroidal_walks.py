@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY
+from gradiva.common import GRAVITY, Side
 from gradiva.experiments import ExperimentOptions, find_experiment
 from gradiva.experiments.campaigns import centroidal_walks
 from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
@@ -43,8 +43,10 @@ def test_by_a_dcm_law_the_robot_leans_against_a_push_ahead():
     np.testing.assert_allclose(error[during].mean(axis=0), [-leaning, 0.0], atol=0.012)
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
-def test_the_mpc_beside_adapted_steps_survives_a_push_to_either_side(side):
+@pytest.mark.parametrize(("side", "start"), [(1.0, 3.0), (-1.0, 2.4)])
+def test_the_mpc_beside_adapted_steps_survives_a_push_to_either_side(side, start, monkeypatch):
+    """Towards the swinging foot, and in double support: without compensation the robot falls within two seconds."""
+    monkeypatch.setattr(centroidal_walks, "_QUICK_STARTS", (start,))
     outcome, _ = pushed_walk("centroidal_mpc, adapted steps", (0.0, side), ExperimentOptions(quick=True))
     assert outcome.walked
     assert 0.02 < outcome.result["dcm_error_m"]["max"] < 0.1
@@ -57,11 +59,34 @@ def test_the_arm_is_pushed_for_a_second_each_time_counted_from_the_first_tick_of
     states = [WalkingState.PREPARED, WalkingState.WALKING, WalkingState.WALKING]
     for tick, state in enumerate(states):
         walk = SimpleNamespace(
-            time=2.0 + tick, controller=SimpleNamespace(state=state), robot=SimpleNamespace(push=done.append)
+            time=2.0 + tick, controller=SimpleNamespace(state=state, plan=None), robot=SimpleNamespace(push=done.append)
         )
         pushes(walk)
     assert pushes.times == [11.0, 14.0]
     assert done == [Push("r_elbow_1", (0.0, 40.0, 0.0), start, 1.0) for start in (11.0, 14.0)]
+
+
+@pytest.mark.parametrize(
+    ("left", "moments"),
+    [
+        (
+            -40.0,
+            [
+                "left foot swings since 0.02 s: outward of the other one, a pendulum falls",
+                "right foot lifts off in 0.15 s",
+            ],
+        ),
+        (40.0, ["left foot swings since 0.02 s", "right foot lifts off in 0.15 s"]),
+        (-30.0, ["left foot swings since 0.02 s", "right foot lifts off in 0.15 s"]),
+    ],
+)
+def test_it_says_in_which_step_a_push_begins_and_whether_a_pendulum_falls(left, moments):
+    steps = [(Side.LEFT, 10.98, 11.7), (Side.RIGHT, 14.15, 14.9)]
+    plan = [SimpleNamespace(footstep=SimpleNamespace(side=side), lift_off=a, touch_down=b) for side, a, b in steps]
+    controller = SimpleNamespace(state=WalkingState.WALKING, plan=SimpleNamespace(steps=plan))
+    pushes = ArmPushes((0.0, left, 0.0), (8.0, 11.0))
+    pushes(SimpleNamespace(time=3.0, controller=controller, robot=SimpleNamespace(push=lambda push: None)))
+    assert pushes.moments == moments
 
 
 def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_largest_push(monkeypatch):

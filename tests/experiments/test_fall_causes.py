@@ -11,6 +11,7 @@ from gradiva.experiments import fall_diagnosis
 from gradiva.experiments.fall_causes import (
     CauseKind,
     FallEvidence,
+    _limit_of_steps,
     cause_not_found,
     find_cause,
     greatest_speed,
@@ -223,6 +224,26 @@ def test_a_sole_that_tips_about_its_edge_is_no_soft_ground():
     assert cause_of(changed(walk, foot_wrenches=at_the_edge)) is None
 
 
+def test_the_advice_says_which_limit_the_adapted_step_met():
+    times = np.arange(0.0, 1.0, 0.01)
+    signals = {name: np.zeros((100, 1)) for name in ("walking::is_double_support", "step_adaptation::delay")}
+    signals["stance_foot::is_left"] = np.ones((100, 1))
+    signals |= {f"step_adaptation::{kind}_foothold": np.full((100, 3), np.nan) for kind in ("nominal", "adapted")}
+    log = SignalLog.from_arrays(times, signals)
+    across, aside = np.array([10.0, 80.0]), np.array([10.0, -80.0])
+    assert _limit_of_steps(log, across, 0.5).startswith("the left foot carried the robot, and legs do not cross")
+    assert _limit_of_steps(log, aside, 0.5).startswith("gradiva experiment push_recovery")
+    signals["left_foot::orientation::desired"] = np.full((100, 3), [0.0, 0.0, 1.5])  # it walks to the left by now
+    turned = SignalLog.from_arrays(times, signals)
+    assert _limit_of_steps(turned, np.array([-80.0, 10.0]), 0.5).startswith("the left foot carried the robot")
+    assert _limit_of_steps(turned, across, 0.5).startswith("gradiva experiment push_recovery")
+    for kind, y in (("nominal", -0.1), ("adapted", -0.3)):
+        signals[f"step_adaptation::{kind}_foothold"][40:80] = [0.2, y, 0.0]
+    signals["step_adaptation::delay"][45:80] = -0.1
+    advice = _limit_of_steps(SignalLog.from_arrays(times, signals), aside, 0.5)
+    assert advice.startswith("the step that was moved by 200 mm, 100 ms earlier did not reach the DCM: ")
+
+
 @pytest.mark.parametrize(
     ("heading", "words"), [(90.0, "to the left"), (-45.0, "forward and to the right"), (180.0, "backward")]
 )
@@ -234,8 +255,8 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, direction))
     cause = cause_of(pushed)
     assert cause.kind is CauseKind.PUSH
-    assert "step_adaptation" in cause.advice
-    assert "step_adaptation" not in cause_of(pushed, stepping=SteppingMode.PLACE_AND_TIME).advice
+    assert "--step-adaptation" in cause.advice
+    assert "--step-adaptation" not in cause_of(pushed, stepping=SteppingMode.PLACE_AND_TIME).advice
     found = re.fullmatch(r"a push of about (\d+) N (.+) at (\S+) s", cause.text)
     assert (found[1], found[2]) == ("90", words)
     assert float(found[3]) == pytest.approx(start, abs=0.04)

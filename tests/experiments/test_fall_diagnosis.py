@@ -101,14 +101,14 @@ def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_l
 
 def test_deflections_that_are_not_observed_are_the_cause():
     cause = bending_walk(1000.0, 0.028, 0.0, source="none")
-    assert cause.text.endswith("(flexible_joint_observer.source=none), wrong by 28 mrad until the first sign")
+    assert cause.text.endswith("(flexible_joint_observer.source=none), wrong by 1.6° until the first sign")
     assert cause.advice.startswith("flexible_joint_observer.source=wrenches")
     assert bending_walk(1000.0, 0.015, 0.0, source="none") is None
 
 
 @pytest.mark.parametrize("kind", [CauseKind.PUSH, CauseKind.SENSOR, None])
 def test_a_stiffness_that_is_wrong_is_the_cause_where_deflections_are(kind):
-    text = "links bend by 1000 N·m/rad, the controller takes them for 700: deflections wrong by 36 mrad until"
+    text = "links bend by 1000 N·m/rad, the controller takes them for 700: deflections wrong by 2.1° until"
     assert bending_walk(700.0, 0.084, 0.12, kind=kind).text.startswith(text)
     assert bending_walk(700.0, 0.01, 0.014, kind=kind) is None
     assert bending_walk(1000.0, 0.084, 0.12, kind=kind) is None

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from gradiva.common import ConfigError
 from gradiva.experiments import ExperimentOptions, SimulatedWalk, find_experiment
 from gradiva.experiments.campaigns import push_recovery
 from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
-from gradiva.experiments.forked_walks import PHASES, FoundSearch, search_in_forks
+from gradiva.experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
 
@@ -91,6 +92,47 @@ def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path
     assert walk.run_until(lambda: walk.time >= outcome["time_s"], 20.0)
     assert walk.time == outcome["time_s"]
     assert walk.robot.truth().base_position.tolist() == outcome["base_position"]
+
+
+class DecayingWalk:
+    """Ticks of 10 ms in which the DCM error decays; from a time on the robot is down."""
+
+    def __init__(self, size, rate, falls_at=np.inf, outside=()):
+        self.time, self.robot, self.ticks = 5.0, SimpleNamespace(push=lambda push: None, fall=None), 0
+        self.robot.truth = lambda: SimpleNamespace(base_position=np.zeros(3))
+        self.controller = SimpleNamespace(state=None)
+        self.error, self.falls_at = lambda t: size * np.exp(-rate * t) if t not in outside else 1.0, falls_at
+
+    @property
+    def is_down(self):
+        return self.time >= self.falls_at
+
+    def tick(self):
+        error = self.error(round(self.time - 5.0, 2))
+        self.time += 0.01
+        dcm = SimpleNamespace(position=np.array([1.0, 2.0]))
+        return SimpleNamespace(
+            robot_state=SimpleNamespace(dcm_position=dcm.position + error * np.array([0.6, -0.8])),
+            reference=SimpleNamespace(dcm=dcm),
+        )
+
+
+@pytest.mark.parametrize(
+    ("walk", "seconds", "survived"),
+    [
+        (DecayingWalk(0.1, 2.0), np.log(8.0) / 2.0 + 1.0, True),  # 1.25 cm are reached after ln 8 / 2
+        (DecayingWalk(0.1, 2.0, outside=(1.5,)), 2.5, True),
+        (DecayingWalk(0.0, 1.0), 0.5 + 1.0, True),  # watched from the end of the push on
+        (DecayingWalk(0.1, 0.1), 0.5 + WATCHED, True),
+        (DecayingWalk(0.1, 2.0, falls_at=7.0), 2.0, False),
+    ],
+)
+def test_a_walk_is_watched_until_its_dcm_was_on_the_reference_for_a_step(walk, seconds, survived):
+    pushed = PushedWalk.__new__(PushedWalk)
+    pushed.walk, pushed._link = walk, "torso"
+    outcome = pushed.continue_pushed(((10.0, 0.0, 0.0), 0.5))
+    assert outcome["time_s"] - 5.0 == pytest.approx(seconds, abs=0.011)
+    assert outcome["survived"] is survived
 
 
 def limit_of(search, mode):

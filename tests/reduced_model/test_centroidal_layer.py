@@ -1,7 +1,7 @@
 """Layer 2 by the centroidal MPC: closed form of standing, contacts of a plan, footholds, refused settings, walks."""
 
 import math
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
 from unittest.mock import Mock
@@ -16,6 +16,7 @@ from gradiva.reduced_model import ContactPhase, ContactPlan
 from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, SolverTimes, balance_layer
+from gradiva.walking import WalkingState
 from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 
@@ -35,6 +36,36 @@ def state_on(reference, offset=(0.0, 0.0)):
     off = np.array([*offset, 0.0])
     com, velocity = reference.com_position + off, reference.com_velocity
     return replace(state, com_position=com, com_velocity=velocity, zmp_position=reference.dcm.zmp_position)
+
+
+class LateFuture(Future):
+    """A result that is there, and is not handed out before its time."""
+
+    def __init__(self, clock, due):
+        super().__init__()
+        self.clock, self.due = clock, due
+
+    def done(self):
+        return self.clock() > self.due - 1e-9
+
+
+class LateThread:
+    """Stands for the thread of the MPC: a decision begun at a time of ``clock`` takes ``delay(time)`` [s]."""
+
+    def __init__(self, clock, delay):
+        self.clock, self.delay = clock, delay
+
+    def submit(self, decide, *inputs):
+        future = LateFuture(self.clock, self.clock() + self.delay(self.clock()))
+        future.set_result(decide(*inputs))
+        return future
+
+
+def late_layer(clock, delay):
+    """Return a layer whose decisions are late, and the instantaneous law."""
+    layer = balance_layer(SETUP.walking.balance, SETUP.robot)
+    layer.time_limit, layer._law._executor = 1e-3, LateThread(clock, delay)
+    return layer, balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
 
 
 def test_the_weight_of_a_robot_that_stands_is_shared_by_all_corners():
@@ -220,6 +251,69 @@ def test_a_plan_that_has_changed_is_decided_about_at_once():
     now = balance_plan(plan, 1.53)
     layer.update(state_on(now.reference), now, 1.53, PERIOD)
     assert law._mpc.update.call_count == 3
+
+
+def test_an_old_decision_gives_way_to_the_instantaneous_law_until_there_is_one_in_time(caplog):
+    """The third decision, begun at 1.04 s, takes 1.2 s: too old to count, it ends the warning alone."""
+    plan, time = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), 1.0
+    layer, alone = late_layer(lambda: time, lambda begin: 1.2 if 1.03 < begin < 1.05 else 0.0)
+    assert layer._law.config.max_age == 0.06
+    followed, warned = [], []
+    for tick in range(128):
+        time = 1.0 + tick * PERIOD
+        now = balance_plan(plan, time)
+        state = state_on(now.reference, (0.01, 0.0))
+        desired, by_itself = (by.update(state, now, time, PERIOD).zmp_position for by in (layer, alone))
+        layer.work_ahead()
+        if layer.warning:
+            warned.append(tick)
+        if np.abs(desired - by_itself).max() > 1e-6:
+            followed.append(tick)
+    assert followed == [*range(1, 9), 126, 127]
+    assert warned == [*range(warned[0], 124)]
+    assert warned[0] == pytest.approx(103, abs=1)
+    assert "no decision in time for 1 s" in caplog.text
+
+
+def test_a_decision_about_the_plan_before_is_not_followed_and_a_missed_tick_is_no_new_plan():
+    plan, time = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), 1.5
+    layer, alone = late_layer(lambda: time, lambda _: 0.0)
+
+    def follows_mpc(plan, now_at):
+        nonlocal time
+        time = now_at
+        now = balance_plan(plan, time)
+        state = state_on(now.reference, (0.01, 0.0))
+        desired, by_itself = (by.update(state, now, time, PERIOD).zmp_position for by in (layer, alone))
+        layer.work_ahead()
+        return bool(np.abs(desired - by_itself).max() > 1e-6)
+
+    assert not follows_mpc(plan, 1.5)
+    assert all(follows_mpc(plan, later) for later in (1.51, 1.54, 1.57))
+    moved = balance_plan(plan, time).reference.dcm.position + np.array([0.0, 0.01])
+    plan = WalkingPlanner(SETUP.walking.planner).retarget(plan, Retarget((), moved), 1.57)
+    assert not follows_mpc(plan, 1.58)
+    assert follows_mpc(plan, 1.59)
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("delay", [lambda _: 0.1, lambda time: 0.3 if time % 0.5 < 0.02 else 0.005])
+def test_a_robot_whose_decisions_come_late_goes_on_walking(delay):
+    """Held until the next one, they let the DCM err by 24 mm; in time by 11 mm, by the instantaneous law by 12 mm."""
+    walk = SimulatedWalk(SETUP)
+    walk.layers.model_control.time_limit = 1e-3
+    walk.layers.model_control._law._executor = LateThread(lambda: walk.time, delay)
+    assert walk.get_ready()
+    walk.controller.walk(VelocityCommand(0.15, duration=2.5))
+    errors = []
+    while walk.controller.state is WalkingState.WALKING:
+        log = walk.tick()
+        walk.controller.work_ahead()
+        errors.append(np.linalg.norm(log.robot_state.dcm_position - log.reference.dcm.position))
+    assert not walk.is_down
+    assert walk.robot.truth().base_position[0] > 0.15
+    assert max(errors) < 0.015
+    assert walk.layers.model_control.solver_times.late > 5
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,19 @@ def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_f
     assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
 
 
+def test_joints_that_moved_while_the_clock_jumped_have_no_wrong_encoders():
+    icub = load_robot("icub_v2_7")
+    joints, feet = np.zeros(len(icub.joints)), np.zeros((len(icub.force_torque_sensors), 6))
+    for gap, accepted in ((0.0, 0.0), (0.3, 0.4), (0.1, 0.0)):
+        check = SensorCheck(SensorCheckConfig(0.05, 0.05, 1.0, 0.05, 0.5), icub, np.full(len(icub.joints), 1.2))
+        check.update(Measurement(0.0, joints, joints, joints, feet), joints, 0.0)
+        check.note_gap(gap)  # 1.2 rad/s in 0.31 s and the margin are 0.42 rad
+        moved, _ = check.update(Measurement(0.01, joints + 0.4, joints, joints, feet), joints, 0.01)
+        np.testing.assert_array_equal(moved.joint_positions, accepted)
+        again, _ = check.update(Measurement(0.02, moved.joint_positions + 0.4, joints, joints, feet), joints, 0.02)
+        np.testing.assert_array_equal(again.joint_positions, accepted)
+
+
 @pytest.mark.parametrize("stamp", [-0.5, np.nan])
 def test_a_measurement_without_a_present_time_is_stale_and_bridged_by_the_commands(stamp):
     icub = load_robot("icub_v2_7")

@@ -96,6 +96,15 @@ def test_the_configuration_of_a_run_is_laid_over_its_robot_alone(tmp_path):
         load_setup("icub_v3", files=[file])
 
 
+def test_tables_that_former_runs_saved_and_no_walk_reads_are_left_out(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text('robot = "talos"\n[run]\nseed = 3\n[centroidal_mpc]\nsamples = 12\n')
+    assert "centroidal_mpc" not in load_setup("talos", files=[file]).tables
+    file.write_text("[centroidal_mpc]\nsamples = 12\n")
+    with pytest.raises(ConfigError, match=r"unknown table \[centroidal_mpc\]: walks read \[centroidal_walking.mpc\]"):
+        load_setup("talos", files=[file])
+
+
 def test_a_file_without_a_robot_names_none(tmp_path):
     (tmp_path / "mine.toml").write_text("[planner]\nswing_height = 0.025\n")
     assert robot_of([tmp_path / "mine.toml"]) is None

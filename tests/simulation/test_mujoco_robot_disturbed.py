@@ -32,9 +32,15 @@ def test_a_push_gives_the_robot_its_impulse(make_icub: MakeRobot, icub: RobotDes
     robot = make_icub(shift=(0, 0, 5), pushes=[push], ground={"gravity": 0.0})
     robot.advance(0.05)
     assert np.abs(robot.truth().com_velocity).max() < 1e-3
-    robot.advance(0.2)
-    momentum = icub.mass * robot.truth().com_velocity
+    impulse = np.zeros(6)
+    for _ in range(200):
+        impulse += 1e-3 * robot.external_wrench(robot.truth().com_position)
+        robot.advance(1e-3)
+    truth = robot.truth()
+    momentum = icub.mass * truth.com_velocity
     np.testing.assert_allclose(momentum, [2.0, -4.0, 1.0], atol=0.002)
+    np.testing.assert_allclose(impulse, [*momentum, *truth.angular_momentum], atol=0.002)
+    assert np.linalg.norm(impulse[3:]) > 0.1
 
 
 def test_pushes_to_the_left_and_right_move_the_robot_there_alike() -> None:

@@ -14,7 +14,13 @@ from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_report
 from gradiva.telemetry.plot_style import STYLE, svg, thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import drawn_values, heading, number, tiles
-from gradiva.telemetry.time_plots import plot_attitude, plot_deflections, plot_drift, plot_leg_torques
+from gradiva.telemetry.time_plots import (
+    plot_attitude,
+    plot_deflections,
+    plot_drift,
+    plot_external_wrench,
+    plot_leg_torques,
+)
 
 EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
 
@@ -202,7 +208,7 @@ def test_labels_of_an_axis_keep_their_digits_and_lines_lose_theirs():
 def test_figures_of_a_table_of_the_result_are_shown_where_there_are_some():
     bending = {"flexible_joints": {"deflection_rad": 0.0841, "deflection_error_rad": {"rms": 1e-4, "max": 2e-3}}}
     shown = tiles(bending | {"mpc": {"decisions": 500, "fallbacks": 0, "late_decisions": 3}})
-    assert re.findall(r'value">(.*?) <', shown) == ["84.1", "2.00", "500", "0", "3"]
+    assert re.findall(r'value">(.*?) <', shown) == ["4.82", "0.115", "500", "0", "3"]
     assert tiles({"flexible_joints": None, "mpc": None}) == ""
 
 
@@ -269,11 +275,25 @@ def test_deflections_are_drawn_estimated_and_true_where_the_controller_knows_of_
     log.describe("simulation::flexible_joints::positions", names, "rad")
     log.describe("flexible_joints::positions::estimated", names[2:], "rad")
     figure = plot_deflections(WalkRecord(log, JOINTS))
-    titles = [*(f"{name} [mrad]" for name in names), "estimated less true [mrad]"]
+    titles = [*(f"{name} [deg]" for name in names), "estimated less true [deg]"]
     assert [axis.get_title() for axis in figure.axes] == titles
     assert [len(axis.lines) for axis in figure.axes] == [1, 1, 2, 2, 2]
     assert [line.get_ydata().max() for line in figure.axes[4].lines] == [0.0, 0.0]
-    assert np.max(figure.axes[3].lines[0].get_ydata()) == pytest.approx(4.0 * np.sin(0.49))
+    assert np.max(figure.axes[3].lines[0].get_ydata()) == pytest.approx(np.degrees(4e-3 * np.sin(0.49)))
+
+
+def test_the_simulated_push_is_drawn_beside_its_estimate():
+    times = 0.01 * np.arange(50)
+    force = np.outer((times >= 0.2) & (times < 0.3), [0.0, -40.0, 0.0])
+    signals = {"external_wrench::force": 0.9 * force, "external_wrench::torque": 0.1 * force}
+    truth = {f"simulation::{name}": samples / 0.9 for name, samples in signals.items()}
+    figure = plot_external_wrench(WalkRecord(SignalLog.from_arrays(times, signals | truth), JOINTS))
+    lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
+    assert lines["y estimated"].min() == -36.0
+    assert lines["true"].min() == -40.0
+    assert len(figure.axes[0].lines) == 5  # zero, three estimates, the true force along y
+    alone = plot_external_wrench(WalkRecord(SignalLog.from_arrays(times, signals), JOINTS))
+    assert len(alone.axes[0].lines) == 4
 
 
 def test_the_extreme_values_that_the_seed_drew_are_shown_the_farthest_first():

@@ -88,6 +88,19 @@ def test_torque_control_catches_what_fells_it_otherwise(ready):
     assert survived == {"off": False, "place_and_time": True}
 
 
+@pytest.mark.walk
+@pytest.mark.parametrize(("mode", "least", "most"), [("off", 20.0, 90.0), ("place_and_time", 0.0, 15.0)])
+def test_by_torque_the_trunk_stays_upright_while_a_step_catches_a_push(ready, mode, least, most):
+    walk = ready("talos", f"step_adaptation.mode={mode}", "walking.control=torque")
+    walk.controller.walk(VelocityCommand(0.15, duration=10.0))
+    time = phase_times(walk.controller.plan)["early"] - 1.8  # [s] one stride earlier
+    walk.robot.push(Push(walk.setup.robot.torso_frame, (264.0, 0.0, 0.0), time, 0.1))
+    assert walk.run_until(lambda: walk.time > time + 0.38, 10.0)
+    upright = walk.layers.start_posture.base_rotation
+    tilt = np.degrees(np.linalg.norm(so3.log(walk.robot.truth().base_rotation @ upright.T)))
+    assert least < tilt < most
+
+
 # -- soles in the air --------------------------------------------------------------------------------------------------
 
 SETUP = load_setup("icub_v2_7")
@@ -204,8 +217,8 @@ class SingleSupport:
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
 
-    def retarget(self, error, sole_height=0.02):
-        """Decide with an error of the DCM and a height of the swinging sole above the ground, [m]."""
+    def retarget(self, error, sole_height=0.02, load=1.0):
+        """Decide with an error of the DCM, a height of the swinging sole [m], and a part of the load on the other."""
         reference = self.reference
         sole = np.array([*reference.foot(self.side).position[:2], sole_height])
         state = SimpleNamespace(
@@ -214,9 +227,26 @@ class SingleSupport:
             zmp_position=reference.dcm.position - reference.dcm.velocity / SETUP.walking.planner.natural_frequency,
             zmp_is_measured=True,
             foot_position=lambda _: sole,
-            foot_wrench=lambda _: np.array([0.0, 0.0, 0.5 * WEIGHT, 0.0, 0.0, 0.0]),
+            foot_wrench=lambda side: np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load),
         )
         return self.stepping.retarget(state, reference, self.plan)
+
+
+def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_robot():
+    back = np.array([-0.09, 0.0])
+    step = SingleSupport(0.1)
+    assert step.retarget(back, load=0.99 * CONFIG.stance_load) is None
+    assert step.stepping.log.is_active
+    assert step.retarget(back, load=CONFIG.stance_load) is not None
+
+
+def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():
+    step = SingleSupport(0.1)
+    outward = -step.side.sign * np.array([0.0, 0.05])
+    for back, catches in ((0.05, True), (0.041, True), (0.039, False)):
+        step.stepping.reset()
+        step.retarget(0.8 * outward - back * AHEAD)
+        assert step.stepping.catches == catches
 
 
 def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
@@ -353,7 +383,7 @@ def test_a_push_over_the_old_stance_foot_at_touch_down_is_survived_by_waiting(re
     survived = {}
     for longest in (0.0, 0.3):
         walk, _ = pushed(
-            ready, "icub_v2_7", "place_and_time", (0.0, 144.0), "touch_down", f"step_adaptation.longest_wait={longest}"
+            ready, "icub_v2_7", "place_and_time", (0.0, 186.0), "touch_down", f"step_adaptation.longest_wait={longest}"
         )
         survived[longest] = not walk.is_down
     assert survived == {0.0: False, 0.3: True}

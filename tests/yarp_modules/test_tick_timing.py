@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -176,6 +177,14 @@ def test_a_thread_gives_way_to_ticks_by_one_real_time_priority(monkeypatch):
     monkeypatch.setattr(os, "sched_setscheduler", lambda _, kind, param: set_to.append((kind, param.sched_priority)))
     give_way_to_ticks()
     assert set_to == [(os.SCHED_FIFO, 19)]
-    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_OTHER)
-    give_way_to_ticks()
-    assert len(set_to) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a thread has a niceness of its own on Linux alone")
+def test_at_ordinary_priority_a_thread_gives_way_to_ticks_by_its_own_niceness():
+    def niceness():
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    before = niceness()
+    with ThreadPoolExecutor(1, initializer=give_way_to_ticks) as executor:
+        assert executor.submit(niceness).result() == min(19, before + 5)
+    assert niceness() == before

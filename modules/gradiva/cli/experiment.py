@@ -383,7 +383,7 @@ def bench(
         str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
     ] = None,
 ) -> int:
-    """Time the layers of the controller, each alone and all together. About half a minute a robot."""
+    """Time the layers of the controller, each alone and all together. Some minutes."""
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
         from gradiva.setup import shipped_robot_names

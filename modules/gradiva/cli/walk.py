@@ -61,6 +61,10 @@ Duration = Annotated[
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
 Model = Annotated[str | None, _how(metavar="MODEL", text="Law of layer 2.")]
+StepAdaptation = Annotated[
+    str | None,
+    _how(metavar="MODE", text="Whether the running step follows the DCM: off (default), place or place_and_time."),
+]
 Flexibility = Annotated[
     float | None,
     _how(
@@ -150,6 +154,7 @@ def walk(
     duration: Duration = None,
     control: Control = None,
     model: Model = None,
+    step_adaptation: StepAdaptation = None,
     flexibility: Flexibility = None,
     from_files: From = None,
     settings: Set = None,
@@ -187,6 +192,7 @@ def walk(
         duration=duration,
         control=control,
         model=model,
+        step_adaptation=step_adaptation,
         flexibility=flexibility,
         ground=ground,
         stiffness=stiffness,

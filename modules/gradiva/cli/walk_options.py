@@ -16,8 +16,8 @@ from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
 from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.setup import Plant, Setup, load_setup, robot_of
-from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
+from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, robot_of
+from gradiva.simplified_model import BalanceLaw, SteppingMode, balance_law_names, shipped_laws
 from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
 
 _SLOPE = "DEG or DEG,HEADING"
@@ -25,6 +25,7 @@ _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
+    "step_adaptation": tuple(map(str, SteppingMode)),
 }
 
 
@@ -50,6 +51,7 @@ class WalkOptions:
     duration: float | None = None
     control: str | None = None
     model: str | None = None
+    step_adaptation: str | None = None
     flexibility: float | None = None
     ground: str | None = None
     stiffness: float | None = None
@@ -76,7 +78,7 @@ class WalkOptions:
         """Return the words that repeat the walk, defaults written out; those of its result are left out."""
         options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
         options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
-        options["plant"] = str(setup.plant)
+        options |= {"step-adaptation": self.step_adaptation, "plant": str(setup.plant)}
         options |= {name: getattr(self, name) for name in ("flexibility", "ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
@@ -99,10 +101,13 @@ class WalkOptions:
         return str(Plant.NOISY) if self.noise else self.plant
 
     def _setup(self) -> Setup:
-        for option in ("control", "model", "plant"):
+        for option in ("control", "model", "plant", "step_adaptation"):
             _check_choice(option, getattr(self, option))
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
-        chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
+        chosen += [
+            ("step_adaptation.mode", self.step_adaptation),
+            ("simulation.ground.kind", _ground_kind(self.ground)),
+        ]
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
         settings += [f"{key}={value!r}" for key, value in self._stiffness_of_links.items()]
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
@@ -266,7 +271,7 @@ def _check_choice(option: str, value: str | None) -> None:
     if value in valid:
         return
     more = "; or write 'package.module:Class'" if option == "model" else ""
-    raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}{more}")
+    raise ConfigError(f"unknown --{option.replace('_', '-')} '{value}'{nearest_name(value, valid)}{more}")
 
 
 def _ground_kind(name: str | None) -> str | None:
@@ -379,8 +384,5 @@ _TABLES = (
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
     *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
     *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
-    *(
-        _Table(name, "gradiva module", lambda setup: False)
-        for name in ("robot_io", "bring_up", "coordinator", "remote", "joypad")
-    ),
+    *(_Table(name, "the modules of a robot (gradiva app run)", lambda setup: False) for name in MODULE_TABLES),
 )

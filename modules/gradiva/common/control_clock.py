@@ -50,7 +50,8 @@ class ClockJump:
         """Return the jump as one clause."""
         if not math.isfinite(self.size):
             return "the clock gives no finite time"
-        return f"the clock jumped by {self.size:+.3f} s"
+        or_late = ", or the tick is late by that" if self.size > 0.0 else ""
+        return f"the clock jumped by {self.size:+.3f} s{or_late}"
 
 
 class ControlClock:
@@ -62,14 +63,13 @@ class ControlClock:
               t_k = t_{k-1} + \Delta t,\; o = t_k - s_k \quad\text{elsewhere.}
 
     So control time equals the source until that one jumps (a wall clock that is set, a simulation that begins anew, a
-    process that was suspended), and runs beside it from then on. Jitter up to ``max_step`` passes unchanged.
+    tick that is late), and runs beside it from then on. Jitter up to ``max_step`` passes unchanged.
 
     Call `update` exactly once a tick with the time of the source and use what it returns, and nothing else, as the time
     of that tick; then look at `jump`. Bring the time stamps of samples, which count on the source, to control time by
     `stamp`. `WalkingController.step` does so with the time and the measurement that it is given. A shell whose other
     parts need the control time as well (coordinator, status, logs) has a clock of its own in front of it, hands
-    ``update(now)`` and stamped measurements to ``step``, and reports its jumps by
-    ``controller.report([clock_finding(jump)])``.
+    ``update(now)`` and stamped measurements to ``step``, and reports its jumps by ``controller.report_jump(jump)``.
 
     Attributes:
         time: Of the last tick, [s].

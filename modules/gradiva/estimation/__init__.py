@@ -5,8 +5,6 @@ from gradiva.estimation.contact_estimator import (
     ContactDetectorConfig,
     ContactEstimator,
     ContactEstimatorConfig,
-)
-from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )

@@ -28,6 +28,7 @@ class ExternalWrenchConfig:
         push_force: Residual beyond its offset that is a push, [N].
         push_time_constant: In which the estimate forgets a push, [s].
         dead_band: Part of the offset of the ZMP by the wrench that layer 2 and step adaptation ignore, [m].
+        push_offset: Least offset of the ZMP by a wrench that is a push, for a law of layer 2 that takes it itself, [m].
     """
 
     is_estimated: bool
@@ -36,13 +37,15 @@ class ExternalWrenchConfig:
     push_force: float
     push_time_constant: float
     dead_band: float
+    push_offset: float
 
     def __post_init__(self) -> None:
         for name in ("time_constant", "offset_time_constant", "push_force", "push_time_constant"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
-        if not 0.0 <= self.dead_band < math.inf:
-            raise ConfigError(f"dead_band={self.dead_band} m: must be zero or more, and finite", ["dead_band"])
+        for name in ("dead_band", "push_offset"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)} m: must be zero or more, and finite", [name])
 
 
 class ExternalWrenchObserver:
@@ -74,8 +77,12 @@ class ExternalWrenchObserver:
     def reset(self) -> None:
         """Forget the past: the next wrench is zero, and the offset is learned anew."""
         self._time, self._begin = -math.inf, math.inf
-        self._momentum = np.zeros(6)
+        self._momentum, self._has_gap = np.zeros(6), False
         self._residual, self._smoothed, self._offset = np.zeros(6), np.zeros(6), np.zeros(6)
+
+    def note_gap(self) -> None:
+        """Leave out the change of the momentum until the next update: the clock jumped, its duration is not known."""
+        self._has_gap = True
 
     def update(self, state: RobotState, time: float) -> NDArray:
         """Return the external wrench: force, then moment about the CoM, world axes, [N, N·m], shape (6,).
@@ -93,10 +100,10 @@ class ExternalWrenchObserver:
         momentum = outputs["momentum"].copy()
         if math.isinf(period):
             self._begin = time
-        elif period > 0.0:
+        elif period > 0.0 and not self._has_gap:
             self._filter((momentum - self._momentum) / period - outputs["load"], time, period)
         if period > 0.0:
-            self._time, self._momentum = time, momentum
+            self._time, self._momentum, self._has_gap = time, momentum, False
         return sealed(self._smoothed - self._offset)
 
     def _filter(self, residual: NDArray, time: float, period: float) -> None:

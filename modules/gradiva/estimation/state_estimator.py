@@ -491,6 +491,11 @@ class StateEstimator:
         self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
+    def note_gap(self) -> None:
+        """Note that the clock jumped: the duration until the next sample is not known."""
+        if self._external_wrench is not None:
+            self._external_wrench.note_gap()
+
     def update(
         self,
         measurement: Measurement,

@@ -10,10 +10,10 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, cycle, islice, repeat
-from pathlib import Path
+from itertools import chain, compress, cycle, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,11 @@ import numpy.typing as npt
 
 from gradiva.common import (
     FootContact,
-    Measurement,
     NDArray,
     RobotPosture,
     RobotState,
     Side,
     SoleRectangle,
-    WalkingReference,
     so3,
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
@@ -36,49 +34,31 @@ from gradiva.experiments.private_network import (
     measure_periodic_stream,
     measure_round_trips,
     measure_strict_stream,
+    message_calls,
     private_network,
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware import (
-    CommandKind,
-    JointData,
-    JointDataMessage,
-    MeasurementsReader,
-    SensorClass,
-    SensorMeasurement,
-    StreamedCommand,
-    WireFamily,
-    joint_data_in,
-    measurements_messages,
-    measurements_to_items,
-    numbers_of,
-    sizes_of,
-    values_messages,
-)
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
-from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
-from gradiva.simplified_model import BalanceLayer, BalancePlan, SteppingMode, shipped_laws
+from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
+from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
-from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
+from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS = 2000
-_PASSES = 5  # over the same ticks
 _STIFFNESS, _DAMPING = 1e6, 1e4  # [N/m³], [N·s/m³]
 _PERIOD = 1e-3  # [s] of torque control
-_JOINTS = 16  # of a part: an arm with its hand
-_SIGNALS, _ELEMENTS = 40, 6  # of a logged tick
-_FAMILY = WireFamily.YARP_3
-_PREPARE, _SETTLE = 0.5, 0.3  # [s] before and after a walk by torque, in which nothing is timed
+_PREPARE = 0.5  # [s]
+_SETTLE = (0.3, 0.3)  # [s] before and after a walk by torque, in which nothing is timed
 _BY_TORQUE = {"walking.control": "torque", "walking.prepare_duration": _PREPARE}
 _SOFT_HIPS = 3000.0  # [N·m/rad]
 _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
-Tick = tuple[RobotState, WholeBodyReference, float]
 _SPEED = 0.19  # [m/s] of the recorded walk
+_STANDING = (1.0, 2.0)  # [s] before and after it
 _CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
 _FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
@@ -101,6 +81,7 @@ class BenchmarkSize:
         messages: Number of messages of a strict stream.
         stream: Duration of a periodic stream of messages, [s].
         gait: Duration of the gaits of the centroidal MPC, [s].
+        passes: Over the same ticks by torque, of which the least durations count.
     """
 
     walk: float
@@ -112,10 +93,11 @@ class BenchmarkSize:
     messages: int
     stream: float
     gait: float
+    passes: int
 
 
-FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0)
-QUICK = BenchmarkSize(3.0, 0.5, 2, 4, 400, 500, 1000, 0.5, 3.0)
+FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0, 5)
+QUICK = BenchmarkSize(3.0, 0.5, 2, 4, 400, 500, 1000, 0.5, 1.0, 2)
 
 
 def run_benchmark(
@@ -138,16 +120,18 @@ def run_benchmark(
     factors: dict[str, dict[str, float]] = {}
     for setup in setups:
         announce(f"{setup.robot.title}: walking {size.walk:.0f} s")
-        ticks = record_ticks(setup, _SPEED, size.walk, compiler)
+        command = VelocityCommand(_SPEED, duration=size.walk)
+        ticks = record_ticks(SimulatedWalk(setup, compiler=compiler), command, _STANDING)
         announce(f"{setup.robot.title}: walking {size.walk:.0f} s, {Plant.ROBOT} plant")
-        as_robot = record_ticks(load_setup(setup.robot_argument, plant=Plant.ROBOT), _SPEED, size.walk, compiler)
+        plant = load_setup(setup.robot_argument, plant=Plant.ROBOT)
+        as_robot = record_ticks(SimulatedWalk(plant, compiler=compiler), command, _STANDING)
         factors[setup.robot.name] = {Plant.IDEAL: ticks.real_time_factor, Plant.ROBOT: as_robot.real_time_factor}
         rows.append(benchmark_row(f"simulation.step_10ms.robot_plant/{setup.robot.name}", as_robot.simulation_us))
-        rows += _robot_rows(setup, ticks, compiler, announce, size.torque_walk)
+        rows += _robot_rows(setup, ticks, compiler, announce, size)
         rows.append(_step_adaptation_row(setup, compiler, size.pushes))
         if setup.tables.get("flexibility", {}).get("joints"):
             announce(f"{setup.robot.title}: walking by torque with hips that bend")
-            rows += flexible_rows(setup.robot.name, compiler, size.torque_walk)
+            rows += _flexible_rows(setup.robot.name, compiler, size)
     announce("planner")
     rows += _planner_rows(setups[0], size)
     announce("contacts")
@@ -155,14 +139,15 @@ def run_benchmark(
     announce("centroidal MPC")
     rows += [row for samples, gait in _CENTROIDAL for row in centroidal_rows(samples, size.gait, gait)]
     announce("middleware")
-    rows += message_rows() + _middleware_rows(size)
+    rows += [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in message_calls().items()]
+    rows += _middleware_rows(size)
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
 
 
 def machine() -> dict[str, Any]:
     """Return processor, cores, Python and CasADi."""
     return {
-        "processor": _processor(),
+        "processor": processor_line("model name").partition(":")[2].strip() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "casadi": importlib.metadata.version("casadi"),
@@ -170,7 +155,7 @@ def machine() -> dict[str, Any]:
 
 
 def _robot_rows(
-    setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce: Announce, torque_walk: float
+    setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce: Announce, size: BenchmarkSize
 ) -> list[Row]:
     robot = setup.robot.name
     announce(f"{setup.robot.title}: layers alone")
@@ -178,8 +163,11 @@ def _robot_rows(
         _inverse_kinematics_row(f"whole_body.ik/{robot}", setup, ticks, compiler),
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
-        *torque_rows(robot, compiler, announce, torque_walk),
-        *chain.from_iterable(_model_control_rows(setup, ticks, compiler, law.name) for law in shipped_laws()),
+        *_torque_rows(robot, compiler, announce, size),
+        *chain.from_iterable(
+            model_control_rows(_layer_2(setup, compiler, law.name), ticks.model_control, robot, law.name)
+            for law in shipped_laws()
+        ),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
@@ -188,25 +176,14 @@ def _robot_rows(
 def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
     layer = InverseKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
-    samples = durations(partial(layer.solve, *arguments) for arguments in ticks.inverse_kinematics)
-    violation = 0.0
-    for arguments in ticks.inverse_kinematics:
-        layer.solve(*arguments)
-        violation = max(violation, layer.problem.quadratic_program.violation(layer.problem.solution))
-    return benchmark_row(name, samples, violation)
+    calls = [partial(layer.solve, posture, reference, period) for posture, _, reference, period in ticks.whole_body]
+    return benchmark_row(name, durations(calls), _largest_violation(layer, calls))
 
 
 def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     estimator = WalkingLayers(setup.robot, setup.walking, compiler).estimator
     samples = durations(partial(estimator.update, *arguments) for arguments in ticks.estimation)
     return benchmark_row(f"estimation/{setup.robot.name}", samples)
-
-
-def _model_control_rows(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: str) -> list[Row]:
-    tick = dataclasses.replace(setup.walking.walking, model=model)
-    config = dataclasses.replace(setup.walking, walking=tick)
-    layer = WalkingLayers(setup.robot, config, compiler).model_control
-    return model_control_rows(layer, ticks.model_control, setup.robot.name, model)
 
 
 def model_control_rows(layer: BalanceLayer, inputs: Iterable[tuple[Any, ...]], robot: str, model: str) -> list[Row]:
@@ -224,22 +201,18 @@ def model_control_rows(layer: BalanceLayer, inputs: Iterable[tuple[Any, ...]], r
     return [benchmark_row(name, found) for name, found in rows.items() if found]
 
 
+def _layer_2(setup: Setup, compiler: Compiler, model: str) -> BalanceLayer:
+    config = dataclasses.replace(setup.walking, walking=dataclasses.replace(setup.walking.walking, model=model))
+    return WalkingLayers(setup.robot, config, compiler).model_control
+
+
 def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
     """Return the row of the decision of each tick in which pushes are caught, whether or not it moves the step."""
     mode = dataclasses.replace(setup.walking.step_adaptation, mode=SteppingMode.PLACE_AND_TIME)
     setup = dataclasses.replace(setup, walking=dataclasses.replace(setup.walking, step_adaptation=mode))
     walk = SimulatedWalk(setup, compiler=compiler)
-    stepping, samples = walk.layers.reactive_stepping, list[float]()
-    retarget = stepping.retarget
-
-    def timed(state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
-        started = time.perf_counter()
-        change = retarget(state, reference, plan)
-        if stepping.log.is_active and stepping.log.side is not None:
-            samples.append(1e6 * (time.perf_counter() - started))
-        return change
-
-    stepping.retarget = timed  # type: ignore[method-assign]
+    stepping = walk.layers.reactive_stepping
+    samples = timed_calls(stepping, "retarget", lambda: stepping.log.is_active and stepping.log.side is not None)
     force = _CAUGHT_PUSH * setup.robot.mass * setup.walking.planner.natural_frequency / 0.1
     for index in range(pushes):
         sign = 1.0 if index % 2 else -1.0
@@ -265,19 +238,15 @@ def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
 
 def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], object]]:
     """Yield changes of running steps from tick to tick of 10 ms, in which the reference is known already."""
-    planner, present = WalkingPlanner(setup.walking.planner), plan
-
-    def move(change: Retarget, now: float) -> None:
-        nonlocal present
-        present = planner.retarget(present, change, now)
-
+    planner = WalkingPlanner(setup.walking.planner)
     for step in cycle(plan.steps[2:6]):
-        present = plan
-        begin, end = step.lift_off + 0.1, step.touch_down
+        present, begin, end = plan, step.lift_off + 0.1, step.touch_down
         pose = dataclasses.replace(step.footstep.pose, x=step.footstep.pose.x + 0.02)
         for now in np.arange(begin, end - 0.1, 0.01).tolist():
             present.at(now)
-            yield partial(move, Retarget((Foothold(pose, end + 0.1 * (now - begin)),)), now)
+            move = partial(planner.retarget, present, Retarget((Foothold(pose, end + 0.1 * (now - begin)),)), now)
+            yield move
+            present = move()
 
 
 def centroidal_rows(samples: int, duration: float, name: str = "two_legs") -> list[Row]:
@@ -307,14 +276,6 @@ def _middleware_rows(size: BenchmarkSize) -> list[Row]:
     return rows
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
 # -- durations of calls ------------------------------------------------------------------------------------------------
 
 
@@ -334,21 +295,21 @@ def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
     return samples[min(_WARM_UP, len(samples) // 10) :]
 
 
-def least_durations(calls: Sequence[Callable[[], object]], begin: Callable[[], None]) -> npt.NDArray[np.float64]:
+def least_durations(
+    calls: Sequence[Callable[[], object]], begin: Callable[[], None], passes: int
+) -> npt.NDArray[np.float64]:
     """Make the calls some times over, each time after ``begin``; return the least duration of each call, [µs].
 
     A busy machine interrupts other calls each time: the percentiles that are left are those of the calls.
     """
-    passes = []
-    for _ in range(_PASSES):
+    found = []
+    for _ in range(passes):
         begin()
-        passes.append(durations(calls))
-    return np.min(passes, axis=0)
+        found.append(durations(calls))
+    return np.min(found, axis=0)
 
 
-def benchmark_row(
-    name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None
-) -> dict[str, Any]:
+def benchmark_row(name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None) -> Row:
     """Return a row of the benchmark's JSON.
 
     Args:
@@ -372,51 +333,56 @@ def benchmark_row(
 
 @dataclass(slots=True, eq=False)
 class RecordedTicks:
-    """Inputs of the layers, tick by tick.
+    """Inputs of the layers, tick by tick, and durations of a walk.
 
     Attributes:
-        robot: Name.
-        inverse_kinematics: Posture, reference and period.
+        whole_body: Posture that layer 3 desired before, and its state, reference and period.
         model_control: Arguments of ``BalanceLayer.update``.
-        estimation: Measurement and reference.
+        estimation: Arguments of ``StateEstimator.update``.
+        flexible_joints: Arguments of ``FlexibleJointObserver.update``; empty of robots that do not bend.
         tick_us: Durations of whole ticks, [µs].
         simulation_us: Durations of the plant's part of a period, [µs].
         real_time_factor: Simulated over wall time of the whole loop.
     """
 
-    robot: str
-    inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
-    model_control: list[tuple[RobotState, BalancePlan, float, float]] = field(default_factory=list)
-    estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
+    whole_body: list[tuple[RobotPosture, RobotState, WholeBodyReference, float]] = field(default_factory=list)
+    model_control: list[tuple[Any, ...]] = field(default_factory=list)
+    estimation: list[tuple[Any, ...]] = field(default_factory=list)
+    flexible_joints: list[tuple[Any, ...]] = field(default_factory=list)
     tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
     simulation_us: list[float] = field(default_factory=list)
     real_time_factor: float = 0.0
 
 
-def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler | None = None) -> RecordedTicks:
-    """Walk at ``speed`` [m/s] for ``duration`` [s] and keep what the layers were given.
+def record_ticks(walk: SimulatedWalk, command: VelocityCommand, settle: tuple[float, float]) -> RecordedTicks:
+    """Walk, standing for ``settle`` [s] before and after, and keep what the layers were given.
 
     Raises:
         RuntimeError: The robot fell: times of a fall say nothing about walking.
     """
-    ticks = RecordedTicks(setup.robot.name)
-    walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
-    _keep_whole_body(ticks, walk.layers.whole_body)
-    note_calls(walk.layers.model_control, "update", lambda *arguments: ticks.model_control.append(arguments))
-    _time_plant(walk, ticks)
-    started = time.perf_counter()
-    stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
+    ticks, layers = RecordedTicks(simulation_us=timed_calls(walk.robot, "advance")), walk.layers
+    layer_3, started = layers.whole_body, time.perf_counter()
+    with ExitStack() as notes:
+        for layer, name, note in (
+            (layer_3, "command", lambda *given: ticks.whole_body.append((layer_3.desired_posture, *given[:3]))),
+            (layers.model_control, "update", lambda *given: ticks.model_control.append(given)),
+            (layers.estimator, "update", lambda *given: ticks.estimation.append(given)),
+            (layers.estimator.flexible_joints, "update", lambda *given: ticks.flexible_joints.append(given)),
+        ):
+            if layer is not None:
+                notes.enter_context(noted_calls(layer, name, note))
+        stands = walk.get_ready(settle[0]) and walk.follow(command, settle[1])
     ticks.real_time_factor = walk.time / (time.perf_counter() - started)
     if not stands:
-        raise RuntimeError(
-            f"{setup.robot.name} did not walk at {speed} m/s: {walk.robot.fall or walk.controller.reason}"
-        )
+        title, reason = walk.setup.robot.name, walk.robot.fall or walk.controller.reason
+        raise RuntimeError(f"{title} did not walk on {walk.setup.simulation.ground.kind} ground: {reason}")
     ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
     return ticks
 
 
-def note_calls(owner: object, name: str, note: Callable[..., None]) -> Callable[[], None]:
-    """Have a method of an object call ``note`` with its arguments before each call; return what ends it."""
+@contextmanager
+def noted_calls(owner: object, name: str, note: Callable[..., None]) -> Iterator[None]:
+    """Within it a method of an object calls ``note`` with its arguments before each call."""
     method = getattr(owner, name)
 
     def noted(*arguments: Any, **keywords: Any) -> Any:
@@ -424,48 +390,33 @@ def note_calls(owner: object, name: str, note: Callable[..., None]) -> Callable[
         return method(*arguments, **keywords)
 
     setattr(owner, name, noted)
-    return lambda: setattr(owner, name, method)
+    try:
+        yield
+    finally:
+        setattr(owner, name, method)
 
 
-def note_commands(
-    layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
-) -> Callable[[], None]:
-    """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
-    return note_calls(layer, "command", lambda *arguments: note(*arguments[:3]))
+def timed_calls(owner: object, name: str, counts: Callable[[], bool] = lambda: True) -> list[float]:
+    """Return a list that takes the duration of each call of a method from now on, [µs], if it ``counts``."""
+    method, samples = getattr(owner, name), list[float]()
 
-
-def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
-    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
-        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
-
-    note_commands(layer, note)
-
-
-def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
-    if walk.log is not None and walk.log.reference is not None:
-        ticks.estimation.append((walk.measurement, walk.log.reference))
-
-
-def _time_plant(walk: SimulatedWalk, ticks: RecordedTicks) -> None:
-    advance = walk.robot.advance
-
-    def timed(duration: float) -> None:
+    def timed(*arguments: Any) -> Any:
         started = time.perf_counter()
-        advance(duration)
-        ticks.simulation_us.append(1e6 * (time.perf_counter() - started))
+        answer = method(*arguments)
+        duration = 1e6 * (time.perf_counter() - started)
+        if counts():
+            samples.append(duration)
+        return answer
 
-    walk.robot.advance = timed  # type: ignore[method-assign]
+    setattr(owner, name, timed)
+    return samples
 
 
 # -- contacts ----------------------------------------------------------------------------------------------------------
 
 
-def contact_rows(sole: SoleRectangle) -> list[dict[str, Any]]:
-    """Return rows of the benchmark: wrench and its rate on a foot that rocks, half of the time on a part of its sole.
-
-    Args:
-        sole: Of the left foot.
-    """
+def contact_rows(sole: SoleRectangle) -> list[Row]:
+    """Return rows of the wrench and its rate on a left foot that rocks, half of the time on a part of its sole."""
     model = ViscoElasticContact(sole, Side.LEFT)
     at_rest = FootContact(True, np.zeros(3), np.eye(3), _STIFFNESS, _DAMPING)
     motions = [_rocking(2.0 * math.pi * index / _CALLS) for index in range(_CALLS)]
@@ -483,91 +434,33 @@ def _rocking(phase: float) -> SoleMotion:
     return SoleMotion(np.array([0.0, 0.0, -0.005]), so3.exp(turn), twist)
 
 
-# -- messages ----------------------------------------------------------------------------------------------------------
-
-
-def message_rows() -> list[dict[str, Any]]:
-    """Return rows of the benchmark: the state of a board, its set-points, a server's sensors, a logged tick."""
-    timed: dict[str, Callable[[], object]] = {**_of_boards(), **_of_sensors(), "yarp.signals/written": _signals()}
-    return [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in timed.items()]
-
-
-def _of_boards() -> dict[str, Callable[[], object]]:
-    state = JointData.of(np.linspace(0.0, 1.0, _JOINTS))
-    written = JointDataMessage(state, _FAMILY).to_wire(_FAMILY)
-    command = StreamedCommand(CommandKind.POSITION_DIRECT, None, tuple(state.joint_position.tolist()))
-    return {
-        "yarp.state/written": lambda: JointDataMessage(state, _FAMILY).to_wire(_FAMILY),
-        "yarp.state/read": partial(joint_data_in, written, _FAMILY),
-        "yarp.set_points/written": lambda: command.message(_FAMILY).to_wire(_FAMILY),
-    }
-
-
-def _of_sensors() -> dict[str, Callable[[], object]]:
-    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
-    messages, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
-    written = messages.message(numbers_of(readings)).to_wire(_FAMILY)
-    reader.from_items(measurements_to_items(readings))
-    return {
-        "yarp.sensors/written": lambda: messages.message(numbers_of(readings)).to_wire(_FAMILY),
-        "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
-    }
-
-
-def _signals() -> Callable[[], object]:
-    messages = values_messages([(f"group::signal_{number:02}", _ELEMENTS) for number in range(_SIGNALS)], 0)
-    return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
-
-
 # -- torque control ----------------------------------------------------------------------------------------------------
 
 
-def torque_rows(
-    robot: str, compiler: Compiler, announce: Callable[[str], None], duration: float
-) -> list[dict[str, Any]]:
-    """Return the rows of one robot: dynamics, assembly and solution together.
+def _torque_rows(robot: str, compiler: Compiler, announce: Announce, size: BenchmarkSize) -> list[Row]:
+    """Walk by torque on rigid and on soft ground; time dynamics, assembly and solution together.
 
     The violation is that of the constraints that must be met: dynamics [N, N·m] and feet that stand [m/s², rad/s²].
-
-    Args:
-        robot: Its name.
-        compiler: Of the expressions.
-        announce: Called with the name of what is timed next.
-        duration: Of the walk, [s]; 3 s are some four thousand ticks, half of them on two feet.
-
-    Raises:
-        RuntimeError: The robot fell.
     """
     rows = []
     for ground, name in _NAMES.items():
         announce(f"{robot}: walking by torque on {ground} ground")
         setup = load_setup(robot, {**_BY_TORQUE, "simulation.ground.kind": str(ground)})
         walk = SimulatedWalk(setup, compiler=compiler)
-        rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, duration))
+        rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, size)[0])
     return rows
 
 
-def flexible_rows(robot: str, compiler: Compiler, duration: float) -> list[dict[str, Any]]:
-    """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk.
-
-    Args:
-        robot: Its name; the table ``[flexibility]`` names its joints.
-        compiler: Of the expressions.
-        duration: Of the walk, [s].
-
-    Raises:
-        RuntimeError: The robot fell.
-    """
+def _flexible_rows(robot: str, compiler: Compiler, size: BenchmarkSize) -> list[Row]:
+    """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk."""
     setup = load_setup(robot, {**_BY_TORQUE, "flexibility.stiffness": _SOFT_HIPS})
-    walk, ticks = SimulatedWalk(setup, compiler=compiler), RecordedTicks(robot)
-    _time_plant(walk, ticks)
-    samples: list[tuple[Measurement, WalkingReference, RobotState | None]] = []
+    walk = SimulatedWalk(setup, compiler=compiler)
     observer = walk.layers.estimator.flexible_joints
     assert observer is not None, f"{robot} has no flexible joints"
-    end = note_calls(observer, "update", lambda *sample: samples.append(sample))
-    law = _torque_row(f"whole_body.tsid_flex/{robot}", walk, duration, least_feet=1)
-    end()
-    observed = least_durations([partial(observer.update, *sample) for sample in samples], observer.reset)
+    law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, size, least_feet=1)
+    observed = least_durations(
+        [partial(observer.update, *given) for given in ticks.flexible_joints], observer.reset, size.passes
+    )
     steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
     return [
         law,
@@ -576,38 +469,23 @@ def flexible_rows(robot: str, compiler: Compiler, duration: float) -> list[dict[
     ]
 
 
-def _torque_row(name: str, walk: SimulatedWalk, duration: float, least_feet: int = 2) -> dict[str, Any]:
-    """Walk, and return the row of layer 3 in the ticks in which so many feet stand."""
-    controller, ticks, start = _recorded(walk, duration, least_feet)
-    calls = [partial(controller.command, *tick) for tick in ticks]
-    samples = least_durations(calls, lambda: controller.reset(start))
-    return benchmark_row(name, samples, _largest_violation(controller, ticks, start))
-
-
-def _recorded(
-    walk: SimulatedWalk, duration: float, least_feet: int
-) -> tuple[TorqueController, list[Tick], RobotPosture]:
-    """Walk, and return the controller, what it was given on so many feet, and where it began."""
-    controller, robot = walk.layers.whole_body, walk.setup.robot.name
+def _torque_row(name: str, walk: SimulatedWalk, size: BenchmarkSize, least_feet: int = 2) -> tuple[Row, RecordedTicks]:
+    """Walk; return the row of layer 3 in the ticks in which so many feet stand, and all ticks."""
+    controller, start = walk.layers.whole_body, walk.layers.start_posture
     assert isinstance(controller, TorqueController)
-    ticks: list[Tick] = []
-
-    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
-        if reference.left_foot.in_contact + reference.right_foot.in_contact >= least_feet:
-            ticks.append((state, reference, period))
-
-    end = note_commands(controller, note)
-    if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
-        ground = walk.setup.simulation.ground.kind
-        raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
-    end()
-    return controller, ticks, walk.layers.start_posture
-
-
-def _largest_violation(controller: TorqueController, ticks: list[Tick], start: RobotPosture) -> float:
+    recorded = record_ticks(walk, VelocityCommand(_TORQUE_SPEED, duration=size.torque_walk), _SETTLE)
+    feet = ((tick[2].left_foot, tick[2].right_foot) for tick in recorded.whole_body)
+    standing = [left.in_contact + right.in_contact >= least_feet for left, right in feet]
+    calls = [partial(controller.command, *tick[1:]) for tick in compress(recorded.whole_body, standing)]
+    samples = least_durations(calls, lambda: controller.reset(start), size.passes)
     controller.reset(start)
+    return benchmark_row(name, samples, _largest_violation(controller, calls)), recorded
+
+
+def _largest_violation(layer: InverseKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:
+    """Make the calls; return by how much their solutions violate the constraints at most."""
     worst = 0.0
-    for tick in ticks:
-        controller.command(*tick)
-        worst = max(worst, controller.problem.quadratic_program.violation(controller.problem.solution))
+    for call in calls:
+        call()
+        worst = max(worst, layer.problem.quadratic_program.violation(layer.problem.solution))
     return worst

@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import GRAVITY, NDArray, Side
+from gradiva.common import GRAVITY, NDArray, Side, so3
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.simplified_model import SteppingMode
@@ -479,11 +479,29 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
     """Return a push as a cause: its horizontal force, [N], shape (2,), and when it began, [s]."""
     text = f"a push of about {_size(force):.0f} N {_direction(force)} at {begin:.2f} s"
     is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
-    steps = [] if is_set else ["step_adaptation.mode=place_and_time steps aside"]
-    gain = (
-        ["dcm_controller.proportional_gain up to 2 withstands more with a good IMU"] if evidence.model == "dcm" else []
-    )
-    return Cause(CauseKind.PUSH, text, "; ".join(steps + gain) or "gradiva experiment push_recovery tells its limits")
+    advice = [_limit_of_steps(evidence.log, force, begin) if is_set else "--step-adaptation place_and_time steps aside"]
+    if evidence.model == "dcm":
+        advice.append("dcm_controller.proportional_gain up to 2 withstands more with a good IMU")
+    return Cause(CauseKind.PUSH, text, "; ".join(advice))
+
+
+def _limit_of_steps(log: SignalLog, force: NDArray, begin: float) -> str:
+    """Return why adapted steps did not catch a push: legs that would have to cross, or a step that was too short."""
+    maps = "gradiva experiment push_recovery maps the largest pushes"
+    if all(name in log for name in ("stance_foot::is_left", "walking::is_double_support")):
+        one_foot = np.flatnonzero((log.times >= begin) & (log["walking::is_double_support"][:, 0] < 0.5))
+        stance = Side.LEFT if len(one_foot) and log["stance_foot::is_left"][one_foot[0], 0] > 0.5 else Side.RIGHT
+        orientation = f"{stance}_foot::orientation::desired"
+        yaw = float(log[orientation][one_foot[0], 2]) if len(one_foot) and orientation in log else 0.0
+        ahead, left = so3.rotation_z(yaw)[:2, :2].T @ force
+        if len(one_foot) and stance.sign * left > abs(ahead):
+            return f"the {stance} foot carried the robot, and legs do not cross to step to this side: {maps}"
+    moved = [step for step in adapted_steps(log) if step.nominal.time > begin - _LONGEST_PUSH]
+    if not moved:
+        return maps
+    step, late = moved[0], round(1e3 * moved[0].delay)
+    delay = f", {abs(late)} ms {'later' if late > 0 else 'earlier'}" if late else ""
+    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM: {maps}"
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

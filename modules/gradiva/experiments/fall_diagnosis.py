@@ -213,7 +213,7 @@ def _wrong_deflection(setup: Setup, log: SignalLog, rows: Mask) -> Cause | None:
     error = float(np.abs(deflection_errors(log)[rows]).max(initial=0.0))
     if error < _WRONG_DEFLECTION:
         return None
-    until = f"{1e3 * error:.0f} mrad until the first sign"
+    until = f"{np.degrees(error):.1f}° until the first sign"
     if setup.walking.flexible_joint_observer.source is DeflectionSource.NONE:
         text = f"links bend and are taken to be straight (flexible_joint_observer.source=none), wrong by {until}"
         return Cause(None, text, "flexible_joint_observer.source=wrenches observes the deflections")

@@ -24,7 +24,7 @@ from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.trial import Trial
 from gradiva.planner import StopCommand, WalkingPlan
 from gradiva.simulation import Push
-from gradiva.walking import WalkingState
+from gradiva.walking import WalkingLog, WalkingState
 
 # -- searches and their trials ---------------------------------------------------------------------------------------
 
@@ -129,6 +129,8 @@ _STEP = 1  # of this foot: the one before still gathers speed
 _SETTLED = 1.0  # [s] between start and push of a robot that stands
 WATCHED = 4.0
 """Time after a push in which the robot must not fall, [s]: four steps or more."""
+TRACKED, RECOVERED = 0.0125, 1.0
+"""DCM error [m] and time [s], a step: a robot that tracks so well for so long has recovered, and is left alone."""
 
 Pushing = tuple[tuple[float, float, float], float]
 """Force (world, [N]) and duration [s] of a push."""
@@ -181,7 +183,7 @@ class PushedWalk:
         return self.walk.time
 
     def continue_pushed(self, pushing: Pushing) -> Outcome:
-        """Push from now on and watch the robot.
+        """Push from now on and watch the robot until it is down, has recovered, or `WATCHED` has passed.
 
         Returns:
             Whether it ``survived``, for which ``reason`` not, and where the base is at the end: ``time_s`` and
@@ -190,10 +192,11 @@ class PushedWalk:
         walk, parent, failure = self.walk, os.getppid(), ""
         push = Push(self._link, pushing[0], walk.time, pushing[1])
         walk.robot.push(push)
-        end = push.end + WATCHED - 1e-9
+        end, recovered = push.end + WATCHED - 1e-9, push.end + RECOVERED - 1e-9
         try:
-            while walk.time < end and not walk.is_down and os.getppid() == parent:
-                walk.tick()
+            while walk.time < min(end, recovered) and not walk.is_down and os.getppid() == parent:
+                if not _is_tracking(walk.tick()):
+                    recovered = max(push.end, walk.time) + RECOVERED - 1e-9
         except RobotInterfaceError as error:
             failure = str(error)
         return {
@@ -210,6 +213,14 @@ class PushedWalk:
             return f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s"
         ended = walk.controller.state in (WalkingState.FAULT, WalkingState.STOPPED)
         return f"{walk.controller.reason} at {walk.time:.2f} s" if ended else ""
+
+
+def _is_tracking(log: WalkingLog) -> bool:
+    """Return whether the DCM is within `TRACKED` of its reference."""
+    state, reference = log.robot_state, log.reference
+    if state is None or reference is None:
+        return False
+    return math.dist(state.dcm_position, reference.dcm.position) <= TRACKED
 
 
 def phase_times(plan: WalkingPlan | None) -> dict[str, float]:

@@ -10,24 +10,39 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradiva.middleware import (
+    CommandKind,
+    JointData,
+    JointDataMessage,
+    MeasurementsReader,
     NameClient,
     NameServer,
     NameServerUnreachable,
     NetworkError,
     NetworkSettings,
+    SensorClass,
+    SensorMeasurement,
     SettingsError,
+    StreamedCommand,
+    WireFamily,
     current_settings,
+    joint_data_in,
     load_settings,
+    measurements_messages,
+    measurements_to_items,
+    numbers_of,
+    sizes_of,
     use_settings,
+    values_messages,
     yarp,
 )
 
@@ -275,3 +290,30 @@ def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: floa
         writer.findings(duration + _MEASUREMENT_TIMEOUT)
         found = reader.findings(duration + _MEASUREMENT_TIMEOUT)
     return PeriodicStream(found["ages_us"], found["missing"])
+
+
+# -- messages within a process -----------------------------------------------------------------------------------------
+
+_JOINTS = 16  # of a part: an arm with its hand
+_SIGNALS, _ELEMENTS = 40, 6  # of a logged tick
+_FAMILY = WireFamily.YARP_3
+
+
+def message_calls() -> dict[str, Callable[[], object]]:
+    """Return calls that write or read a message: a board's state and set-points, a server's sensors, a logged tick."""
+    state = JointData.of(np.linspace(0.0, 1.0, _JOINTS))
+    written_state = JointDataMessage(state, _FAMILY).to_wire(_FAMILY)
+    command = StreamedCommand(CommandKind.POSITION_DIRECT, None, tuple(state.joint_position.tolist()))
+    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
+    sensors, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
+    written_sensors = sensors.message(numbers_of(readings)).to_wire(_FAMILY)
+    reader.from_items(measurements_to_items(readings))
+    signals = values_messages([(f"group::signal_{number:02}", _ELEMENTS) for number in range(_SIGNALS)], 0)
+    return {
+        "yarp.state/written": lambda: JointDataMessage(state, _FAMILY).to_wire(_FAMILY),
+        "yarp.state/read": partial(joint_data_in, written_state, _FAMILY),
+        "yarp.set_points/written": lambda: command.message(_FAMILY).to_wire(_FAMILY),
+        "yarp.sensors/written": lambda: sensors.message(numbers_of(readings)).to_wire(_FAMILY),
+        "yarp.sensors/read": partial(reader.usual, written_sensors, _FAMILY),
+        "yarp.signals/written": partial(signals.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY),
+    }

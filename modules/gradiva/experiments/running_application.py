@@ -121,11 +121,6 @@ class RunningApplication:
             self.result = json.loads((self.folder / _RESULT).read_text(encoding="utf-8"))
         return self.result
 
-    def log_of(self, module: str) -> str:
-        """Return what a module has printed so far."""
-        paths = self.folder.glob(f"runs/*/{module}.log")
-        return "".join(path.read_text(encoding="utf-8", errors="replace") for path in sorted(paths))
-
     def _status(self) -> dict[str, Any]:
         found = sorted(self.folder.glob("runs/*/status.json"))
         return dict(json.loads(found[-1].read_text(encoding="utf-8"))) if found else {}

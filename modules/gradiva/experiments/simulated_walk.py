@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
+from gradiva.common import ConfigError, ControlMode, Measurement, NDArray, RobotPosture
 from gradiva.experiments.walking_recorder import (
     WalkingRecorder,
     ground_signals,
+    push_signals,
     sole_signals,
     solver_signals,
     torque_signals,
@@ -162,9 +163,12 @@ class SimulatedWalk:
     def _record(self, log: WalkingLog) -> None:
         if self.recorder.wants(log):
             truth, robot = self.robot.truth(), self.setup.robot
-            more = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
+            more: dict[str, float | NDArray] = {}
+            more |= ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
             more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
             more |= solver_signals(self.layers.model_control.solver_times)
+            if self.setup.walking.external_wrench.is_estimated:
+                more |= push_signals(self.robot.external_wrench(truth.com_position))
             self.recorder.record(log, self.measurement, truth, more, self.stopwatch.last)
         else:
             self.recorder.record_standing(log, self.measurement)

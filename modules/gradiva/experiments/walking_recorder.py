@@ -70,7 +70,7 @@ class WalkingRecorder:
         log: WalkingLog,
         measurement: Measurement,
         truth: SimulatedState,
-        more: Mapping[str, float],
+        more: Mapping[str, float | NDArray],
         laps: Mapping[str, float],
     ) -> None:
         """Append one tick of the control loop.
@@ -79,7 +79,7 @@ class WalkingRecorder:
             log: Of the controller.
             measurement: Its input.
             truth: Of the simulator.
-            more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``, ``solver_signals``.
+            more: Beside them: signals of ground, soles, torques, solver and pushes.
             laps: Durations of the parts of the tick, [µs].
         """
         is_first = not len(self.log)
@@ -189,6 +189,11 @@ def solver_signals(times: SolverTimes | None) -> dict[str, float]:
         return {}
     counts = {"fallbacks": float(times.fallbacks), "late_decisions": float(times.late)}
     return {"mpc::solve_time": times.last, **{f"mpc::{name}": count for name, count in counts.items()}}
+
+
+def push_signals(wrench: NDArray) -> dict[str, NDArray]:
+    """Return force [N] and moment about the CoM [N·m] of the pushes that act now."""
+    return {"simulation::external_wrench::force": wrench[:3], "simulation::external_wrench::torque": wrench[3:]}
 
 
 def _signal_name(group: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import deque
 from collections.abc import Callable
@@ -15,17 +16,18 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     DcmPreview,
-    DcmReference,
     NDArray,
     NoSolutionFound,
     PlanarPose,
     PlannedContact,
     RobotState,
     Side,
+    WalkingReference,
     altered,
     so3,
 )
 from gradiva.reduced_model.centroidal_mpc import (
+    PROBLEM,
     CentroidalMpc,
     CentroidalMpcConfig,
     CentroidalSolution,
@@ -48,6 +50,7 @@ from gradiva.simplified_model import (
     SolverTimes,
 )
 
+_LOGGER = logging.getLogger("gradiva.walking")
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
 _HORIZON_FACTOR = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
@@ -64,6 +67,10 @@ class CentroidalWalkingConfig:
 
     Attributes:
         decision_period: Between two solutions; faster ticks hold the correction, [s].
+        max_age: Of a decision that is held because the next one is late, beyond which the instantaneous law balances
+            until there is one in time, [s].
+        max_silence: Without a decision in time, after which the log has a warning; without any decision, after which
+            the robot finishes the step and stands, [s].
         sole_margin: Distance that the corners of a contact keep from the sides of the sole, [m].
         toe_margin: The same from toe and heel, over which a robot tips before it steps, [m].
         moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
@@ -78,6 +85,8 @@ class CentroidalWalkingConfig:
     """
 
     decision_period: float
+    max_age: float
+    max_silence: float
     sole_margin: float
     toe_margin: float
     moves_footholds: bool
@@ -95,7 +104,9 @@ class CentroidalWalkingConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
             raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
-        for name in ("sole_margin", "toe_margin", "first_move", "minimum_move", "frozen"):
+        if not self.decision_period <= self.max_age < math.inf:
+            raise ConfigError(f"max_age={self.max_age} s: finite, at least decision_period={self.decision_period} s")
+        for name in ("max_silence", "sole_margin", "toe_margin", "first_move", "minimum_move", "frozen"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
@@ -105,8 +116,8 @@ class CentroidalModelControl(SimplifiedModelControl):
 
     It chooses the forces of the feet and their footholds over the next two steps, at its own rate; in between its
     correction of the planned ZMP is held. The ZMP-CoM law follows that ZMP as it follows the one of a DCM law. Without
-    a solution for longer than is tolerated the instantaneous law balances, with a ``warning``: the robot finishes the
-    step and stands.
+    a decision in time the instantaneous law balances, without a solution for longer than is tolerated with a
+    ``warning``: the robot finishes the step and stands.
     """
 
     Config = CentroidalWalkingConfig
@@ -164,7 +175,8 @@ class CentroidalModelControl(SimplifiedModelControl):
         """
         desired = super().update(state, plan, time, period)
         self.warning = self._law.failure
-        gives_wrenches = self._law.config.gives_wrenches and not self.warning  # else the ZMP is not that of its forces
+        is_its_zmp = not (self.warning or self._law.is_late)
+        gives_wrenches = self._law.config.gives_wrenches and is_its_zmp
         wrenches = self._law.foot_wrenches(plan) if gives_wrenches else None
         if wrenches is None and self._law.targets is None:
             return desired
@@ -207,7 +219,7 @@ class CentroidalLaw(DcmLaw):
 
     Its CoM reference is that of the plan, which its own dynamics can follow. It begins without angular momentum: that
     of the swinging leg ends with the swing, and the leg would fight against damping it. An external wrench
-    counts once: the MPC takes it, and the state is not that of ``PushCompensation``.
+    counts once: what ``SidewaysCompensation`` shifts the state by it takes away from the wrench, which the MPC takes.
 
     Attributes:
         config: Its settings.
@@ -216,6 +228,7 @@ class CentroidalLaw(DcmLaw):
             they are planned.
         solution: Of the last decision in this process; None before it.
         solver_times: Of the decisions in this process.
+        is_late: Whether there is no decision in time about the present plan: the instantaneous law balances.
     """
 
     def __init__(
@@ -279,8 +292,11 @@ class CentroidalLaw(DcmLaw):
         self._wait()
         self._mpc.reset()
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
-        self._expected: NDArray | None = None  # planned DCM of this tick by the plan of the last one
+        self._last: WalkingReference | None = None  # of the last tick
         self._is_stale = False  # the plan has changed since the last decision began
+        self._changed = -math.inf  # when it did, [s]
+        self.is_late = False
+        self._silence = self._lateness = 0.0  # [s] without any decision, and without one in time
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
         self._own = deque([_key(LawMemory(np.zeros(2)))], _REMEMBERED)  # of the memories that it has handed out
@@ -291,6 +307,8 @@ class CentroidalLaw(DcmLaw):
     @property
     def failure(self) -> str:
         """Why there has been no solution for longer than is tolerated; empty while there is one."""
+        if self._failure is None and self._silence > self.config.max_silence:
+            return f"{PROBLEM}: no decision for {self.config.max_silence:g} s"
         return "" if self._failure is None else str(self._failure)
 
     @property
@@ -334,13 +352,17 @@ class CentroidalLaw(DcmLaw):
             self._failure = error
         if self._failure is not None:
             raise self._failure
+        self._note_lateness(plan.reference.time, period)
+        if self.is_late:
+            raise NoSolutionFound(PROBLEM, "no decision in time")
         return plan.polygon.project(plan.reference.dcm.zmp_position + self._correction)
 
     def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
         """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
         is_due = reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window
-        self._is_stale = self._has_changed(reference.dcm, period) or self._is_stale
+        if self._has_changed(reference):
+            self._is_stale, self._changed = True, reference.time
         self.work_ahead()
         if self._running is not None:
             if self._running.done():
@@ -355,10 +377,31 @@ class CentroidalLaw(DcmLaw):
             else:
                 self._take(self._decide(state, plan), reference.time)
 
-    def _has_changed(self, planned: DcmReference, period: float) -> bool:
+    def _has_changed(self, reference: WalkingReference) -> bool:
         """Return whether the planned DCM jumps: a correction of the plan before it is none of the new one."""
-        expected, self._expected = self._expected, planned.position + period * planned.velocity
-        return expected is not None and float(np.abs(planned.position - expected).max()) > _JUMP
+        last, self._last = self._last, reference
+        if last is None:
+            return False
+        expected = last.dcm.position + (reference.time - last.time) * last.dcm.velocity
+        return float(np.abs(reference.dcm.position - expected).max()) > _JUMP
+
+    def _note_lateness(self, time: float, period: float) -> None:
+        """Note whether there is a decision in time, and log the beginning and the end of a long time without one."""
+        limit, was_long = self.config.max_silence, self._lateness > self.config.max_silence
+        self.is_late = not self._is_current(time)
+        self._silence += period
+        if not self.is_late and was_long:
+            _LOGGER.info("%s: decisions are in time again, after %.1f s", PROBLEM, self._lateness)
+        self._lateness = self._lateness + period if self.is_late else 0.0
+        if self._lateness > limit and not was_long:
+            _LOGGER.warning("%s: no decision in time for %g s; the instantaneous law balances", PROBLEM, limit)
+
+    def _is_current(self, time: float) -> bool:
+        """Return whether the decision that is held is one about the present plan, and not older than ``max_age``."""
+        if self._inputs is None:
+            return False
+        begin = self._inputs.times[0]
+        return bool(time - begin <= self.config.max_age + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING)
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -377,8 +420,10 @@ class CentroidalLaw(DcmLaw):
         """Hold a decision from ``time`` [s] on."""
         solution = found.solution
         self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
-        self._failure, self.solution, self._inputs, self.targets = None, solution, found.inputs, found.targets
-        self._correction, self._moved = found.correction, found.moved
+        self._failure, self._silence = None, 0.0
+        self.solution, self._inputs, self._correction = solution, found.inputs, found.correction
+        if self._is_current(time):
+            self.targets, self._moved = found.targets, found.moved
         self._next = solution.times[0] + self._window
 
     def _decide(self, state: RobotState, plan: BalancePlan) -> _Decision:

@@ -28,6 +28,7 @@ from gradiva.safety.events import Finding, SafetyKind
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
+_LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
@@ -333,7 +334,7 @@ class SensorCheck:
         for part in (self._encoders, self._wrenches, self._imu, self._stale):
             part.reset()
         self._last: Measurement | None = None
-        self._last_reading = self._last_time = self._lag = 0.0
+        self._last_reading = self._last_time = self._lag = self._gap = 0.0
         self._last_stamp = -math.inf
         self._unread_motion = self._no_motion
         self._is_blind = False
@@ -351,6 +352,10 @@ class SensorCheck:
     def distrust_foot(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
         self._wrenches.distrust(side)
+
+    def note_gap(self, duration: float) -> None:
+        """Note that the robot has moved on for ``duration`` [s] which control time did not follow."""
+        self._gap += min(max(0.0, duration), _LONGEST_GAP)
 
     def update(
         self, measurement: Measurement, commanded_velocities: NDArray, time: float
@@ -375,7 +380,8 @@ class SensorCheck:
                 return self._blind(self._last, commanded_velocities, time), found
             measurement, new = self._same_joints(measurement, self._last, time)
             return measurement, [*found, *new]
-        interval, self._last_reading, self._lag = taken - self._last_reading, taken, age
+        interval, self._last_reading, self._lag = taken - self._last_reading + self._gap, taken, age
+        self._gap = 0.0
         if self._unread_motion is not self._no_motion:
             motion, self._unread_motion = motion + self._unread_motion, self._no_motion
         if taken != measurement.time:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradiva.common import (
     GRAVITY,
+    ClockJump,
     ConfigError,
     ControlClockConfig,
     Debounce,
@@ -25,7 +26,7 @@ from gradiva.common import (
     plugin_errors,
 )
 from gradiva.robot_model import RobotDescription
-from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
+from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,
@@ -296,6 +297,12 @@ class SafetySupervisor:
     def failed(self, error: Exception, time: float) -> SafetyEvent | None:
         """Note a tick that raised ``error``; return its most severe new event, or None."""
         return self.note(self._failures.failed(error, time), time)
+
+    def note_jump(self, jump: ClockJump, time: float) -> SafetyEvent | None:
+        """Record a jump of the clock, in which joints may have moved unseen; return its event if it is new, or None."""
+        if jump.direction == "forward":
+            self._sensors.note_gap(jump.size)
+        return self.note([clock_finding(jump)], time)
 
     def note(self, findings: Iterable[Finding], time: float) -> SafetyEvent | None:
         """Record new findings; return the most severe event among them, the first of equals, or None."""

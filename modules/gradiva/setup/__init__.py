@@ -1,7 +1,8 @@
 """Find robots, merge their configuration with options, compile and keep functions."""
 
-from gradiva.setup.compiler import GccCompiler
+from gradiva.setup.compiler import GccCompiler, processor_line
 from gradiva.setup.load_setup import (
+    MODULE_TABLES,
     Plant,
     Setup,
     default_tables,
@@ -30,6 +31,7 @@ from gradiva.setup.robots import (
 )
 
 __all__ = [
+    "MODULE_TABLES",
     "ROBOT_FILE",
     "SEARCH_PATH",
     "GccCompiler",
@@ -44,6 +46,7 @@ __all__ = [
     "package_and_model",
     "parse_setting",
     "preset_tables",
+    "processor_line",
     "read_toml",
     "robot_argument",
     "robot_folder",

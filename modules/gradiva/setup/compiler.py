@@ -99,7 +99,7 @@ class GccCompiler:
         os.replace(finished, library)
 
     def _signature(self) -> bytes:
-        return "|".join([str(self._compiler), *_FLAGS, platform.machine(), _processor()]).encode()
+        return "|".join([str(self._compiler), *_FLAGS, platform.machine(), processor_line("flags")]).encode()
 
 
 def _print_line(line: str) -> None:
@@ -112,12 +112,13 @@ def _generate(function: cs.Function, source: Path) -> None:
     source.write_text(generator.dump(), encoding="utf-8")
 
 
-def _processor() -> str:
+def processor_line(name: str) -> str:
+    """Return the first line of the machine's list of processors that begins so; without such a list their kind."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    return next((line for line in lines if line.startswith("flags")), platform.processor())
+    return next((line for line in lines if line.startswith(name)), platform.processor())
 
 
 @contextmanager

@@ -33,9 +33,10 @@ Layer = tuple[str, Mapping[str, Any]]
 
 _ABSENT = object()
 T = TypeVar("T")
-# Of modules on a robot, which read them by Setup.part.
-_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+"""Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
+_MOVED = {"centroidal_mpc": "[centroidal_walking.mpc]"}  # tables of former versions, and which one walks read
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
 _FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs
@@ -195,7 +196,8 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     """Return the tables of a file without the robot and the command of a run."""
     tables = read_toml(path)
     named = tables.pop("robot", robot)
-    tables.pop("run", None)
+    if tables.pop("run", None) is not None:  # earlier versions saved tables that no walk read
+        tables = {name: table for name, table in tables.items() if name not in _MOVED}
     if named != robot:
         raise ConfigError(f"{path} is the configuration of robot '{named}', not of '{robot}'")
     return tables
@@ -220,7 +222,7 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     """
     parts = [field.name for field in fields(WalkingConfig)]
     where = f"configuration of {description.name},"
-    valid = [*parts, *(law.table for law in shipped_laws()), "simulation", _SOLE, _FLEXIBILITY, *_MODULE_TABLES]
+    valid = [*parts, *(law.table for law in shipped_laws()), "simulation", _SOLE, _FLEXIBILITY, *MODULE_TABLES]
     for name, table in tables.items():
         if name not in valid:
             raise _unknown_table(name, table, valid)
@@ -307,7 +309,8 @@ def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
         homes = [*_paths_to(name, WalkingConfig), *_paths_to(name, SimulationConfig, "simulation.")]
         if len(homes) == 1:
             return ConfigError(f"'{name}' is a key of a table; did you mean '{homes[0]}'?")
-    return ConfigError(f"unknown table [{name}]{nearest_name(name, valid)}")
+    hint = f": walks read {_MOVED[name]}" if name in _MOVED else nearest_name(name, valid)
+    return ConfigError(f"unknown table [{name}]{hint}")
 
 
 def _paths_to(key: str, kind: Any, prefix: str = "") -> Iterator[str]:

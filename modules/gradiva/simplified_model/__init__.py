@@ -28,6 +28,7 @@ from gradiva.simplified_model.model_control import (
     FallbackLaw,
     LinearInvertedPendulum,
     PushCompensation,
+    SidewaysCompensation,
     SimplifiedModelControl,
 )
 from gradiva.simplified_model.step_adaptation import (
@@ -69,6 +70,7 @@ __all__ = [
     "Preview",
     "PushCompensation",
     "RunningStep",
+    "SidewaysCompensation",
     "SimplifiedModelControl",
     "SolverTimes",
     "StepAdaptationConfig",

@@ -48,7 +48,7 @@ class BalancePlan:
         reference: The plan now.
         polygon: Support polygon of the feet that the plan has on the ground.
         preview: Samples the plan from now on.
-        zmp_shift: By how much the planned swing of a leg moves the ZMP, world, [m], shape (2,).
+        zmp_shift: By how much the swing of a leg and the tilt of the trunk move the ZMP, world, [m], shape (2,).
         contacts: When and where the soles are on the ground from now on.
     """
 
@@ -171,7 +171,8 @@ class BalanceLayer(ABC):
     Attributes:
         Config: Dataclass of its table in the configuration; None without one.
         table: Name of that table.
-        takes_wrench: Whether it balances by the external wrench of the state; ``PushCompensation`` is for the others.
+        takes_wrench: Whether it balances by the external wrench of the state; ``PushCompensation`` is for the others,
+            ``SidewaysCompensation`` leaves it what it can hold.
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
         thread_begins: Called first in a thread of its own, if it has one, as to lower its priority; set by the caller.

@@ -23,10 +23,11 @@ class DcmQuadraticProgram:
     Variables: the ZMP deviations :math:`u_k = z_k - \bar z_k`, then the DCM errors :math:`e_k`, k = 0 … N − 1,
     both axes of a sample together, [m].
 
-    Objective (divided by the DCM weight): the errors, the change of the ZMP from sample to sample with the
-    relative weight r, and the distance W of the first error from the measured one:
+    Objective (divided by the DCM weight): the errors, the ZMP deviations with the relative weight w, the change of the
+    ZMP from sample to sample with r, and the distance of the first error from the measured one with W:
 
-    .. math:: \tfrac12 \sum_{k \ge 1} |e_k|^2 + \tfrac r2 \sum_k |u_k - u_{k-1} + \Delta \bar z_k|^2
+    .. math:: \tfrac12 \sum_{k \ge 1} |e_k|^2 + \tfrac w2 \sum_k |u_k|^2
+        + \tfrac r2 \sum_k |u_k - u_{k-1} + \Delta \bar z_k|^2
         + \tfrac W2 |e_0 - \hat e|^2
 
     Constraints: the DCM dynamics solved backwards in time with :math:`F_k = e^{\sigma_k T}` and
@@ -42,7 +43,9 @@ class DcmQuadraticProgram:
     The solver goes on from its last solution: moved on by a sample it would start further away.
     """
 
-    def __init__(self, sample_count: int, rate_weight: float, capture_weight: float, max_iterations: int) -> None:
+    def __init__(
+        self, sample_count: int, zmp_weight: float, rate_weight: float, capture_weight: float, max_iterations: int
+    ) -> None:
         self._count = sample_count
         self._capture_weight = capture_weight
         self._growth = np.zeros(sample_count)
@@ -53,7 +56,7 @@ class DcmQuadraticProgram:
         self._lower = np.full_like(self._upper, -1e30)
         self._lower[: 2 * sample_count] = 0.0
         self._set_constraint_pattern()
-        self._set_up_solver(rate_weight, max_iterations)
+        self._set_up_solver(zmp_weight, rate_weight, max_iterations)
 
     def solve(
         self, growth: NDArray, normals: NDArray, offsets: NDArray, rate_gradient: NDArray, error: NDArray
@@ -132,10 +135,10 @@ class DcmQuadraticProgram:
         self._normal_entries = entries.reshape(count, 2, POLYGON_ROWS).transpose(0, 2, 1).reshape(-1)
         matrix.data[entries] = 0.0
 
-    def _set_up_solver(self, rate_weight: float, max_iterations: int) -> None:
+    def _set_up_solver(self, zmp_weight: float, rate_weight: float, max_iterations: int) -> None:
         count = self._count
         difference = sparse.eye(count) - sparse.eye(count, k=-1)
-        rate = sparse.kron(rate_weight * (difference.T @ difference), sparse.eye(2))
+        rate = sparse.kron(zmp_weight * sparse.eye(count) + rate_weight * (difference.T @ difference), sparse.eye(2))
         tracking = np.ones(2 * count)
         tracking[:2] = self._capture_weight
         hessian = sparse.triu(sparse.block_diag((rate, sparse.diags(tracking))), format="csc")
@@ -147,7 +150,7 @@ class DcmQuadraticProgram:
             self._lower,
             self._upper,
             scaling=0,  # all is in metres, and the objective of order one
-            rho=_STEP * math.sqrt(rate_weight + 0.1),  # about the geometric mean curvature along u
+            rho=_STEP * math.sqrt(zmp_weight + rate_weight + 0.1),  # about the geometric mean curvature along u
             adaptive_rho=0,
             eps_abs=_TOLERANCE,
             eps_rel=0.0,

@@ -43,7 +43,7 @@ class StepAdaptationConfig:
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
-        stance_load: Part of the load that a foot carries at least when the other one lifts off, [-].
+        stance_load: Least part of the load on a foot while the other one lifts off or its landing moves, [-].
         lagging_dcm: Distance by which the DCM is behind its way to that foot, for which a lift-off waits, [m].
         wait: Delay of a lift-off at a time, [s].
         longest_wait: Delay of a lift-off at most, [s].

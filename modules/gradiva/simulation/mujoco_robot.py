@@ -235,6 +235,10 @@ class MujocoRobot:
         """Return the state without noise or delay, for scoring."""
         return self._reader.truth(self._snapshot(self._step), self.time, self._slip)
 
+    def external_wrench(self, com_position: NDArray) -> NDArray:
+        """Return force of the pushes that act now and moment about the CoM, world, [N, N·m], shape (6,)."""
+        return self._pusher.wrench(self._data, self._step, com_position)
+
     @property
     def ground(self) -> Ground:
         """Ground that the robot stands on; reading it never changes a run."""

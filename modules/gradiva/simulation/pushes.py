@@ -82,6 +82,15 @@ class Pusher:
         number = self._model.body(body.name).id
         self._actions.append(_Action(steps, number, np.array(push.force), np.array(push.torque), arm))
 
+    def wrench(self, data: mujoco.MjData, step: int, com_position: NDArray) -> NDArray:
+        """Return the pushes of a physics step in sum: force, and moment about the CoM, world, [N, N·m], shape (6,)."""
+        total = np.zeros(6)
+        for action in self._actions:
+            if step in action.steps:
+                arm = data.xipos[action.body] + data.xmat[action.body].reshape(3, 3) @ action.arm_in_body - com_position
+                total += np.concatenate([action.force, action.torque + so3.cross(arm, action.force)])
+        return total
+
     def apply(self, data: mujoco.MjData, step: int) -> None:
         """Set the external forces of a physics step."""
         data.xfrc_applied.fill(0.0)

@@ -98,8 +98,9 @@ def panels(titles: Sequence[str], times: NDArray, height: float = _PANEL_HEIGHT)
 def legend(figure: Figure, axis: Axes) -> None:
     """Put the legend of one panel into the upper right corner of the figure."""
     handles, labels = axis.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))  # one entry for lines of one name
     place = (1.0 - _RIGHT / figure.get_figwidth(), 1.0)
-    figure.legend(handles, labels, loc="upper right", bbox_to_anchor=place, ncols=len(labels), borderaxespad=0.1)
+    figure.legend(named.values(), named, loc="upper right", bbox_to_anchor=place, ncols=len(named), borderaxespad=0.1)
 
 
 def line(axis: Axes, times: NDArray, samples: NDArray, colour: str, label: str = "", width: float = 1.3) -> None:
@@ -117,6 +118,11 @@ def reference(axis: Axes, times: NDArray, samples: NDArray, label: str = "") -> 
         dashes=(3.0, 1.6),
         alpha=0.85,
     )
+
+
+def zero(axis: Axes) -> None:
+    """Draw the zero line of a panel."""
+    axis.axhline(0.0, color=MUTED, linewidth=0.7)
 
 
 def shade(axis: Axes, times: NDArray, where: BoolArray | None, colour: str = BAND) -> None:

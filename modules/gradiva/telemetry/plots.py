@@ -69,7 +69,9 @@ def plot_ground(record: WalkRecord) -> Figure:
         soles.set_label(f"{side} sole")
         axis.add_collection(soles)
         moved = [one.corners(record.sole) for one in nominal_footprints(record.log) if one.side is side]
-        axis.add_collection(PolyCollection(moved, facecolor="none", edgecolor=FOOT[side], linewidth=0.7, linestyle=":"))
+        planned = PolyCollection(moved, facecolor="none", edgecolor=FOOT[side], linewidth=0.9, linestyle=":")
+        planned.set_label(f"{side}, planned" if moved else "")
+        axis.add_collection(planned)
     for name, colour, label, width in _PATHS:
         if name in record.log:
             x, y = _thin_path(record.log[name][:, :2])
@@ -79,7 +81,7 @@ def plot_ground(record: WalkRecord) -> Figure:
     axis.set_ylim(*y_range)
     axis.set_title("y [m]")
     axis.set_xlabel("x [m]", loc="right", labelpad=1.0)
-    figure.legend(loc="upper right", ncols=5, bbox_to_anchor=(1.0 - 0.1 / FULL_WIDTH, 1.0), borderaxespad=0.1)
+    figure.legend(loc="upper right", ncols=7, bbox_to_anchor=(1.0 - 0.1 / FULL_WIDTH, 1.0), borderaxespad=0.1)
     return figure
 
 
@@ -275,7 +277,7 @@ PLOTS = (
     ),
     Plot(
         "External wrench",
-        "Estimated by the momentum: what neither ground nor gravity explains.",
+        "Solid estimated by the momentum: what neither ground nor gravity explains; dashed the simulated pushes.",
         PUSH_SIGNALS,
         plot_external_wrench,
         is_special=True,

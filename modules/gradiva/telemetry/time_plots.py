@@ -26,6 +26,7 @@ from gradiva.telemetry.plot_style import (
     panels,
     reference,
     shade,
+    zero,
 )
 from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord
@@ -51,6 +52,7 @@ PUSH_SIGNALS = ("external_wrench::force", "external_wrench::torque")
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
 _BINS = 60
+_SMALL_CHANGE = 10.0  # [mm, ms] of a step, below which its panel shows no more detail
 _WIDE = 300.0  # [-] from the shortest to the longest tick, beyond which the labels of 1, 2, 5 overlap
 
 
@@ -59,9 +61,7 @@ def plot_dcm(record: WalkRecord) -> Figure:
     log, times = record.log, record.log.times
     measured, desired = log["dcm::position::measured"], log["dcm::position::desired"]
     figure, axes = panels(["x [m]", "y [m]", "distance to the reference [mm]"], times)
-    for column, axis in enumerate(axes[:2]):
-        line(axis, times, measured[:, column], DCM, "measured")
-        reference(axis, times, desired[:, column], "desired")
+    _draw_both(axes[:2], times, measured, desired, DCM)
     line(axes[2], times, _distance_mm(measured, desired), DCM)
     return _finish(figure, axes, record)
 
@@ -97,6 +97,12 @@ def plot_stepping(record: WalkRecord) -> Figure:
     titles = ["foothold, ahead [mm]", "foothold, left [mm]", "touch-down [ms]", "DCM to its reference [mm]"]
     figure, axes = panels(titles, times)
     for axis, samples in zip(axes, (ahead, left, delay), strict=False):
+        zero(axis)
+        largest = np.nanmax(np.abs(samples), initial=_SMALL_CHANGE)
+        axis.set_ylim(
+            1.1 * min(np.nanmin(samples, initial=0.0), -0.2 * largest),
+            1.1 * max(np.nanmax(samples, initial=0.0), 0.2 * largest),
+        )
         line(axis, times, samples, FOOT[Side.LEFT], "adapted less planned" if axis is axes[0] else "")
     line(axes[3], times, _distance_mm(log["dcm::position::measured"], log["dcm::position::desired"]), DCM)
     shade(axes[3], times, log["step_adaptation::is_active"][:, 0] > 0.5, ACTIVE)
@@ -108,9 +114,7 @@ def plot_com(record: WalkRecord) -> Figure:
     log, times = record.log, record.log.times
     measured, desired = log["com::position::measured"], log["com::position::desired"]
     figure, axes = panels(["x [m]", "y [m]", "height [m]", "distance to the reference [mm]"], times)
-    for column, axis in enumerate(axes[:3]):
-        line(axis, times, measured[:, column], COM, "measured")
-        reference(axis, times, desired[:, column], "desired")
+    _draw_both(axes[:3], times, measured, desired, COM)
     line(axes[3], times, _distance_mm(measured, desired), COM)
     return _finish(figure, axes, record)
 
@@ -120,9 +124,7 @@ def plot_com_velocity(record: WalkRecord) -> Figure:
     log, times = record.log, record.log.times
     measured, desired = log["com::velocity::measured"], log["com::velocity::desired"]
     figure, axes = panels(["x [m/s]", "y [m/s]", "z [m/s]"], times)
-    for column, axis in enumerate(axes):
-        line(axis, times, measured[:, column], COM, "measured", width=1.0)
-        reference(axis, times, desired[:, column], "desired")
+    _draw_both(axes, times, measured, desired, COM, width=1.0)
     return _finish(figure, axes, record)
 
 
@@ -151,12 +153,19 @@ def plot_forces(record: WalkRecord) -> Figure:
 
 
 def plot_external_wrench(record: WalkRecord) -> Figure:
-    """Draw the estimated external force, and its moment about the CoM."""
+    """Draw the estimated external force, its moment about the CoM, and those of the simulated pushes."""
     log, times = record.log, record.log.times
     figure, axes = panels(["force [N]", "moment about the CoM [N·m]"], times, height=1.7)
     for axis, signal in zip(axes, PUSH_SIGNALS, strict=True):
+        zero(axis)
         for column, (name, colour) in enumerate(zip("xyz", _AXES.values(), strict=True)):
-            line(axis, times, log[signal][:, column], colour, name, width=1.0)
+            line(axis, times, log[signal][:, column], colour, f"{name} estimated", width=1.0)
+        if f"simulation::{signal}" in log:
+            truth = log[f"simulation::{signal}"]
+            for true in truth.T:
+                if true.any():
+                    reference(axis, times, true, "true")
+            axis.set_ylim(*_range_of(truth, log[signal]))
     return _finish(figure, axes, record)
 
 
@@ -201,6 +210,15 @@ def _odometry(record: WalkRecord) -> NDArray:
     if "odometry::root_link::position" in record.log:
         position[:, :2] = record.log["odometry::root_link::position"][:, :2]
     return position
+
+
+def _draw_both(
+    axes: list[Axes], times: NDArray, measured: NDArray, desired: NDArray, colour: str, width: float = 1.3
+) -> None:
+    """Draw the first columns of both, one a panel."""
+    for column, axis in enumerate(axes):
+        line(axis, times, measured[:, column], colour, "measured", width)
+        reference(axis, times, desired[:, column], "desired")
 
 
 def _finish(figure: Figure, axes: list[Axes], record: WalkRecord, legend_axis: Axes | None = None) -> Figure:
@@ -270,14 +288,14 @@ def plot_deflections(record: WalkRecord) -> Figure:
     name = "flexible_joints::positions::estimated"
     known = log.info(name).elements if name in log else ()
     has_errors = any(joint in known for joint in info.elements)
-    titles = [f"{joint} [mrad]" for joint in info.elements]
-    figure, axes = panels([*titles, *["estimated less true [mrad]"] * has_errors], times)
+    titles = [f"{joint} [deg]" for joint in info.elements]
+    figure, axes = panels([*titles, *["estimated less true [deg]"] * has_errors], times)
     for column, (axis, joint) in enumerate(zip(axes, info.elements, strict=False)):
         if joint in known:
             estimated, colour = log[name][:, known.index(joint)], _JOINT_COLOURS[column % len(_JOINT_COLOURS)]
-            line(axis, times, 1e3 * estimated, colour, "estimated")
-            line(axes[-1], times, 1e3 * (estimated - true[:, column]), colour, width=0.8)
-        reference(axis, times, 1e3 * true[:, column], "true")
+            line(axis, times, np.degrees(estimated), colour, "estimated")
+            line(axes[-1], times, np.degrees(estimated - true[:, column]), colour, width=0.8)
+        reference(axis, times, np.degrees(true[:, column]), "true")
     return _finish(figure, axes, record)
 
 

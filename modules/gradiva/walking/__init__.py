@@ -1,6 +1,6 @@
 """The tick of a walk: layers, state machine, safety."""
 
-from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
@@ -50,7 +50,6 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
-    "clock_finding",
     "element_names",
     "standing_at",
     "walking_signals",

@@ -89,7 +89,7 @@ class SwingMomentum:
         self._gains: dict[Side, list[list[float]]] = {
             side: np.column_stack(
                 [
-                    _probed_momentum(model, inverse_kinematics, posture, _probe(standing, side, axis))
+                    probed_momentum(model, inverse_kinematics, posture, _probe(standing, side, axis)) / _PROBE
                     for axis in np.eye(3)
                 ]
             ).tolist()
@@ -162,17 +162,17 @@ def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBody
     return WholeBodyReference(**fields)
 
 
-def _probed_momentum(
+def probed_momentum(
     model: IdynTreeModel, inverse_kinematics: InverseKinematics, posture: RobotPosture, probe: WholeBodyReference
 ) -> NDArray:
-    """Centroidal angular momentum per foot velocity, [kg·m], shape (3,)."""
+    """Return the centroidal angular momentum of a robot in a posture that follows a reference, [N·m·s], shape (3,)."""
     velocity = inverse_kinematics.solve(posture, probe, _PERIOD)
     kinematics: idyn.KinDynComputations = model.kinematics_and_dynamics()
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
     gravity = np.array([0.0, 0.0, -GRAVITY])
     kinematics.setRobotState(pose, posture.joint_positions, velocity[:6], velocity[6:], gravity)
-    return as_array(kinematics.getCentroidalTotalMomentum())[3:] / _PROBE
+    return as_array(kinematics.getCentroidalTotalMomentum())[3:]
 
 
 _FOOT = {"position": (3, 1), "rotation": (3, 3), "twist": (6, 1), "acceleration": (6, 1), "in_contact": (1, 1)}

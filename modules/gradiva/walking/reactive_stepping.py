@@ -25,6 +25,7 @@ from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
+_CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -75,7 +76,8 @@ class ReactiveStepping:
     filter and the sensors; the error is predicted over that time.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
-    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the sole comes
+    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
+    carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
     down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor in a step whose sole is
     within ``lift`` of the ground when a push drives the DCM sideways over both soles; a foot that comes down lands
     earlier but never later. In double support a foot lifts off later, by at most
@@ -84,6 +86,8 @@ class ReactiveStepping:
     Attributes:
         mode: What it may change; may be set between ticks.
         log: Of the last tick.
+        catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
+            does not where the push goes over the foot that stands alone, now or next: no step gets there.
     """
 
     def __init__(
@@ -112,7 +116,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = False
+        self._is_active = self._is_catching = self.catches = False
         self._nominal: _NominalStep | None = None
         self._rests: _NominalStep | None = None  # step that stays as planned: the robot tilts onto its sole
         self._changes = 0
@@ -131,6 +135,11 @@ class ReactiveStepping:
             self._nominal, self._late = None, 0.0
             self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
             self._is_catching = self._is_catching or is_pushed
+            self.catches = self._is_active or is_pushed
+            if self.catches:
+                landings = plan.landings
+                next_stance = None if index == len(landings) else landings[index].footstep.side.other
+                self.catches = next_stance is not None and not self._goes_over_stance(state, reference, next_stance)
             waiting = None
             if index == len(plan.landings):  # it stands: the next walk begins without a past
                 self._is_catching, self._waited = False, 0.0
@@ -141,6 +150,7 @@ class ReactiveStepping:
         step = plan.landings[index]
         self._is_active = self._is_active or is_pushed
         self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
+        self.catches = self.catches and self._is_active
         change = None
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
@@ -148,20 +158,32 @@ class ReactiveStepping:
         self._log(step if change is None else _changed(step, change))
         return change
 
+    def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
+        """Return whether the DCM is outside of a stance sole, or its error points mainly there."""
+        stance = reference.foot(side)
+        ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
+        error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
+        edge = (side.sign * self._sole.corners(side)[:, 1]).max()
+        return bool(outward @ offset > edge or outward @ error > abs(ahead @ error))
+
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
         is_imminent = TIME_ROUNDING < left <= config.wait + TIME_ROUNDING
         if not is_imminent or self._waited >= config.longest_wait or not state.zmp_is_measured:
             return None
-        loads = {side: max(0.0, float(state.foot_wrench(side)[2])) for side in Side}
         way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
         behind = float((reference.dcm.position - state.dcm_position) @ way) / math.hypot(*way)
-        if loads[swing.other] >= config.stance_load * sum(loads.values()) or behind < config.lagging_dcm:
+        if self._carries(state, swing.other) or behind < config.lagging_dcm:
             return None
         self._waited += config.wait
         self._changes += 1
         return Retarget((Foothold(None, step.touch_down + config.wait, step.lift_off + config.wait),))
+
+    def _carries(self, state: RobotState, side: Side) -> bool:
+        """Return whether a foot carries its part of the load, ``stance_load``, or more."""
+        loads = {each: max(0.0, float(state.foot_wrench(each)[2])) for each in Side}
+        return loads[side] >= self._config.stance_load * sum(loads.values())
 
     def _change(
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
@@ -169,6 +191,8 @@ class ReactiveStepping:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         time = reference.time
         if step.touch_down - time < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
+            return None
+        if state.zmp_is_measured and not self._carries(state, step.footstep.side.other):
             return None
         if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
             self._rests = nominal
@@ -180,7 +204,10 @@ class ReactiveStepping:
         running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
         running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
-        foothold = self._foothold(self._adapter.adapt(running), step, time)
+        adapted = self._adapter.adapt(running)
+        is_over_stance = self._goes_over_stance(state, reference, step.footstep.side.other)
+        self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
+        foothold = self._foothold(adapted, step, time)
         if foothold is None:
             return None
         self._changes += 1

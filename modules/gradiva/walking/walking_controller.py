@@ -23,7 +23,7 @@ from gradiva.common import (
     WalkingReference,
 )
 from gradiva.planner import Command, Retarget, WalkingPlan
-from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
+from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
@@ -33,6 +33,7 @@ from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
+from gradiva.whole_body import TorqueController
 
 _DONE = "the plan is done, both feet on the ground"
 
@@ -184,6 +185,11 @@ class WalkingController:
         """Take findings from outside of the layers, such as motors that do not obey, and respond to them."""
         self._obey(self._layers.safety.note(findings, self._time))
 
+    def report_jump(self, jump: ClockJump) -> None:
+        """Take a jump of a `ControlClock` in front of this controller, which follows that one's time."""
+        self._layers.estimator.note_gap()
+        self._obey(self._layers.safety.note_jump(jump, self._time))
+
     def _refuse_while_stopping(self, request: str) -> None:
         if self._when_done is WalkingState.STOPPED:
             raise StateError(f"cannot {request} while stopping: wait for the stop, then prepare the robot again")
@@ -271,7 +277,7 @@ class WalkingController:
     def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
         self._time, self._jump = time, self._clock.jump or self._jump
         if self._jump is not None or self._follower.defect:
-            self._note_outside(time)
+            self._note_outside()
         if self._standing is not None and self._machine.state is WalkingState.PREPARING:
             self._begin_balance(time, self._standing)
         measurement = self._stamped(measurement)
@@ -279,14 +285,13 @@ class WalkingController:
         self._layers.safety.succeeded()
         return log
 
-    def _note_outside(self, time: float) -> None:
+    def _note_outside(self) -> None:
         """Make events of jumps of the clock and of defects of the planner."""
-        found = [] if self._jump is None else [clock_finding(self._jump)]
+        if self._jump is not None:
+            self.report_jump(self._jump)
         if self._follower.defect:
-            found.append(Finding(SafetyKind.FAILED_TICK, "planner", self._follower.defect))
-        event = self._layers.safety.note(found, time)
+            self.report([Finding(SafetyKind.FAILED_TICK, "planner", self._follower.defect)])
         self._jump, self._follower.defect = None, ""
-        self._obey(event)
 
     def _stamped(self, measurement: Measurement) -> Measurement:
         """Return the measurement with its time on the control clock."""
@@ -303,7 +308,9 @@ class WalkingController:
         self._plan_origin = state.plan_origin
         untrusted, period = layers.safety.untrusted_feet, self._tick.period
         known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
-        known = layers.without_push(known)
+        known, hips = layers.push_compensation.compensated(known, reference), layers.hip_strategy
+        if hips is not None:
+            known = hips.upright(known, reference)
         reference = self._follower.adapted(known, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
@@ -316,19 +323,25 @@ class WalkingController:
         warning = layers.model_control.warning
         found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
         self._obey(layers.safety.note(found, time))
+        stands = self._follower.is_recovering(time)
+        is_catching = stands or self._follower.is_catching(time)
+        if hips is not None:
+            hips.update(known, reference, planned_polygon(reference, layers.robot.sole), is_catching, self._tick.period)
         self._lap("model_control")
         lead = layers.reference_lead
         ahead = self._follower.present_plan.at(time + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
+        if hips is not None:
+            body = hips.applied(body, ahead.heading)
         is_trusted = not layers.safety.untrusted_feet
         if layers.foot_admittance is not None:
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
-        stands = self._follower.is_recovering(time)
-        is_catching = stands or self._follower.is_catching(time)
         if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
             levels = is_catching and is_trusted  # a sensor that reads no load makes a stance sole one in the air
             body = layers.sole_levelling.levelled(body, state, levels, stands and levels, self._tick.period)
         layers.inverse_kinematics.height_yields = is_catching
+        if isinstance(layers.whole_body, TorqueController):
+            layers.whole_body.step_catches = self._follower.adaptation is not None and layers.reactive_stepping.catches
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
@@ -338,11 +351,12 @@ class WalkingController:
 
     def _balance_reference(self, state: RobotState, reference: WalkingReference, time: float) -> BalanceReference:
         layers, plan = self._layers, self._follower.present_plan
+        shift = layers.swing_momentum.zmp_shift(reference)
         now = BalancePlan(
             reference,
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
-            layers.swing_momentum.zmp_shift(reference),
+            shift if layers.hip_strategy is None else shift + layers.hip_strategy.zmp_shift,
             lambda duration: plan.contacts(time, duration),
         )
         return layers.model_control.update(state, now, time, self._tick.period)
@@ -397,8 +411,11 @@ class WalkingController:
             layers.foot_admittance.reset()
         if layers.sole_levelling is not None:
             layers.sole_levelling.reset()
+        if layers.hip_strategy is not None:
+            layers.hip_strategy.reset()
         layers.reactive_stepping.reset()
         layers.capture_stepping.reset()
+        layers.push_compensation.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, RobotState, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
     ContactEstimator,
     ContactEstimatorConfig,
@@ -31,6 +31,7 @@ from gradiva.simplified_model import (
     GainScheduleConfig,
     LinearInvertedPendulum,
     PushCompensation,
+    SidewaysCompensation,
     StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
@@ -39,6 +40,7 @@ from gradiva.simplified_model import (
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.capture_stepping import CaptureStepping
 from gradiva.walking.fallbacks import ZmpWithoutFoot
+from gradiva.walking.hip_strategy import HipStrategy, HipStrategyConfig
 from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
@@ -99,6 +101,7 @@ class WalkingLayers:
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
         reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
         capture_stepping: Steps from standing; asked likewise.
+        hip_strategy: Tilts the trunk while a push is caught; None in torque control, and where it may not tilt.
         sole_levelling: Of soles in the air while a push is caught; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
@@ -211,10 +214,18 @@ class WalkingLayers:
         self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
         pendulum = LinearInvertedPendulum(config.planner.com_height)
-        self._law_takes_wrench = config.balance.takes_wrench
-        self._push_compensation = PushCompensation(pendulum, self.mass, config.external_wrench.dead_band)
+        wrench, known = config.external_wrench, (pendulum, self.mass, config.external_wrench.dead_band)
+        self.push_compensation = PushCompensation(*known)
+        if config.balance.takes_wrench:
+            self.push_compensation = SidewaysCompensation(*known, wrench.push_offset)
         weight = self.mass * GRAVITY
+        self.hip_strategy = None if self._by_torque or not config.hip_strategy.is_used else self._hip_strategy()
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
+
+    def _hip_strategy(self) -> HipStrategy:
+        config, posture = self.config, self.start_posture
+        robot = self._model, self.inverse_kinematics, posture, self.torso_rotation
+        return HipStrategy(config.hip_strategy, *robot, config.planner.com_height, config.inverse_kinematics.torso_gain)
 
     @property
     def knows_flexible_joints(self) -> bool:
@@ -238,14 +249,6 @@ class WalkingLayers:
         """
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
-
-    def without_push(self, state: RobotState) -> RobotState:
-        """Return the state for layer 2 and the steps: where a wrench is estimated, that of a pendulum without it.
-
-        A law that takes the wrench itself gets the state as it is, and so do adapted steps beside it, which restart the
-        references where the law sees the robot.
-        """
-        return state if self._law_takes_wrench else self._push_compensation.compensated(state)
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
@@ -335,6 +338,7 @@ class WalkingConfig:
         zmp_com_controller: Layer 2, towards the body.
         gain_schedule: Between standing and walking.
         step_adaptation: Between layers 2 and 1: footholds that follow the DCM.
+        hip_strategy: Between layers 2 and 3: tilt of the trunk while a push is caught.
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
@@ -359,6 +363,7 @@ class WalkingConfig:
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
     step_adaptation: StepAdaptationConfig
+    hip_strategy: HipStrategyConfig
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig

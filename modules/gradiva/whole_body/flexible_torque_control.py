@@ -35,7 +35,7 @@ from gradiva.common import (
 from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
-from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, check_task, refuse_negative
+from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, refuse_negative
 from gradiva.whole_body.torque_control import TorqueActuation
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
@@ -47,26 +47,22 @@ from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)
-class FlexibleJointTaskConfig:
-    """Configure the regulation of the flexible joints.
+class FlexibleJointTaskConfig(WeightedTaskConfig):
+    """Configure the regulation of the flexible joints: soft or off, as they have no motors; weight of each (rad/s²)².
 
     Attributes:
-        priority: Soft or off; they have no motors.
-        weight: Of each (rad/s²)² of the residual, [-].
         stiffness: k_p, [1/s²].
         damping: k_d, [1/s].
         expected_fraction: Of the deflection under the expected wrenches, that is the reference; 0: none, as in the
             thesis, [-].
     """
 
-    priority: Priority
-    weight: float
     stiffness: float
     damping: float
     expected_fraction: float
 
     def __post_init__(self) -> None:
-        check_task(self)
+        WeightedTaskConfig.__post_init__(self)
         if self.priority is Priority.HARD:
             raise ConfigError("priority=hard: nothing moves flexible joints at once; soft or off")
 

@@ -135,11 +135,6 @@ class Task:
         """Whether the task can be part of kinematics."""
         return type(self).velocity is not Task.velocity
 
-    @property
-    def states_acceleration(self) -> bool:
-        """Whether the task can be part of torque control."""
-        return type(self).acceleration is not Task.acceleration
-
 
 def distinct(tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks of a problem; those that are off are no part of it.
@@ -184,15 +179,22 @@ class SoftTaskConfig:
     priority: Priority = Priority.SOFT
 
 
-def check_task(config: TaskConfig) -> None:
-    """Pass when a task can be asked for as its configuration says.
+@dataclass(frozen=True, slots=True)
+class WeightedTaskConfig:
+    """Priority and weight of a task; no number may be negative, nor the weight of a hard task zero.
 
-    Raises:
-        ConfigError: A number is negative, or a hard task has no weight.
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each square of the residual, when soft, or where a hard task cannot be met, [-].
     """
-    refuse_negative(config)
-    if config.priority is Priority.HARD and config.weight == 0.0:
-        raise ConfigError("weight=0.0, must be positive: it is what a hard task costs where it cannot be met")
+
+    priority: Priority
+    weight: float
+
+    def __post_init__(self) -> None:
+        refuse_negative(self)
+        if self.priority is Priority.HARD and self.weight == 0.0:
+            raise ConfigError("weight=0.0, must be positive: it is what a hard task costs where it cannot be met")
 
 
 def refuse_negative(config: object) -> None:

@@ -259,7 +259,10 @@ class TorqueController:
         problem: Of the last tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
         desired_joint_positions: Where that velocity leads until then, [rad], (n,).
+        step_catches: Whether a step catches a push: the trunk is left upright for it, see ``ComTaskConfig``.
     """
+
+    step_catches = False
 
     def __init__(
         self,

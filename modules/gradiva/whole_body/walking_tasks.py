@@ -14,107 +14,77 @@ import numpy as np
 
 from gradiva.common import ConfigError, Side
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame, symbolic_log
-from gradiva.whole_body.composed_problem import Priority
-from gradiva.whole_body.tasks import Body, Frames, Gains, SoftTaskConfig, Task, Wrenches, check_task
+from gradiva.whole_body.composed_problem import UNBOUNDED, Priority
+from gradiva.whole_body.tasks import Body, Frames, Gains, SoftTaskConfig, Task, WeightedTaskConfig, Wrenches
 from gradiva.whole_body.whole_body_reference import FootSymbols
+
+ZMP_EXCESS = "zmp_excess"
+"""Parameter of `ComTask`: how far the ZMP that it asks for may be from the loaded soles, [m]; unbounded unless set."""
+
+_FAR = 1e3  # [m] beyond all soles
 
 
 @dataclass(frozen=True, slots=True)
-class PoseTaskConfig:
-    """Configure a task of a frame's position and orientation.
+class PoseTaskConfig(WeightedTaskConfig):
+    """Configure a task of a frame's pose; weight of each (m/s²)² and (rad/s²)².
 
     Attributes:
-        priority: Hard, soft or off.
-        weight: Of each (m/s²)² and (rad/s²)² of the residual, when soft, [-].
         linear_stiffness: [1/s²].
         linear_damping: [1/s].
         angular_stiffness: [1/s²].
         angular_damping: [1/s].
     """
 
-    priority: Priority
-    weight: float
     linear_stiffness: float
     linear_damping: float
     angular_stiffness: float
     angular_damping: float
 
-    def __post_init__(self) -> None:
-        check_task(self)
-
 
 @dataclass(frozen=True, slots=True)
-class OrientationTaskConfig:
-    """Configure a task of a frame's orientation.
+class OrientationTaskConfig(WeightedTaskConfig):
+    """Configure a task of a frame's orientation; weight of each (rad/s²)².
 
     Attributes:
-        priority: Hard, soft or off.
-        weight: Of each (rad/s²)² of the residual, when soft, [-].
         stiffness: [1/s²].
         damping: [1/s].
     """
 
-    priority: Priority
-    weight: float
     stiffness: float
     damping: float
 
-    def __post_init__(self) -> None:
-        check_task(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ComTaskConfig:
-    """Configure the task of the centre of mass.
+class ComTaskConfig(WeightedTaskConfig):
+    """Configure the task of the centre of mass; weight of each (m/s²)².
 
     Attributes:
-        priority: Hard, soft or off.
-        weight: Of each (m/s²)² of the residual, when soft, [-].
         stiffness: [1/s²].
         damping: [1/s].
+        zmp_excess: Beyond the loaded soles, of the ZMP that is asked for while a step catches a push, [m]: what no
+            sole exerts is left to the trunk, which otherwise tips over before the foot lands.
     """
 
-    priority: Priority
-    weight: float
     stiffness: float
     damping: float
-
-    def __post_init__(self) -> None:
-        check_task(self)
+    zmp_excess: float
 
 
 @dataclass(frozen=True, slots=True)
-class AngularMomentumTaskConfig:
-    """Configure the task that keeps the centroidal angular momentum at zero.
+class AngularMomentumTaskConfig(WeightedTaskConfig):
+    """Configure the task that keeps the centroidal angular momentum at zero; weight of each (N·m)² of its rate.
 
     Attributes:
-        priority: Hard, soft or off.
-        weight: Of each (N·m)² of the residual of its rate, when soft, [-].
         damping: [1/s].
     """
 
-    priority: Priority
-    weight: float
     damping: float
 
-    def __post_init__(self) -> None:
-        check_task(self)
 
+class ZmpTaskConfig(WeightedTaskConfig):
+    """Configure a task of a zero moment point; weight of each (N·m)² of the moment about it."""
 
-@dataclass(frozen=True, slots=True)
-class ZmpTaskConfig:
-    """Configure a task of a zero moment point.
-
-    Attributes:
-        priority: Hard, soft or off.
-        weight: Of each (N·m)² of the moment about it, when soft, [-].
-    """
-
-    priority: Priority
-    weight: float
-
-    def __post_init__(self) -> None:
-        check_task(self)
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +246,12 @@ class ComTask(Task):
         return self.velocity(body)[1] / self.constant(body, "gain", self.config.gain)
 
     def acceleration(self, body: Body) -> cs.SX:
-        """Return Σ f / m + g - ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x)."""
+        """Return Σ f / m + g - ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x), less `excess_acceleration`."""
         dynamics, reference = body.dynamics, body.reference
         stiffness, damping = self.gains(body, "", self.config.stiffness, self.config.damping)
         wanted = reference.com_acceleration + damping * (reference.com_velocity - dynamics.com_velocity)
         wanted += stiffness * (reference.com_position - dynamics.com_position)
+        wanted[:2] -= excess_acceleration(body, wanted, body.parameters.constant(ZMP_EXCESS, UNBOUNDED))
         return linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass - wanted
 
 
@@ -437,6 +408,31 @@ def orientation_law(
 def linear_momentum_rate(dynamics: SymbolicDynamics, wrenches: Wrenches) -> cs.SX:
     r"""Return :math:`\sum_k f_k + m g`, [N], (3, 1)."""
     return wrenches[Side.LEFT][:3] + wrenches[Side.RIGHT][:3] + dynamics.mass * dynamics.gravity
+
+
+def excess_acceleration(body: Body, acceleration: cs.SX, excess: cs.SX) -> cs.SX:
+    r"""Return the part of a horizontal acceleration that no ZMP near the soles exerts, [m/s²], (2, 1).
+
+    :math:`z = x - \ddot x^* x_z / (g + \ddot x_z^*)`, with :math:`x_z` above the soles, is to be within ``excess`` [m]
+    of the box about the loaded soles, in the axes of the pelvis' heading; where it is, exactly 0 is returned.
+    """
+    dynamics, reference = body.dynamics, body.reference
+    heading = dynamics.base_rotation[:2, 0]
+    ahead = heading / cs.norm_2(heading)
+    turn = cs.horzcat(ahead, cs.vertcat(-ahead[1], ahead[0]))
+    low, high, loads, height = cs.SX([_FAR, _FAR]), cs.SX([-_FAR, -_FAR]), cs.SX(0), cs.SX(0)
+    for side in Side:
+        foot, is_loaded = body.feet[side], reference.feet[side].is_loaded
+        for corner in dynamics.model.description.sole.corners(side):
+            point = turn.T @ (foot.position + foot.rotation @ cs.vertcat(*corner, 0.0))[:2]
+            low = cs.fmin(low, point + (1.0 - is_loaded) * 2.0 * _FAR)
+            high = cs.fmax(high, point - (1.0 - is_loaded) * 2.0 * _FAR)
+        loads, height = loads + is_loaded, height + is_loaded * foot.position[2]
+    height = dynamics.com_position[2] - height / cs.fmax(loads, 1.0)
+    square = (acceleration[2] - dynamics.gravity[2]) / height
+    zmp = turn.T @ (dynamics.com_position[:2] - acceleration[:2] / square)
+    beyond = zmp - cs.fmin(cs.fmax(zmp, low - excess), high + excess)
+    return cs.if_else(loads > 0.0, -square * (turn @ beyond), 0.0)
 
 
 def angular_momentum_rate(dynamics: SymbolicDynamics, feet: Frames, wrenches: Wrenches) -> cs.SX:

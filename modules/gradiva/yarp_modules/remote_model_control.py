@@ -47,7 +47,7 @@ class BalanceRequest:
         polygon: Corners of the feet that the plan has on the ground, world, [m], shape (m, 2).
         preview: The plan from now on, sampled over the horizon of the law; None for a law that reads none.
         period: Until the next tick, [s].
-        zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
+        zmp_shift: See ``BalancePlan``, world, [m], shape (2,).
         memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
         contacts: When and where the soles are on the ground over the horizon of the law; empty for one that reads none.
         timeout: That the tick waits for the answer, [s].

@@ -26,6 +26,7 @@ _PARTS = ("estimation", "model_control", "whole_body", "total")
 _SWITCH_INTERVAL = 0.0001  # [s] a thread may keep another one waiting: storing a message takes half of that
 _PRIORITY = 20  # of SCHED_FIFO: above all ordinary processes, below the kernel's interrupt threads (50)
 _NICENESS = -10
+_YIELDED = 5  # of niceness: a third of the weight of a thread that ticks
 _FULL_PERIOD = 5.0  # [s] between full collections
 _LONGEST_DELAY = 60.0  # [s] after which a full collection is done though there is no time for it
 
@@ -295,14 +296,16 @@ def share_turns_often() -> None:
 
 
 def give_way_to_ticks() -> None:
-    """Lower the real-time priority of this thread, where it has one, by one: ticks of all modules come first.
+    """Lower the priority of this thread: ticks of all modules come first, at equal priority they wait for it.
 
-    At equal priority a tick waits until such a thread is done.
+    A real-time one by one; else, on Linux alone, where a thread has a niceness of its own, that by ``_YIELDED``.
     """
     with suppress(AttributeError, OSError):
         if os.sched_getscheduler(0) == os.SCHED_FIFO:
             lower = max(1, os.sched_getparam(0).sched_priority - 1)
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(lower))
+        elif sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + _YIELDED)
 
 
 def raise_priority() -> str:

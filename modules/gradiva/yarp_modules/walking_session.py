@@ -19,7 +19,7 @@ from gradiva.common import (
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import WalkingPlanner
 from gradiva.safety import Finding, SafetyKind
-from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
+from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
@@ -36,8 +36,8 @@ class WalkingSession:
     cannot be read or written is a failed tick for the controller's safety, never the end: when its `read` or
     `write` raises, commands over RPC and the emergency stop are carried out in the same tick.
 
-    Time is the control time of a `ControlClock`: where the source jumps (a simulation that begins anew, a process that
-    was suspended), control time goes on by one period, and a ``clock_jump`` is reported. As long as the robot is not
+    Time is the control time of a `ControlClock`: where the source jumps (a simulation that begins anew, a tick that is
+    late), control time goes on by one period, and a ``clock_jump`` is reported. As long as the robot is not
     controlled, control time is that of the source: a simulator in lockstep waits only for the modules that command it.
 
     Attributes:
@@ -142,9 +142,8 @@ class WalkingSession:
             self._clock = self._new_clock()
         time, jump = self._clock.update(source_time), self._clock.jump
         if jump is not None and not self._has_taken_motors:
-            finding = clock_finding(jump)
-            self._trouble.warning("%s", finding.text)
-            self._guarded("report a jump of the clock", lambda: self.controller.report([finding]))
+            self._trouble.warning("%s; control time, and the plan, go on by one period", jump)
+            self._guarded("report a jump of the clock", lambda: self.controller.report_jump(jump))
         self._has_taken_motors = False
         return time
 

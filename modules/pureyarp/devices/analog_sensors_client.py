@@ -390,24 +390,28 @@ class AnalogSensorView:
         self._client = client
 
     def _count(self) -> int:
+        """Return how many there are."""
         return len(self._client.sensors(self._kind))
 
-    def _status(self, index: int) -> int:
-        return self._client.status(self._kind, int(index))
+    def _status(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._client.status(self._kind, int(sens_index))
 
-    def _name(self, index: int) -> str:
+    def _name(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
         sensors = self._client.sensors(self._kind)
-        return sensors[index].name if 0 <= index < len(sensors) else "unknown"
+        return sensors[sens_index].name if 0 <= sens_index < len(sensors) else "unknown"
 
-    def _frame(self, index: int) -> str:
+    def _frame(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
         sensors = self._client.sensors(self._kind)
-        return sensors[index].frame if 0 <= index < len(sensors) else "unknown"
+        return sensors[sens_index].frame if 0 <= sens_index < len(sensors) else "unknown"
 
-    def _measure(self, index: int, out: Any) -> float:
-        """Fill the Vector ``out`` and return the time of the measurement [s], or -1."""
+    def _measure(self, sens_index: int, out: Any) -> float:
+        """Fill the Vector ``out`` in the unit of the class; return when it was measured [s], -1 without."""
         if not isinstance(out, Vector):
             raise TypeError(f"a Vector is expected, not {out!r}")
-        measurement = self._client.measurement(self._kind, int(index))
+        measurement = self._client.measurement(self._kind, int(sens_index))
         if measurement is None:
             return -1.0
         out.array = np.array(measurement.values)
@@ -415,103 +419,46 @@ class AnalogSensorView:
 
 
 class ISixAxisForceTorqueSensors(AnalogSensorView):
-    """Forces [N] and torques [N m]."""
+    """Forces [N], then torques [N m]."""
 
     _kind = SensorClass.FORCE_TORQUE
-
-    def getNrOfSixAxisForceTorqueSensors(self) -> int:
-        """Return how many there are."""
-        return self._count()
-
-    def getSixAxisForceTorqueSensorStatus(self, sens_index: int) -> int:
-        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
-        return self._status(sens_index)
-
-    def getSixAxisForceTorqueSensorName(self, sens_index: int) -> str:
-        """Return the name of a sensor."""
-        return self._name(sens_index)
-
-    def getSixAxisForceTorqueSensorFrameName(self, sens_index: int) -> str:
-        """Return the frame in which a sensor measures."""
-        return self._frame(sens_index)
-
-    def getSixAxisForceTorqueSensorMeasure(self, sens_index: int, out: Any) -> float:
-        """Fill with force [N], then torque [N m] and return when it was measured [s], -1 without."""
-        return self._measure(sens_index, out)
+    getNrOfSixAxisForceTorqueSensors = AnalogSensorView._count
+    getSixAxisForceTorqueSensorStatus = AnalogSensorView._status
+    getSixAxisForceTorqueSensorName = AnalogSensorView._name
+    getSixAxisForceTorqueSensorFrameName = AnalogSensorView._frame
+    getSixAxisForceTorqueSensorMeasure = AnalogSensorView._measure
 
 
 class IThreeAxisGyroscopes(AnalogSensorView):
     """Angular velocities [deg/s]."""
 
     _kind = SensorClass.GYROSCOPE
-
-    def getNrOfThreeAxisGyroscopes(self) -> int:
-        """Return how many there are."""
-        return self._count()
-
-    def getThreeAxisGyroscopeStatus(self, sens_index: int) -> int:
-        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
-        return self._status(sens_index)
-
-    def getThreeAxisGyroscopeName(self, sens_index: int) -> str:
-        """Return the name of a sensor."""
-        return self._name(sens_index)
-
-    def getThreeAxisGyroscopeFrameName(self, sens_index: int) -> str:
-        """Return the frame in which a sensor measures."""
-        return self._frame(sens_index)
-
-    def getThreeAxisGyroscopeMeasure(self, sens_index: int, out: Any) -> float:
-        """Fill with angular velocity [deg/s] and return when it was measured [s], -1 without."""
-        return self._measure(sens_index, out)
+    getNrOfThreeAxisGyroscopes = AnalogSensorView._count
+    getThreeAxisGyroscopeStatus = AnalogSensorView._status
+    getThreeAxisGyroscopeName = AnalogSensorView._name
+    getThreeAxisGyroscopeFrameName = AnalogSensorView._frame
+    getThreeAxisGyroscopeMeasure = AnalogSensorView._measure
 
 
 class IThreeAxisLinearAccelerometers(AnalogSensorView):
     """Proper accelerations [m/s^2]."""
 
     _kind = SensorClass.LINEAR_ACCELEROMETER
-
-    def getNrOfThreeAxisLinearAccelerometers(self) -> int:
-        """Return how many there are."""
-        return self._count()
-
-    def getThreeAxisLinearAccelerometerStatus(self, sens_index: int) -> int:
-        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
-        return self._status(sens_index)
-
-    def getThreeAxisLinearAccelerometerName(self, sens_index: int) -> str:
-        """Return the name of a sensor."""
-        return self._name(sens_index)
-
-    def getThreeAxisLinearAccelerometerFrameName(self, sens_index: int) -> str:
-        """Return the frame in which a sensor measures."""
-        return self._frame(sens_index)
-
-    def getThreeAxisLinearAccelerometerMeasure(self, sens_index: int, out: Any) -> float:
-        """Fill with proper acceleration [m/s^2] and return when it was measured [s], -1 without."""
-        return self._measure(sens_index, out)
+    getNrOfThreeAxisLinearAccelerometers = AnalogSensorView._count
+    getThreeAxisLinearAccelerometerStatus = AnalogSensorView._status
+    getThreeAxisLinearAccelerometerName = AnalogSensorView._name
+    getThreeAxisLinearAccelerometerFrameName = AnalogSensorView._frame
+    getThreeAxisLinearAccelerometerMeasure = AnalogSensorView._measure
 
 
 class IOrientationSensors(AnalogSensorView):
     """Orientations as roll, pitch and yaw [deg]."""
 
     _kind = SensorClass.ORIENTATION
-
-    def getNrOfOrientationSensors(self) -> int:
-        """Return how many there are."""
-        return self._count()
-
-    def getOrientationSensorStatus(self, sens_index: int) -> int:
-        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
-        return self._status(sens_index)
-
-    def getOrientationSensorName(self, sens_index: int) -> str:
-        """Return the name of a sensor."""
-        return self._name(sens_index)
-
-    def getOrientationSensorFrameName(self, sens_index: int) -> str:
-        """Return the frame in which a sensor measures."""
-        return self._frame(sens_index)
+    getNrOfOrientationSensors = AnalogSensorView._count
+    getOrientationSensorStatus = AnalogSensorView._status
+    getOrientationSensorName = AnalogSensorView._name
+    getOrientationSensorFrameName = AnalogSensorView._frame
 
     def getOrientationSensorMeasureAsRollPitchYaw(self, sens_index: int, rpy: Any) -> float:
         """Fill with roll, pitch and yaw [deg] and return when it was measured [s], -1 without."""
@@ -522,23 +469,8 @@ class ITemperatureSensors(AnalogSensorView):
     """Temperatures [deg C]."""
 
     _kind = SensorClass.TEMPERATURE
-
-    def getNrOfTemperatureSensors(self) -> int:
-        """Return how many there are."""
-        return self._count()
-
-    def getTemperatureSensorStatus(self, sens_index: int) -> int:
-        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
-        return self._status(sens_index)
-
-    def getTemperatureSensorName(self, sens_index: int) -> str:
-        """Return the name of a sensor."""
-        return self._name(sens_index)
-
-    def getTemperatureSensorFrameName(self, sens_index: int) -> str:
-        """Return the frame in which a sensor measures."""
-        return self._frame(sens_index)
-
-    def getTemperatureSensorMeasure(self, sens_index: int, out: Any) -> float:
-        """Fill with temperature [deg C] and return when it was measured [s], -1 without."""
-        return self._measure(sens_index, out)
+    getNrOfTemperatureSensors = AnalogSensorView._count
+    getTemperatureSensorStatus = AnalogSensorView._status
+    getTemperatureSensorName = AnalogSensorView._name
+    getTemperatureSensorFrameName = AnalogSensorView._frame
+    getTemperatureSensorMeasure = AnalogSensorView._measure

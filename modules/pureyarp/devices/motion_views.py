@@ -126,15 +126,19 @@ def _numbers(feature: Feature, answer: Sequence[Element] | None, place: int) -> 
     return list(numbers)
 
 
-class MovingView(ControlBoardView):
-    """Joints that reach their speed with an acceleration [deg/s^2] and can be stopped.
-
-    ``data`` holds one value for each joint; ``(joint, …)`` means one joint, ``(number, joints, data)`` a group.
-    """
+class AxesView(ControlBoardView):
+    """The joints of a control board, which can be counted."""
 
     def getAxes(self) -> int:
         """Ask how many joints there are; 0 without an answer."""
         return self._count(Feature.AXES)
+
+
+class MovingView(AxesView):
+    """Joints that reach their speed with an acceleration [deg/s^2] and can be stopped.
+
+    ``data`` holds one value for each joint; ``(joint, …)`` means one joint, ``(number, joints, data)`` a group.
+    """
 
     def setRefAcceleration(self, j: int, acc: float) -> bool:
         """Set with which acceleration a joint reaches its speed [deg/s^2]."""
@@ -157,12 +161,8 @@ class MovingView(ControlBoardView):
         return self._board.order(Feature.STOP, joints_of(arguments))
 
 
-class IEncoders(ControlBoardView):
+class IEncoders(AxesView):
     """Measured joint positions [deg], velocities [deg/s] and accelerations [deg/s^2]."""
-
-    def getAxes(self) -> int:
-        """Ask how many joints there are; 0 without an answer."""
-        return self._count(Feature.AXES)
 
     def getEncoder(self, j: int) -> float:
         """Return the position of a joint [deg]; 0 when none arrived in time."""
@@ -291,12 +291,8 @@ class IPositionControl(MovingView):
         return done is not None and fill(flag, [done])
 
 
-class IPositionDirect(ControlBoardView):
+class IPositionDirect(AxesView):
     """Positions [deg] that the joints follow at once; they are streamed, so that success only means that they left."""
-
-    def getAxes(self) -> int:
-        """Ask how many joints there are; 0 without an answer."""
-        return self._count(Feature.AXES)
 
     def setPosition(self, j: int, ref: float) -> bool:
         """Command the position of a joint [deg]."""
@@ -331,12 +327,8 @@ class IVelocityControl(MovingView):
         return self._read(Feature.VELOCITY_REFERENCE, *arguments)
 
 
-class ITorqueControl(ControlBoardView):
+class ITorqueControl(AxesView):
     """Torques [N m]; commanded ones are streamed, so that success only means that they left."""
-
-    def getAxes(self) -> int:
-        """Ask how many joints there are; 0 without an answer."""
-        return self._count(Feature.AXES)
 
     def setRefTorque(self, j: int, t: float) -> bool:
         """Command the torque of a joint [N m]."""

@@ -151,6 +151,18 @@ def test_a_silent_board_is_given_up_until_its_next_command():
     assert gate.wait(go_on) == ["leg"]
 
 
+def test_while_the_sensors_are_silent_no_board_is_waited_for_and_none_is_given_up():
+    leg = part("leg")
+    gate = LockstepGate([leg], timeout=0.02)
+    command(leg)
+    gate.note_sample(is_published=False)
+    assert gate.expected == []
+    assert gate.wait(go_on) == []
+    gate.note_sample()
+    assert gate.expected == ["leg"]
+    assert gate.wait(go_on) == ["leg"]
+
+
 def test_the_real_time_factor_and_the_load_are_measured(machine):
     speedometer = RealTimeFactor()
     speedometer.note(0.0)

@@ -236,6 +236,20 @@ def test_lockstep_waits_for_the_controller_and_logs_its_silence(simulator, caplo
         leg.sample(0.1)  # time goes on without it
 
 
+def test_in_lockstep_the_first_sample_after_a_stall_of_all_sensors_waits_for_its_answer_as_each_other(simulator):
+    running = simulator(*AT_ONCE, "--timeout", "60")
+    with Board() as leg:
+        leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
+        running.ask("advance 0.01")
+        positions, _ = leg.sample(0.005)
+        running.ask("fault silence 0.3")
+        running.ask("resume")
+        assert leg.driver.viewIPositionDirect().setPositions(yarp.DVector(positions.tolist()))
+        _, when = leg.sample(0.015)
+        assert when == pytest.approx(0.31)
+        assert running.status()["time"] == pytest.approx(0.31)
+
+
 def run_in_lockstep(simulator):
     running = simulator(*AT_ONCE, "--timeout", "60", "--plant", "robot")
     assert running.status()["plant"] == "robot"

@@ -153,7 +153,7 @@ def rpc(
 
     COMMAND is the text of a Bottle: words, numbers, "(1.0 0.5)", '"two words"'. Options stand before PORT.
 
-    Exit status: 0 replied, 1 refused ([fail]) or no reply, 2 wrong input.
+    Exit status: 0 replied, 1 refused (its reply begins with fail) or no reply, 2 wrong input.
     """
     with leaving_at_once():
         from gradiva.cli.yarp.calling import Caller, call_once, call_repeatedly

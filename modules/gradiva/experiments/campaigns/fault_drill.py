@@ -170,8 +170,7 @@ class Drill:
         walks_on: Whether the robot is still walking after ``act``; its feet are closed then.
         may_stop: Kind of the event that ends the walk instead, where that is a matter of chance: how long a stall or a
             restart takes depends on the machine. Empty where it is none.
-        may_jump: Whether a `clock_jump` may be reported: a machine that is late makes a stall of 0.3 s longer than the
-            0.35 s that control time follows.
+        may_jump: Whether a `clock_jump` may be reported: how far the clock goes in one tick depends on the machine.
     """
 
     fault: str
@@ -196,7 +195,7 @@ class Drill:
 
 def lockstep_drills(setup: Setup) -> list[Drill]:
     """Return those in which time may stand still between two steps of the drill."""
-    return [*_sensor_drills(setup), _stall_of_everything(), *_silent_sources(), *_killed_modules(), _flood()]
+    return [*_sensor_drills(setup), _stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood()]
 
 
 def quick_drills(setup: Setup) -> list[Drill]:
@@ -232,13 +231,13 @@ def free_running_drills() -> list[Drill]:
         Drill(
             "simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE, may_stop=_STALE, may_jump=True
         ),
-        _stall_of_everything(may_stop=_STALE),
+        _stall_of_everything("", may_stop=_STALE, may_jump=True),
     ]
 
 
 _STALE = "stale_measurement"
 _SILENT = "stale_reference"  # of model control
-_JUMP = "clock_jump"  # of a tick that comes late: control time goes on by one period
+_JUMP = "clock_jump"  # of a tick that comes late: control time, and the plan, go on by one period
 _DONE = "the plan is done, both feet on the ground"
 
 
@@ -257,14 +256,14 @@ def _sensor_drill(fault: str, request: str, reason: str, event: str) -> Drill:
     return Drill(fault, f"fault {request}", _failing(request), "stopped", reason, event)
 
 
-def _stall_of_everything(may_stop: str = "") -> Drill:
+def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False) -> Drill:
     def act(walk: DrilledWalk) -> None:
         walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
         walk.walker.pass_time(_BLIND)
         walk.end_walk()
 
     done = f"neither sensors nor commands for {STALL:g} s"
-    return Drill("network stalls", done, act, "paused", _DONE, may_stop=may_stop, may_jump=True)
+    return Drill("network stalls", done, act, "paused", _DONE, event, may_stop, may_jump)
 
 
 def _silent_sources() -> list[Drill]:

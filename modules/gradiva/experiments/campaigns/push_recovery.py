@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import Any, cast
@@ -153,8 +153,7 @@ class PushedCase:
         """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
         if phase == STANDING:
             return None
-        pendulum = _pendulum(self.robot, self.speed)
-        return pendulum.impulse(self.mode, search.direction, PHASES[phase], search.duration)
+        return _attainable(self.robot, self.speed, self.mode, search.direction, PHASES[phase], search.duration)
 
     @property
     def as_row(self) -> Row:
@@ -167,6 +166,12 @@ class PushedCase:
             "mode": str(self.mode),
             "model": self.model,
         }
+
+
+@cache
+def _attainable(robot: str, speed: float, *push: Any) -> float:
+    """Return the impulse of a pendulum, which is the same for all laws and seeds, [N·s]."""
+    return _pendulum(robot, speed).impulse(*push)
 
 
 @lru_cache
@@ -501,7 +506,7 @@ def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 
 _MODE_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
 _MODEL_COLOURS = (ZMP, FOOT[Side.LEFT], COM, FOOT[Side.RIGHT], DCM)
-_PANEL = 3.0  # [inch]
+_PANEL = 3.5  # [inch]
 
 
 def polar_figure(rows: Sequence[Row], title: str) -> Figure:
@@ -514,15 +519,16 @@ def polar_figure(rows: Sequence[Row], title: str) -> Figure:
     colours = dict(zip(models, cycle(_MODEL_COLOURS), strict=False)) if len(models) > 1 else {}
     with matplotlib.rc_context(STYLE):
         columns = len(_groups(rows, ("phase",)))
-        size = (_PANEL * max(2, columns), _PANEL * len(maps) + 1.2)
+        size = (_PANEL * max(2, columns), 0.85 * _PANEL * len(maps) + 1.1)
         figure = Figure(figsize=size, layout="constrained")
-        figure.suptitle(f"{title}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
+        common = f", steps {_plain(rows[0]['mode'])}" if colours and len(maps) == 1 else ""
+        figure.suptitle(f"{title}{common}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
         largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
         axes = figure.subplots(len(maps), columns, subplot_kw={"projection": "polar"}, squeeze=False)
         for line, cells in zip(axes, maps, strict=True):
             for axis, ((phase,), found) in zip(line, _groups(cells, ("phase",)).items(), strict=True):
                 _draw_phase(axis, found, colours)
-                mode = f", {_plain(found[0]['mode'])}" if colours else ""
+                mode = f", {_plain(found[0]['mode'])}" if len(maps) > 1 else ""
                 axis.set_title(f"{str(phase).replace('_', '-')}{mode}")
                 axis.set_ylim(0.0, 1.05 * largest or 1.0)
         handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -546,6 +552,7 @@ def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> N
 def name_directions(axis: Any, left: str, right: str) -> None:
     """Turn a polar axis so that ahead is up, and name the directions of its pushes outside of the circle."""
     axis.set_theta_zero_location("N")
+    axis.set_rlabel_position(45.0)  # the labels of the circles, beside the directions
     axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
     for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
         label.set_horizontalalignment(side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -121,8 +121,7 @@ class SensorClient:
         view = self._driver.viewISixAxisForceTorqueSensors()
         if view is None:
             raise RobotInterfaceError(f"{self.remote} has no force-torque sensors")
-        count = view.getNrOfSixAxisForceTorqueSensors()
-        index = self._index(name, count, view.getSixAxisForceTorqueSensorName)
+        index = self._index(name, view.getNrOfSixAxisForceTorqueSensors(), view.getSixAxisForceTorqueSensorName)
         return Sensor(view.getSixAxisForceTorqueSensorMeasure, index, 6)
 
     def gyroscope(self, name: str) -> Sensor:
@@ -134,8 +133,7 @@ class SensorClient:
         view = self._driver.viewIThreeAxisGyroscopes()
         if view is None:
             raise RobotInterfaceError(f"{self.remote} has no gyroscopes")
-        count = view.getNrOfThreeAxisGyroscopes()
-        index = self._index(name, count, view.getThreeAxisGyroscopeName)
+        index = self._index(name, view.getNrOfThreeAxisGyroscopes(), view.getThreeAxisGyroscopeName)
         return Sensor(view.getThreeAxisGyroscopeMeasure, index, 3)
 
     def orientation(self, name: str) -> Sensor:
@@ -147,8 +145,7 @@ class SensorClient:
         view = self._driver.viewIOrientationSensors()
         if view is None:
             raise RobotInterfaceError(f"{self.remote} has no orientation sensors")
-        count = view.getNrOfOrientationSensors()
-        index = self._index(name, count, view.getOrientationSensorName)
+        index = self._index(name, view.getNrOfOrientationSensors(), view.getOrientationSensorName)
         return Sensor(view.getOrientationSensorMeasureAsRollPitchYaw, index, 3)
 
     def _index(self, name: str, count: int, name_of: Callable[[int], str]) -> int:
@@ -251,14 +248,29 @@ class FloatingBase:
     twist: NDArray
 
 
-class _TruthPort:
-    """Connects to a port of a simulator, which robots do not have."""
+T = TypeVar("T")
+
+
+class _TruthPort(Generic[T]):
+    """Keeps the last message of a port of a simulator, which robots do not have."""
 
     def __init__(self, remote: str, own: str) -> None:
         """Prepare; `open` connects ``remote`` to ``own``, below the prefix of our ports."""
         self.remote, self._own = remote, own
         self._port = yarp.BufferedPortBottle()
         self._connections: PersistentConnections | None = None
+        self._last: T | None = None
+
+    def read(self) -> T | None:
+        """Return the last message; None before the first good one."""
+        message = self._port.read(False)
+        found = None if message is None else self._values(as_items(message))
+        self._last = self._last if found is None else found
+        return self._last
+
+    def _values(self, items: Sequence[Element]) -> T | None:
+        """Return the values of a message; None of one of another form."""
+        raise NotImplementedError
 
     def open(self, local: str, carrier: str) -> None:
         """Open our port below ``local`` and connect it.
@@ -279,23 +291,16 @@ class _TruthPort:
         self._port.close()
 
 
-class FloatingBasePort(_TruthPort):
-    """Keeps the last message of ``<prefix>/floating_base/state:o``."""
+class FloatingBasePort(_TruthPort[FloatingBase]):
+    """Reads ``<prefix>/floating_base/state:o``."""
 
     def __init__(self, remote: str) -> None:
         super().__init__(remote, "floating_base/state:i")
-        self._last: FloatingBase | None = None
 
-    def read(self) -> FloatingBase | None:
-        """Return the last message; None before the first good one."""
-        message = self._port.read(False)
-        if message is not None:
-            numbers = [item for item in as_items(message) if isinstance(item, int | float)]
-            if len(numbers) == _NUMBERS and np.isfinite(numbers).all():
-                self._last = self._base(np.array(numbers, dtype=float))
-        return self._last
-
-    def _base(self, numbers: NDArray) -> FloatingBase:
+    def _values(self, items: Sequence[Element]) -> FloatingBase | None:
+        numbers = np.array(_numbers_in(items))
+        if len(numbers) != _NUMBERS or not np.isfinite(numbers).all():
+            return None
         stamp = yarp.Stamp()
         time = stamp.getTime() if self._port.getEnvelope(stamp) and stamp.isValid() else control_time()
         return FloatingBase(time, numbers[:3], rotation_of(numbers[3:6]), numbers[6:12])
@@ -314,22 +319,18 @@ class TrueDeflections:
     motion: NDArray
 
 
-class FlexibleJointsPort(_TruthPort):
-    """Keeps the last message of ``<prefix>/flexible_joints/state:o``."""
+class FlexibleJointsPort(_TruthPort[TrueDeflections]):
+    """Reads ``<prefix>/flexible_joints/state:o``."""
 
     def __init__(self, remote: str) -> None:
         super().__init__(remote, "flexible_joints/state:i")
-        self._last: TrueDeflections | None = None
 
-    def read(self) -> TrueDeflections | None:
-        """Return the last message; None before the first good one."""
-        message = self._port.read(False)
-        if message is not None:
-            rows = {str(item[0]): _numbers_in(item) for item in as_items(message) if isinstance(item, list) and item}
-            if all(len(numbers) == _FLEXIBLE_NUMBERS for numbers in rows.values()):
-                table = np.array([*rows.values()], dtype=float).reshape(len(rows), _FLEXIBLE_NUMBERS).T
-                self._last = TrueDeflections(dict(zip(rows, table[0].tolist(), strict=True)), table[1:])
-        return self._last
+    def _values(self, items: Sequence[Element]) -> TrueDeflections | None:
+        rows = {str(item[0]): _numbers_in(item) for item in items if isinstance(item, list) and item}
+        if not all(len(numbers) == _FLEXIBLE_NUMBERS for numbers in rows.values()):
+            return None
+        table = np.array([*rows.values()], dtype=float).reshape(len(rows), _FLEXIBLE_NUMBERS).T
+        return TrueDeflections(dict(zip(rows, table[0].tolist(), strict=True)), table[1:])
 
 
 def _numbers_in(items: Sequence[Element]) -> list[float]:

@@ -112,7 +112,8 @@ class LockstepGate:
     """Waits until every board that is commanded by streaming has got a newer command than the last sample.
 
     A board counts while one of its joints is in a mode whose set-points are streamed, from the next sample on. One that
-    stays silent for longer than the timeout is not waited for until its next command.
+    stays silent for longer than the timeout is not waited for until its next command. While the sensors are silent by a
+    fault there is nothing to answer, and time passes; the first sample after it is waited for as each other.
     """
 
     def __init__(self, parts: Iterable[SimulatedPart], timeout: float) -> None:
@@ -136,9 +137,10 @@ class LockstepGate:
         counted = [part for part in self._parts if part.name in self._counts]
         return [part.name for part in counted if part.is_streamed_to and not self._is_given_up(part)]
 
-    def note_sample(self) -> None:
-        """Wait for commands newer than now; to be called before a sample is published."""
-        self._counts = {part.name: part.commands for part in self._parts if part.is_streamed_to}
+    def note_sample(self, is_published: bool = True) -> None:
+        """Wait for commands newer than now, or for none where the sample is not published; to be called before."""
+        streamed = [part for part in self._parts if part.is_streamed_to] if is_published else []
+        self._counts = {part.name: part.commands for part in streamed}
 
     def wait(self, is_stopping: Callable[[], bool]) -> list[str]:
         """Wait for the commands; return the boards that were silent for too long."""

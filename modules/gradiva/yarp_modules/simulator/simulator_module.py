@@ -126,7 +126,7 @@ class Simulator(GradivaModule):
         with self._real_time_factor.busy(), self._lock:
             if self._sample is None or self._sample.time != self._world.time:
                 self._sample = self._world.sample(None if self._pause.is_on else self._ports.wanted)
-                self._gate.note_sample()
+                self._gate.note_sample(self._sample.is_new)
             if self._sample.is_new:
                 self._ports.publish(self._sample)
             self._ports.publish_time(self._world.time)

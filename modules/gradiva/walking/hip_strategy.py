@@ -1,0 +1,250 @@
+r"""Hip strategy: while a push is caught, the trunk tilts towards it, and its angular momentum adds to the ankles.
+
+With the angular momentum :math:`J \dot\theta` about the CoM of a trunk of tilt :math:`\theta` (the way in which its top
+moves, on the ground plane) the pendulum has a flywheel (Pratt et al., Humanoids 2006; Stephens, Humanoids 2007),
+
+.. math:: \ddot x = \omega^2 (x - z) - \frac{\omega^2 J}{m g} \ddot\theta, \qquad \kappa = \frac{J}{m h}
+
+The CoM :math:`X = x + \kappa \theta` of the upright robot with the same momentum about the ground is that of a pendulum
+without one, whose ZMP reaches farther than the sole by :math:`\kappa` times the largest tilt:
+
+.. math:: \ddot X = \omega^2 (X - (z + \kappa \theta)), \qquad
+    \Xi = X + \dot X / \omega = \xi + \kappa (\theta + \dot\theta / \omega)
+
+So layer 2 and step adaptation get :math:`X, \Xi` and :math:`z + \kappa \theta`, layer 3 the CoM
+:math:`X^* - \kappa \theta`, and the tilt is the part of the wanted ZMP that the soles :math:`\mathcal P` cannot give,
+
+.. math:: z_w = z_r + K_p (e + T \dot e), \quad e = \Xi - \xi_r, \qquad
+    \theta^* = \frac{z_w - \Pi_{\mathcal P}(z_w)}{\kappa}
+
+within its limits. It ends by itself when the DCM is back.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    LowPass,
+    NDArray,
+    RobotPosture,
+    RobotState,
+    WalkingReference,
+    altered,
+    so3,
+)
+from gradiva.contacts import SupportPolygon
+from gradiva.robot_model import IdynTreeModel
+from gradiva.walking.body_references import probed_momentum
+from gradiva.whole_body import InverseKinematics, WholeBodyReference, standing_reference
+
+_PROBE = 0.05  # [rad/s] rate of the tilt in the probes
+_RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
+_UPRIGHT = 1e-4  # [rad] and [rad/s]
+
+
+@dataclass(frozen=True, slots=True)
+class HipStrategyConfig:
+    """Settings of the hip strategy, ``[hip_strategy]``.
+
+    Attributes:
+        forward: Largest tilt ahead, [rad]; with 0 in all directions the trunk stays upright.
+        backward: Largest tilt back, [rad].
+        sideways: Largest tilt to each side, [rad].
+        speed: Largest rate of a tilt that grows, [rad/s].
+        return_speed: Largest rate of a tilt that shrinks, [rad/s].
+        acceleration: Largest one, [rad/s²].
+        gain: K_p, of the wanted ZMP on the DCM error, [-].
+        lead: T, time over which the DCM error is predicted, [s].
+        lag: Time constant with which the trunk, and the measured DCM, follow the commanded tilt, [s].
+    """
+
+    forward: float
+    backward: float
+    sideways: float
+    speed: float
+    return_speed: float
+    acceleration: float
+    gain: float
+    lead: float
+    lag: float
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the trunk may tilt."""
+        return max(self.forward, self.backward, self.sideways) > 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("forward", "backward", "sideways"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1] rad")
+        for name in ("speed", "return_speed", "acceleration"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive and finite")
+        if not 1.0 <= self.gain < math.inf:
+            raise ConfigError(f"gain={self.gain}: the DCM error decays only above 1")
+        for name in ("lead", "lag"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be zero or more, and finite")
+
+
+class HipStrategy:
+    """Tilts the torso; see the text of the module.
+
+    Attributes:
+        gains: κ ahead and to the left: shift of the pendulum for each radian of tilt, [m/rad], shape (2,).
+        tilt: Commanded, ahead and to the left in the axes of the heading, [rad], shape (2,).
+        rate: Of the tilt, [rad/s], shape (2,).
+        zmp_shift: By which the tilt moves the ZMP of the pendulum, world, [m], shape (2,).
+    """
+
+    def __init__(
+        self,
+        config: HipStrategyConfig,
+        model: IdynTreeModel,
+        inverse_kinematics: InverseKinematics,
+        posture: RobotPosture,
+        torso: NDArray,
+        com_height: float,
+        torso_gain: float,
+    ) -> None:
+        """Probe the robot: the inverse kinematics, asked to tilt the torso and to hold the feet, gives κ.
+
+        Args:
+            config: Limits.
+            model: The robot.
+            inverse_kinematics: That moves it.
+            posture: Start posture, facing x, the world between its soles.
+            torso: Rotation of the torso frame in it, shape (3, 3).
+            com_height: h, of the pendulum, [m].
+            torso_gain: Of the torso in the inverse kinematics, [1/s].
+        """
+        self._config, self._torso_gain = config, torso_gain
+        self._lower = -np.array((config.backward, config.sideways))
+        self._upper = np.array((config.forward, config.sideways))
+        self._lagging, self._slow_dcm = LowPass(config.lag), LowPass(_RATE_TIME)
+        standing = standing_reference(model, posture, torso)
+
+        def shift(axis: int, assumed: float) -> float:
+            """Return κ by the momentum of a tilt with which the CoM moves as by an assumed one."""
+            rate, self.gains = _PROBE * np.eye(2)[axis], np.full(2, assumed)
+            body = self._tilted(standing, np.zeros(2), rate, 0.0)
+            momentum = probed_momentum(model, inverse_kinematics, posture, body) / (_PROBE * model.mass * com_height)
+            return float((momentum[1], -momentum[0])[axis])
+
+        held, moved = ([shift(axis, assumed) for axis in range(2)] for assumed in (0.0, 1.0))
+        self.gains = held / (1.0 - np.subtract(moved, held))  # the CoM's motion over the feet has some as well
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the trunk is upright."""
+        self._stand_upright()
+        self._slow_dcm.reset()
+
+    def _stand_upright(self) -> None:
+        self.tilt, self.rate, self.zmp_shift = np.zeros(2), np.zeros(2), np.zeros(2)
+        self._felt = np.zeros((2, 2))  # tilt and rate as the measured motion has them
+        self._lagging.value = self._felt
+        self._is_upright = True
+
+    def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the upright robot with the same momentum about the ground."""
+        if self._is_upright:
+            return state
+        (tilt, rate), turn = self._felt, _turn(reference.heading)
+        self.zmp_shift = turn @ (self.gains * tilt)
+        return altered(
+            state,
+            com_position=state.com_position + np.append(self.zmp_shift, 0.0),
+            dcm_position=state.dcm_position + turn @ (self.gains * (tilt + rate / reference.dcm.natural_frequency)),
+            zmp_position=state.zmp_position + self.zmp_shift,
+        )
+
+    def update(
+        self, state: RobotState, reference: WalkingReference, soles: SupportPolygon, is_active: bool, period: float
+    ) -> None:
+        """Tilt towards the ZMP that is wanted beyond the soles.
+
+        Args:
+            state: Of the upright robot.
+            reference: Of the plan.
+            soles: Support polygon.
+            is_active: Whether a push is being caught; otherwise the trunk goes back.
+            period: Until the next update, [s].
+        """
+        last = state.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
+        rate = (self._slow_dcm.update(state.dcm_position, period) - last) / period
+        if self._is_upright and not is_active:
+            return
+        config, target = self._config, np.zeros(2)
+        if is_active:
+            dcm = reference.dcm
+            error = state.dcm_position - dcm.position + config.lead * (rate - dcm.velocity)
+            wanted = dcm.zmp_position + config.gain * error
+            beyond = (wanted - soles.project(wanted)) @ _turn(reference.heading)
+            target = np.clip(beyond / self.gains, self._lower, self._upper)
+        speeds = config.speed, config.return_speed
+        self.tilt, self.rate = followed(self.tilt, self.rate, target, speeds, config.acceleration, period)
+        self._felt = self._lagging.update(np.stack((self.tilt, self.rate)), period)
+        self._is_upright = False
+        if not is_active and float(np.abs(self._felt).max()) < _UPRIGHT:
+            self._stand_upright()
+
+    def applied(self, body: WholeBodyReference, heading: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the tilted torso and the CoM of the tilted robot."""
+        if self._is_upright:
+            return body
+        return self._tilted(body, self.tilt, self.rate, heading)
+
+    def _tilted(self, body: WholeBodyReference, tilt: NDArray, rate: NDArray, heading: float) -> WholeBodyReference:
+        """Return the reference of a body that tilts; its torso, which has no rate of its own, leads instead."""
+        turn = _turn(heading)
+        shift, velocity = (np.append(turn @ (self.gains * value), 0.0) for value in (tilt, rate))
+        x, y = turn @ (tilt + rate / self._torso_gain)
+        return altered(
+            body,
+            com_position=body.com_position - shift,
+            com_velocity=body.com_velocity - velocity,
+            torso_rotation=so3.exp(np.array((-y, x, 0.0))) @ body.torso_rotation,
+        )
+
+
+def followed(
+    position: NDArray,
+    velocity: NDArray,
+    target: NDArray,
+    speeds: tuple[float, float],
+    acceleration: float,
+    period: float,
+) -> tuple[NDArray, NDArray]:
+    r"""Return position and velocity of double integrators a ``period`` [s] later, on the fastest way to a target.
+
+    With the velocity v, which falls by :math:`a \Delta t` in each period, it comes to rest after n periods and the way
+    :math:`(n v - a \Delta t\, n (n - 1) / 2) \Delta t`. The least n for which the last velocity is below
+    :math:`a \Delta t` is the fastest way. Each component goes for itself.
+
+    Args:
+        position: Shape (n,).
+        velocity: [1/s].
+        target: Of the position.
+        speeds: Largest one away from zero, and the largest one back, [1/s].
+        acceleration: a, the largest one, [1/s²].
+        period: Δt, [s].
+    """
+    step, distance = acceleration * period, target - position
+    way = np.abs(distance) / period
+    count = np.maximum(1.0, np.ceil(0.5 * (np.sqrt(1.0 + 8.0 * way / step) - 1.0)))
+    speed = np.where(distance * position < 0.0, speeds[1], speeds[0])
+    wanted = np.sign(distance) * np.minimum(way / count + 0.5 * step * (count - 1.0), speed)
+    velocity = np.clip(wanted, velocity - step, velocity + step)
+    return position + period * velocity, velocity
+
+
+def _turn(heading: float) -> NDArray:
+    """Return the rotation from the axes of the heading to those of the world, shape (2, 2)."""
+    c, s = math.cos(heading), math.sin(heading)
+    return np.array(((c, -s), (s, c)))
