@@ -118,11 +118,24 @@ def test_the_ankle_answers_first_and_the_landing_the_rest_in_closed_form(adapter
     adapted = adapter.adapt(small)
     assert adapted.landing.x == pytest.approx(0.13, abs=1e-12)
     assert adapted.zmp_position[0] - step.zmp_position[0] == pytest.approx(0.02 * growth / eta, abs=1e-12)
-    toe = SOLE.x[1] - CONFIG.sole_margin - point(Side.LEFT, step.stance)[0]
+    toe = SOLE.x[1] - CONFIG.tipping_margin - point(Side.LEFT, step.stance)[0]
     large = toe * eta / growth + 0.01
     adapted = adapter.adapt(replace(step, dcm_position=step.dcm_position + np.array((large, 0.0))))
     assert adapted.landing.x == pytest.approx(0.13 + 0.01 * growth, abs=1e-12)
     np.testing.assert_allclose(adapted.offset_error, 0.0, atol=1e-12)
+
+
+def test_a_sole_that_would_tip_leaves_to_the_step_what_the_ankle_could_hold():
+    step, growth = nominal(shortest=0.3, longest=0.3), math.exp(ZETA * (0.3 + 0.09))
+    kappa = ZETA * CONFIG.zmp_lag / (1.0 + ZETA * CONFIG.zmp_lag)
+    eta = (1.0 - kappa) * growth - 1.0
+    toe = SOLE.x[1] - CONFIG.tipping_margin - point(Side.LEFT, step.stance)[0]
+    pushed = replace(step, dcm_position=step.dcm_position + np.array((toe * eta / growth, 0.0)))
+    for further in (0.0, 0.02):
+        config = replace(CONFIG, tipping_margin=CONFIG.tipping_margin + further)
+        landing = StepAdapter(config, SOLE, PLANNER.zmp_offset, REACH, WIDTH).adapt(pushed).landing
+        assert landing.x == pytest.approx(0.13 + eta * further, abs=1e-9)
+        assert landing.y == pytest.approx(step.landing.y, abs=1e-9)
 
 
 def test_an_earlier_touch_down_saves_what_a_landing_within_reach_cannot(adapter):

@@ -52,6 +52,7 @@ class StepAdaptationConfig:
         shift_weight: On that time, [m²/s].
         recovery_time: For which soles are kept level after the last DCM error of a robot that stands, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
+        tipping_margin: The same from toe and heel, while landings are chosen, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
         swing_speed: Largest horizontal speed of the swinging sole, [m/s].
@@ -96,6 +97,7 @@ class StepAdaptationConfig:
     shift_weight: float
     recovery_time: float
     sole_margin: float
+    tipping_margin: float
     zmp_lag: float
     swing_acceleration: float
     swing_speed: float
@@ -123,6 +125,7 @@ class StepAdaptationConfig:
             "minimum_move",
             "minimum_delay",
             "sole_margin",
+            "tipping_margin",
             "zmp_lag",
             "sole_height_gain",
             "sole_integral_gain",
@@ -254,7 +257,7 @@ class StepAdapter:
 
     Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
 
-    Constraints: z in the stance sole less a margin; T between its limits; the landing sole within reach of the stance
+    Constraints: z in the stance sole less its margins; T between its limits; the landing sole within reach of the stance
     sole and beside it (``reach``, ``min_width`` in the mean direction of the feet: legs do not cross); a cubic from
     the swing's position and velocity to rest at the landing in T with at most the acceleration A at both ends and
     the mean speed V / 1.5.
@@ -301,7 +304,7 @@ class StepAdapter:
         """
         self._function = built_once((_function, compiler), lambda: _function(compiler))
         self._function.set(
-            sole_x=np.add(sole.x, (config.sole_margin, -config.sole_margin)),
+            sole_x=np.add(sole.x, (config.tipping_margin, -config.tipping_margin)),
             sole_y=np.add(sole.y, (config.sole_margin, -config.sole_margin)),
             zmp_offset=zmp_offset,
             reach=reach,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -305,11 +305,12 @@ def largest(survives: Callable[[float], bool], resolution: float) -> float:
 
 
 class AttainableImpulses:
-    """Largest impulses that the pendulum of one robot survives, as configured."""
+    """Largest impulses that the pendulum of one robot survives, as configured; it does not tip over toes and heels."""
 
     def __init__(self, setup: Setup, speed: float) -> None:
         """Take the robot and the speed of its gait [m/s]."""
         planner, config = setup.walking.planner, setup.walking.step_adaptation
+        config = replace(config, tipping_margin=config.sole_margin)
         limits = planner.max_feet_distance, planner.min_step_width
         self._gait, self._config = PendulumGait.of(setup, speed), config
         self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, *limits, GccCompiler(cache_folder()))
