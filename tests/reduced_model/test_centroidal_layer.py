@@ -28,7 +28,8 @@ PERIOD = 0.01
 def balance_plan(plan, time):
     reference = plan.at(time)
     polygon, preview = planned_polygon(reference, SETUP.robot.sole), partial(plan.preview, time)
-    return BalancePlan(reference, polygon, preview, np.zeros(2), partial(plan.contacts, time))
+    contacts, dcm_ahead = partial(plan.contacts, time), partial(plan.dcm_ahead, time)
+    return BalancePlan(reference, polygon, preview, np.zeros(2), contacts, dcm_ahead)
 
 
 def state_on(reference, offset=(0.0, 0.0)):
@@ -118,7 +119,7 @@ def test_the_com_reference_of_the_mpc_is_the_planned_com():
     now = balance_plan(plan, time)
     times = time + np.linspace(0.0, 1.5, 50)
     planned = [plan.at(at).com_position for at in times]
-    np.testing.assert_allclose(com_reference_of(now, now.preview(0.02, 80))(times), planned, atol=2e-4)
+    np.testing.assert_allclose(com_reference_of(now, now.dcm_ahead(0.02, 80))(times), planned, atol=2e-4)
 
 
 def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():

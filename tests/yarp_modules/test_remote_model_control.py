@@ -66,7 +66,14 @@ def update(control, tick, setup=SETUP):
     state = state_near(reference, len(setup.robot.joints), tick)
     polygon = planned_polygon(reference, setup.robot.sole)
     preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
-    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001), partial(PLAN.contacts, reference.time))
+    plan = BalancePlan(
+        reference,
+        polygon,
+        preview,
+        np.full(2, 0.001),
+        partial(PLAN.contacts, reference.time),
+        partial(PLAN.dcm_ahead, reference.time),
+    )
     return control.update(state, plan, reference.time, PERIOD)
 
 
