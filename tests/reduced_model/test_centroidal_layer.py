@@ -347,8 +347,9 @@ def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_hee
 
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():
     times = SolverTimes(0.02)
-    for duration, age in ((0.001, 0.0), (0.02, 0.03), (0.03, 0.0)):
+    for duration, age in ((0.001, 0.0), (0.02, np.float64(0.03)), (0.03, 0.0)):
         times.note(duration, age, is_fallback=duration > 0.02)
+    assert type(times.late) is int, "a Bottle carries no integer of NumPy"
     assert times.as_table() == {
         "decisions": 3,
         "fallbacks": 1,

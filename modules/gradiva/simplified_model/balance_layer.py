@@ -37,7 +37,7 @@ Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now on: period [s] and count."""
 
 DcmAhead = Callable[[float, int], NDArray]
-"""Samples the planned DCM from now on, at the ends of ``count`` intervals of ``period`` [s]: [m], shape (count + 1, 2)."""
+"""Samples the planned DCM from now on, at the ends of n intervals of a period [s]: [m], shape (n + 1, 2)."""
 
 Contacts = Callable[[float], tuple[PlannedContact, ...]]
 """Times and places at which the soles are on the ground, from now on for a duration [s] or longer."""
