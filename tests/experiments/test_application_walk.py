@@ -69,9 +69,10 @@ def read_by_sensors(walk):
     def by_sensors():
         measurement = read()
         readings = sensors.read(measurement, walk.time, {server for server, *_ in feet})
-        samples = [readings[server][SensorClass.FORCE_TORQUE][index] for server, index, _ in feet]
-        wrenches = [mount.ground_wrench(np.array(sample.values)) for sample, (*_, mount) in zip(samples, feet)]
-        return altered(measurement, contact_wrenches=np.array(wrenches))
+        rows = []
+        for server, index, mount in feet:
+            rows.append(mount.ground_wrench(np.array(readings[server][SensorClass.FORCE_TORQUE][index].values)))
+        return altered(measurement, contact_wrenches=np.array(rows))
 
     return by_sensors
 
@@ -88,7 +89,7 @@ def assert_same_walk(one, other, tolerance):
 @pytest.mark.walk
 def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wrenches():
     # They weigh what moves below them: the wrenches differ by some newtons, and a sole counts as one in the air
-    # by its load, some ticks earlier or later. A robot that tilts hops from this push, and 0.01 N more of it move it 2 cm.
+    # by its load, some ticks earlier or later. One that tilts hops from this push: 0.01 N ahead moves it by 2 cm.
     assert_same_walk(walk_in_process(*UPRIGHT), walk_in_process(*UPRIGHT, by_sensors=True), 3e-3)
 
 

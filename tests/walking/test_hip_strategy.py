@@ -167,7 +167,12 @@ def test_without_a_push_nothing_changes_and_after_one_the_trunk_goes_back_for_go
 
 @pytest.mark.parametrize(
     ("settings", "tilts"),
-    [((), True), (UPRIGHT, False), (["external_wrench.is_estimated=true"], False), (["walking.control='torque'"], False)],
+    [
+        ((), True),
+        (UPRIGHT, False),
+        (("external_wrench.is_estimated=true",), False),
+        (("walking.control='torque'",), False),
+    ],
 )
 def test_it_is_there_by_position_and_where_no_wrench_is_known_that_would_say_that_the_push_lasts(settings, tilts):
     setup = load_setup("icub_v2_7", settings)
