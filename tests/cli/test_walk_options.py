@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.cli.walk import walk
-from gradiva.cli.walk_options import WalkOptions, idle_settings, parse_goal, parse_push, read_path
+from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables, parse_goal, parse_push, read_path
 from gradiva.common import ConfigError, ControlMode
 from gradiva.estimation import BaseSource
 from gradiva.experiments import create_run
@@ -235,12 +235,32 @@ def lines(setting, choices):
         ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
         ("simulation.penalty.damping=200.0", POSITION, "--ground penalty"),
         ("joypad.deadzone=0.2", POSITION, "the modules of a robot (gradiva app run)"),
+        (
+            "step_adaptation.reach=0.8",
+            POSITION,
+            "step_adaptation.… has no effect in this walk, it needs --step-adaptation",
+        ),
+        ("hip_strategy.forward=0.5", POSITION, "--step-adaptation place or place_and_time"),
+        ("hip_strategy.forward=0.5", [*RIGID, 'step_adaptation.mode="place"'], "by position or velocity"),
+        ("external_wrench.dead_band=0.01", POSITION, "--set external_wrench.is_estimated=true"),
+        ("external_wrench.push_offset=0.02", ["external_wrench.is_estimated=true"], "--model centroidal_mpc"),
     ],
 )
 def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choices, warning):
     (line,) = lines(setting, choices)
     assert line.startswith("warning: --set ")
     assert warning in line
+
+
+def test_tables_of_a_file_without_effect_are_reported_and_those_of_a_run_are_not(tmp_path):
+    tables = "[step_adaptation]\nreach = 0.8\n[coordinator]\nreply_timeout = 2.0\n[planner]\nswing_height = 0.03\n"
+    mine, run = tmp_path / "mine.toml", tmp_path / "config.toml"
+    mine.write_text(tables)
+    run.write_text(f'robot = "icub_v2_7"\n{tables}')
+    stepping, modules = idle_tables([mine, run], load_setup("icub_v2_7", files=[mine, run]))
+    assert stepping.startswith(f"warning: --from {mine}: step_adaptation.… has no effect in this walk")
+    assert modules.startswith(f"warning: --from {mine}: coordinator.… has no effect in this walk")
+    assert idle_tables([mine], load_setup("icub_v2_7", ["step_adaptation.mode=place"], [mine])) == [modules]
 
 
 @pytest.mark.parametrize(
@@ -253,6 +273,10 @@ def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choice
         ("simulation.viscoelastic.stiffness=1e6", SOFT),
         ("dcm_mpc.horizon=1.0", ['walking.model="dcm_mpc"']),
         ("planner.swing_height=0.03", POSITION),
+        ("step_adaptation.reach=0.8", ['step_adaptation.mode="place"']),
+        ('step_adaptation.mode="off"', POSITION),
+        ("hip_strategy.forward=0.5", ['step_adaptation.mode="place"']),
+        ("external_wrench.is_estimated=false", POSITION),
     ],
 )
 def test_a_table_that_is_read_gives_no_warning(setting, choices):

@@ -90,6 +90,14 @@ def test_a_frozen_force_sensor_is_not_accepted_any_more():
     assert trust.untrusted == frozenset()
 
 
+def test_a_reading_that_is_seen_again_after_a_stall_is_not_frozen():
+    trust = trusted()
+    trust.update(wrenches(7.0, 9.0), 0.0, taken=0.0)  # the left foot's sample is from before the stall
+    assert trust.update(wrenches(8.0, 9.0), 0.15, taken=0.15)[1] == []  # here both are of after it
+    assert trust.update(wrenches(8.5, 9.5), 0.16, taken=0.16)[1] == []
+    assert trust.untrusted == frozenset()
+
+
 def test_a_foot_in_the_air_is_not_frozen():
     trust = trusted()
     assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))

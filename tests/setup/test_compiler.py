@@ -16,10 +16,11 @@ from tests.waiting import wait_until
 
 COMPILER = """#!/bin/sh
 echo $$ > "{folder}/begun.part" && mv "{folder}/begun.part" "{folder}/begun"
-exec sleep 60
+exec sleep 600
 """
 PROGRAM = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background of a shell
 import casadi as cs
 from pathlib import Path
 from gradiva.setup import GccCompiler
@@ -106,6 +107,26 @@ def test_an_interruption_is_not_hidden_by_a_program_that_ended_meanwhile(monkeyp
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_tidily(["true"], timeout=60.0)
+
+
+def test_an_interruption_while_a_program_starts_ends_it(monkeypatch):
+    start, started = subprocess.Popen.__init__, []
+
+    def interrupted(process, *args, **options):
+        start(process, *args, **options)
+        started.append(process.pid)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_tidily(["sleep", "600"], timeout=60.0)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started[0], 0)
 
 
 def test_the_handler_of_the_signal_is_put_back():

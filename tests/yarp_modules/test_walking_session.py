@@ -176,6 +176,22 @@ def test_a_source_of_time_that_jumps_is_an_event_and_neither_the_plan_nor_the_jo
     assert double.robot.fall is None
 
 
+def test_wrenches_and_imu_follow_control_time_as_joints_do():
+    double = WalkingDouble()
+    double.get_ready()
+    ages = []
+    for ahead in (0.0, 0.7, 0.7, 0.7):  # [s] of the source
+        measurement = double.robot.read().shifted(ahead)
+        double.robot.read = lambda measurement=measurement: measurement
+        double.session.tick(measurement.time)
+        seen = double.session.measurement
+        ages.append((seen.time - seen.wrenches_time, seen.time - seen.imu_time, double.session.time - seen.time))
+        del double.robot.read
+        double.robot.advance(0.01)
+    assert measurement.contact_wrenches_time is not None
+    np.testing.assert_allclose(ages, np.zeros((4, 3)), atol=1e-9)
+
+
 def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump():
     double = WalkingDouble()
     for moment in (0.01, 5.0, 7.5):

@@ -183,26 +183,10 @@ def walk(
         from gradiva.cli.walk_session import ResultOptions, walk_session
 
     options = WalkOptions(
-        robot=robot,
-        speed=speed,
-        lateral=lateral,
-        turn=turn,
-        goal=goal,
-        path=path,
-        duration=duration,
-        control=control,
-        model=model,
-        step_adaptation=step_adaptation,
-        flexibility=flexibility,
-        ground=ground,
-        stiffness=stiffness,
-        damping=damping,
-        slope=slope,
-        files=tuple(from_files or ()),
-        settings=tuple(settings or ()),
-        pushes=tuple(push or ()),
-        plant=plant,
-        noise=noise,
-        seed=seed,
-    )
+        robot=robot, speed=speed, lateral=lateral, turn=turn, goal=goal, path=path, duration=duration,
+        control=control, model=model, step_adaptation=step_adaptation, flexibility=flexibility,
+        files=tuple(from_files or ()), settings=tuple(settings or ()),
+        ground=ground, stiffness=stiffness, damping=damping, slope=slope, pushes=tuple(push or ()),
+        plant=plant, noise=noise, seed=seed,
+    )  # fmt: skip
     return walk_session(options, ResultOptions(out, json_to, record, film_size, camera, view))

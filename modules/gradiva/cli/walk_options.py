@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
 from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, robot_of
+from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, read_toml, robot_of
 from gradiva.simplified_model import BalanceLaw, SteppingMode, balance_law_names, shipped_laws
 from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
 
@@ -326,27 +326,53 @@ class _Table:
         name: With dots; of a key the title as well.
         choice: The options with which it is read, as typed.
         is_read: Whether a configuration makes that choice.
+        is_key: Whether it is a key.
+        chooses: Key of the table that makes the choice itself, and is always read; empty where none does.
     """
 
     name: str
     choice: str
     is_read: Callable[[Setup], bool]
     is_key: bool = False
+    chooses: str = ""
 
     @property
     def title(self) -> str:
         return self.name if self.is_key else f"{self.name}.…"
 
-    def is_set_by(self, setting: str) -> bool:
-        key = setting.partition("=")[0].strip()
-        return key == self.name or key.startswith(f"{self.name}.")
+    def is_set_by(self, key: str) -> bool:
+        return key == self.name or (key.startswith(f"{self.name}.") and key != f"{self.name}.{self.chooses}")
 
 
 def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
     """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
-    settings = list(settings)
-    idle = [table for table in _TABLES if any(map(table.is_set_by, settings)) and not table.is_read(setup)]
-    return [f"warning: --set {table.title} has no effect in this walk, it needs {table.choice}" for table in idle]
+    keys = [setting.partition("=")[0].strip() for setting in settings]
+    return [
+        f"warning: --set {each.title} has no effect in this walk, it needs {each.choice}" for each in _idle(keys, setup)
+    ]
+
+
+def idle_tables(files: Iterable[Path], setup: Setup) -> list[str]:
+    """Return one line for each table of ``--from`` that this walk does not read; the configuration of a run has all."""
+    return [
+        f"warning: --from {file}: {each.title} has no effect in this walk, it needs {each.choice}"
+        for file in files
+        if robot_of([file]) is None
+        for each in _idle(list(_keys(read_toml(file))), setup)
+    ]
+
+
+def _idle(keys: Sequence[str], setup: Setup) -> list[_Table]:
+    return [table for table in _TABLES if any(map(table.is_set_by, keys)) and not table.is_read(setup)]
+
+
+def _keys(tables: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the keys of nested tables with dots, as ``--set`` names them."""
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            yield from _keys(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
 
 
 def _is_by_torque(setup: Setup) -> bool:
@@ -359,6 +385,14 @@ def _has_springs(setup: Setup) -> bool:
 
 def _knows_soft_ground(setup: Setup) -> bool:
     return setup.walking.knows_soft_ground
+
+
+def _adapts_steps(setup: Setup) -> bool:
+    return setup.walking.step_adaptation.mode is not SteppingMode.OFF
+
+
+def _estimates_pushes(setup: Setup) -> bool:
+    return setup.walking.external_wrench.is_estimated
 
 
 def _on(kind: str) -> Callable[[Setup], bool]:
@@ -382,6 +416,24 @@ _TABLES = (
     _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
+    _Table("step_adaptation", "--step-adaptation place or place_and_time", _adapts_steps, chooses="mode"),
+    _Table(
+        "hip_strategy",
+        "--step-adaptation place or place_and_time, by position or velocity",
+        lambda setup: _adapts_steps(setup) and not _is_by_torque(setup),
+    ),
+    _Table(
+        "external_wrench",
+        "--set external_wrench.is_estimated=true",
+        _estimates_pushes,
+        chooses="is_estimated",
+    ),
+    _Table(
+        "external_wrench.push_offset",
+        "--model centroidal_mpc",
+        lambda setup: not _estimates_pushes(setup) or setup.walking.walking.model == "centroidal_mpc",
+        True,
+    ),
     *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
     *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
     *(_Table(name, "the modules of a robot (gradiva app run)", lambda setup: False) for name in MODULE_TABLES),

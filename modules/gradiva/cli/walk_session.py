@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
-from gradiva.cli.walk_options import WalkOptions, idle_settings
+from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, PlanarPose, Side, nearest_name
 from gradiva.experiments import (
     Observer,
@@ -143,6 +143,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:
         console.print(line, markup=False, soft_wrap=True)
     _warn(console, idle_settings(options.settings, request.setup))
+    _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
         view = stack.enter_context(LiveView(request.setup, plan, walk.time, console)) if results.view else None
         observers += [view] if view is not None else []

@@ -28,6 +28,7 @@ from gradiva.safety.events import Finding, SafetyKind
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
+_REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
@@ -37,7 +38,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class FrozenSensorCheck:
-    """Finds a sensor that repeats its reading; all zeros do not count: a foot in the air."""
+    """Finds a sensor that repeats its reading; all zeros do not count: a foot in the air.
+
+    One reading that is seen again after a gap, in which this process or the network stalled, shows no frozen sensor.
+    """
 
     def __init__(self, duration: float) -> None:
         """Take for how long a living sensor may repeat itself, [s]."""
@@ -47,14 +51,17 @@ class FrozenSensorCheck:
     def reset(self) -> None:
         """Forget the past."""
         self._values: list[float] = []
-        self._since = math.inf
+        self._since = self._last = math.inf
+        self._repeats = 0
 
     def is_frozen(self, values: list[float], time: float) -> bool:
         """Return whether this reading, taken at ``time`` [s], has been the same for too long."""
         if values != self._values or not any(values):
-            self._values, self._since = values, time
+            self._values, self._since, self._last, self._repeats = values, time, time, 0
             return False
-        return time - self._since >= self._duration
+        if time > self._last:
+            self._last, self._repeats = time, self._repeats + 1
+        return self._repeats >= _REPEATS and time - self._since >= self._duration
 
 
 class EncoderCheck:
@@ -458,7 +465,7 @@ class SensorCheck:
         if not self._stale.update(is_stale, time):
             return []
         limit = self._config.max_age
-        text = f"the sensors are silent: the newest measurement is {age:.2f} s old, the limit is {limit:.2f} s"
+        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s"
         return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _repaired(

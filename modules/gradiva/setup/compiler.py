@@ -12,7 +12,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -156,11 +157,37 @@ def run_tidily(command: Sequence[str], timeout: float) -> tuple[int, str]:
         OSError: It cannot be started.
         TimeoutExpired: It took too long.
     """
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        try:
-            _, errors = process.communicate(timeout=timeout)
-        except BaseException:
-            with suppress(ProcessLookupError):  # it ended by itself meanwhile; that must not hide the interruption
-                os.killpg(process.pid, signal.SIGTERM)  # compilers then remove their own files
-            raise
+    with ExitStack() as stack:
+        with _interruptions_later():  # one while it starts would leave it running
+            started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            process = stack.enter_context(started)
+            stack.push(partial(_end_group, process.pid))
+        _, errors = process.communicate(timeout=timeout)
         return process.returncode, errors
+
+
+def _end_group(group: int, raised: object, *_: object) -> None:
+    """End the processes of a group where an exception was raised."""
+    if raised is not None:
+        with suppress(ProcessLookupError):  # it ended by itself meanwhile; that must not hide the interruption
+            os.killpg(group, signal.SIGTERM)  # compilers then remove their own files
+
+
+@contextmanager
+def _interruptions_later() -> Iterator[None]:
+    """Within it SIGINT and SIGTERM wait; they are raised at its end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+    for interruption in came:
+        signal.raise_signal(interruption)

@@ -43,6 +43,7 @@ class TickSchedule:
         self.period = period
         self.lateness = 0.0
         self._due: float | None = None
+        self._began = -math.inf
 
     def wait(self, is_stopping: Callable[[], bool]) -> int | None:
         """Wait until the next cycle is due; return how many were missed.
@@ -54,12 +55,14 @@ class TickSchedule:
         due = now if self._due is None else self._due + self.period
         missed = max(0, math.floor((now - due) / self.period))
         due += missed * self.period
+        if due <= self._began <= now:  # the last one began when this one was due
+            missed, due = missed + 1, due + self.period
         if due - now > 2.0 * self.period:  # a simulation that began anew
             due = now
         if not _wait_until(due, is_stopping):
             return None
-        self.lateness = max(0.0, present_time() - due) + missed * self.period
-        self._due = due
+        self._began, self._due = present_time(), due
+        self.lateness = max(0.0, self._began - due) + missed * self.period
         return missed
 
     def time_left(self) -> float:

@@ -14,7 +14,6 @@ from gradiva.common import (
     Measurement,
     PlanarPose,
     RobotInterface,
-    altered,
 )
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import WalkingPlanner
@@ -133,7 +132,7 @@ class WalkingSession:
         """Take the newest sample; where none can be had the last one stays, and its time shows that it is old."""
         measurement = self._robot.read()
         time = self._clock.stamp(measurement.time)
-        self.measurement = measurement if time == measurement.time else altered(measurement, time=time)
+        self.measurement = measurement if time == measurement.time else measurement.shifted(time - measurement.time)
         self.coordinator.joint_positions = self.measurement.joint_positions
 
     def _follow_clock(self, source_time: float) -> float:
