@@ -208,12 +208,12 @@ SPEED, AHEAD = 0.3, np.array([1.0, 0.0])
 class SingleSupport:
     """Reactive stepping in a part of a single support, in which the DCM and the swinging sole are moved."""
 
-    def __init__(self, part, speed=SPEED, **settings):
+    def __init__(self, part, speed=SPEED, index=4, **settings):
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
         self.stepping = ReactiveStepping(config, planner.config, SOLE)
         self.plan = planner.walk(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
-        step = self.plan.steps[4]
+        step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
 
@@ -294,6 +294,22 @@ def test_a_robot_pushed_to_a_foot_that_has_hardly_lifted_off_keeps_its_step_and_
     assert SingleSupport(**early, lift=0.01).retarget(np.array([-0.09, 0.0]), low) is not None, "not sideways"
     assert SingleSupport(**early, lift=0.01).retarget(3.0 * outward, low) is not None, "beyond both soles"
     assert SingleSupport(0.1, 0.3, lift=0.01).retarget(outward, low) is not None, "that sole is too far behind"
+
+
+@pytest.mark.parametrize("index", [4, 5])
+def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_leaves_the_dcm_within_its_sole(index):
+    step = SingleSupport(0.3, index=index)
+    reference, stance = step.reference, step.side.other
+    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - CONFIG.sole_margin
+    offset = stance.sign * (reference.dcm.position - reference.foot(stance).position[:2])[1]
+    for beyond in (-1e-4, 1e-4):
+        outward = np.array([0.0, stance.sign * (edge + beyond - offset)])
+        ankle, stepping = SingleSupport(0.3, index=index, ankle_strategy=True), SingleSupport(0.3, index=index)
+        assert stepping.retarget(outward) is not None
+        assert (ankle.retarget(outward) is None) == (beyond < 0.0)
+        assert ankle.stepping.log.is_active
+        assert not ankle.stepping.catches
+    assert SingleSupport(0.3, index=index, ankle_strategy=True).retarget(-0.09 * AHEAD) is not None, "a step gets there"
 
 
 # -- lift-off waits for load -------------------------------------------------------------------------------------------

@@ -38,6 +38,8 @@ class StepAdaptationConfig:
         frozen: Time before touch-down in which nothing is adapted, [s].
         clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         lift: Height of a sole that has just lifted off, below which a robot pushed to its side tilts onto it, [m].
+        ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
+            within its sole.
         shortest_support: Shortest single support, [s].
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
@@ -82,6 +84,7 @@ class StepAdaptationConfig:
     frozen: float
     clearance: float
     lift: float
+    ankle_strategy: bool
     shortest_support: float
     shortest_fall: float
     last_delay: float
@@ -135,7 +138,7 @@ class StepAdaptationConfig:
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if name == "mode":
+            if name in ("mode", "ankle_strategy"):
                 continue
             if not (0.0 < value < math.inf or (value == 0.0 and name in may_be_zero)):
                 raise ConfigError(f"{name}={value}: must be positive, and finite")

@@ -79,9 +79,10 @@ class ReactiveStepping:
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
     carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
     down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor in a step whose sole is
-    within ``lift`` of the ground when a push drives the DCM sideways over both soles; a foot that comes down lands
-    earlier but never later. In double support a foot lifts off later, by at most
-    ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
+    within ``lift`` of the ground when a push drives the DCM sideways over both soles, nor, with ``ankle_strategy``,
+    while a push over the foot that stands alone leaves the DCM within its sole: no step gets there, and the ankle
+    brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts off later, by
+    at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
     Attributes:
         mode: What it may change; may be set between ticks.
@@ -166,6 +167,13 @@ class ReactiveStepping:
         edge = (side.sign * self._sole.corners(side)[:, 1]).max()
         return bool(outward @ offset > edge or outward @ error > abs(ahead @ error))
 
+    def _is_over_sole(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
+        """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
+        stance = reference.foot(side)
+        offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
+        corners = self._sole.corners(side, self._config.sole_margin)
+        return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
+
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
@@ -189,14 +197,18 @@ class ReactiveStepping:
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
-        time = reference.time
-        if step.touch_down - time < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
+        config, time = self._config, reference.time
+        if step.touch_down - time < config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
             return None
         if state.zmp_is_measured and not self._carries(state, step.footstep.side.other):
             return None
         if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
             self._rests = nominal
         if self._rests is nominal:
+            return None
+        is_over_stance = self._goes_over_stance(state, reference, step.footstep.side.other)
+        if config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, step.footstep.side.other):
+            self.catches = False
             return None
         running, swing = nominal.running, reference.foot(step.footstep.side)
         running.shortest, running.longest = self._times(step, nominal, time)
@@ -205,7 +217,6 @@ class ReactiveStepping:
         running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
         adapted = self._adapter.adapt(running)
-        is_over_stance = self._goes_over_stance(state, reference, step.footstep.side.other)
         self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
         foothold = self._foothold(adapted, step, time)
         if foothold is None:
