@@ -173,6 +173,8 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
             "--robot is no choice of the experiment table_9_1, which walks talos",
         ),
         (["experiment", "push_recovery", "--phase", "mid"], "unknown --phase 'mid'; did you mean 'middle'?"),
+        (["experiment", "push_recovery", "--duration", "inf"], "--duration inf: expected a finite number"),
+        (["experiment", "push_recovery", "--speed", "nan"], "--speed nan: expected a finite number"),
         (["experiment", "plant_seeds", "--plant", "robto"], "unknown --plant 'robto'; did you mean 'robot'?"),
         (["experiment", "plant_seeds", "--control", "force"], "unknown --control 'force'"),
         (

@@ -28,7 +28,8 @@ PERIOD = 0.01
 def balance_plan(plan, time):
     reference = plan.at(time)
     polygon, preview = planned_polygon(reference, SETUP.robot.sole), partial(plan.preview, time)
-    return BalancePlan(reference, polygon, preview, np.zeros(2), partial(plan.contacts, time))
+    contacts, dcm_ahead = partial(plan.contacts, time), partial(plan.dcm_ahead, time)
+    return BalancePlan(reference, polygon, preview, np.zeros(2), contacts, dcm_ahead)
 
 
 def state_on(reference, offset=(0.0, 0.0)):
@@ -118,7 +119,7 @@ def test_the_com_reference_of_the_mpc_is_the_planned_com():
     now = balance_plan(plan, time)
     times = time + np.linspace(0.0, 1.5, 50)
     planned = [plan.at(at).com_position for at in times]
-    np.testing.assert_allclose(com_reference_of(now, now.preview(0.02, 80))(times), planned, atol=2e-4)
+    np.testing.assert_allclose(com_reference_of(now, now.dcm_ahead(0.02, 80))(times), planned, atol=2e-4)
 
 
 def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():
@@ -346,8 +347,9 @@ def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_hee
 
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():
     times = SolverTimes(0.02)
-    for duration, age in ((0.001, 0.0), (0.02, 0.03), (0.03, 0.0)):
+    for duration, age in ((0.001, 0.0), (0.02, np.float64(0.03)), (0.03, 0.0)):
         times.note(duration, age, is_fallback=duration > 0.02)
+    assert type(times.late) is int, "a Bottle carries no integer of NumPy"
     assert times.as_table() == {
         "decisions": 3,
         "fallbacks": 1,

@@ -225,7 +225,7 @@ def desired(control, setup, plan, tick: int):
     polygon = planned_polygon(reference, setup.robot.sole)
     state = state_near(reference, len(setup.robot.joints), tick)
     contacts = partial(plan.contacts, reference.time)
-    now = BalancePlan(reference, polygon, preview, np.full(2, 0.001), contacts)
+    now = BalancePlan(reference, polygon, preview, np.full(2, 0.001), contacts, partial(plan.dcm_ahead, reference.time))
     return control.update(state, now, reference.time, PERIOD)
 
 

@@ -1,7 +1,7 @@
 """Hip strategy: the flywheel of a pendulum, its double integrator, and the robot that tilts its trunk."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -16,6 +16,7 @@ from gradiva.experiments.forked_walks import PushedWalk
 from gradiva.setup import Plant, load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
+from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import probed_momentum
 from gradiva.walking.hip_strategy import HipStrategy, followed
 from gradiva.whole_body import solve_start_posture, standing_reference, torso_rotation, upright_torso
@@ -24,8 +25,8 @@ from tests.whole_body.conftest import inverse_kinematics_of
 
 PERIOD = 0.01
 SOLES = SupportPolygon([(-0.05, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.05, 0.1)])
-TILTS = {"forward": 0.5, "backward": 0.3, "sideways": 0.4}  # [rad]
-CONFIG = replace(load_setup("icub_v2_7").walking.hip_strategy, **TILTS)
+CONFIG = load_setup("icub_v2_7").walking.hip_strategy
+UPRIGHT = tuple(f"hip_strategy.{way}=0.0" for way in ("forward", "backward", "sideways"))
 OMEGA = 4.3
 
 
@@ -164,12 +165,25 @@ def test_without_a_push_nothing_changes_and_after_one_the_trunk_goes_back_for_go
     assert hips.zmp_shift.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("settings", "tilts"),
+    [
+        ((), True),
+        (UPRIGHT, False),
+        (("external_wrench.is_estimated=true",), False),
+        (("walking.control='torque'",), False),
+    ],
+)
+def test_it_is_there_by_position_and_where_no_wrench_is_known_that_would_say_that_the_push_lasts(settings, tilts):
+    setup = load_setup("icub_v2_7", settings)
+    assert (WalkingLayers(setup.robot, setup.walking).hip_strategy is not None) == tilts
+
+
 @pytest.mark.walk
 @pytest.mark.parametrize("tilts", [False, True])
 def test_the_trunk_saves_a_robot_from_a_push_over_the_stance_foot_early_in_a_step_which_no_step_catches(tilts):
-    settings = tuple(f"hip_strategy.{way}={tilt}" for way, tilt in TILTS.items())
     case = PushedCase("icub_v2_7", Plant.IDEAL, ControlMode.POSITION, 0.1, SteppingMode.PLACE_AND_TIME, "dcm")
-    pushed = PushedWalk(case.trial(0, ExperimentOptions(settings=settings if tilts else ())))
+    pushed = PushedWalk(case.trial(0, ExperimentOptions(settings=() if tilts else UPRIGHT)))
     pushed.advance("early")
     walk, found = pushed.walk, []
     walk.robot.push(Push(walk.setup.robot.torso_frame, (0.0, 62.8, 0.0), walk.time, 0.1))

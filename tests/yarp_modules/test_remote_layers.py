@@ -182,7 +182,7 @@ class FormerRequest:
 
 def test_a_request_of_another_version_is_answered_with_the_mismatch(modules):
     for request_port, reply_port, kind, complaint in (
-        ("/model-control/state:i", "/model-control/desired:o", BalanceReply, "BalanceRequest has 11 fields, got 2"),
+        ("/model-control/state:i", "/model-control/desired:o", BalanceReply, "BalanceRequest has 12 fields, got 2"),
         ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),
     ):
         reply = reply_to_a_former_request(request_port, reply_port, kind)

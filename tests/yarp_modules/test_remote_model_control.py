@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradiva.experiments import plan_from_start
+from gradiva.middleware import encode_list
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
@@ -66,7 +67,14 @@ def update(control, tick, setup=SETUP):
     state = state_near(reference, len(setup.robot.joints), tick)
     polygon = planned_polygon(reference, setup.robot.sole)
     preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
-    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001), partial(PLAN.contacts, reference.time))
+    plan = BalancePlan(
+        reference,
+        polygon,
+        preview,
+        np.full(2, 0.001),
+        partial(PLAN.contacts, reference.time),
+        partial(PLAN.dcm_ahead, reference.time),
+    )
     return control.update(state, plan, reference.time, PERIOD)
 
 
@@ -98,6 +106,21 @@ def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
     for tick in range(60):
         assert_same(update(remote, tick, setup), update(local, tick, setup))
     assert remote.fallback_ticks == 0
+
+
+def test_a_request_carries_no_more_of_the_plan_than_the_law_reads():
+    requests = {}
+    for model in ("dcm", "dcm_mpc", "centroidal_mpc"):
+        setup = load_setup("icub_v2_7", {"walking.model": model})
+        line = DirectLine(service_of(setup))
+        remote = remote_on(line, setup, 100.0)
+        line.write = partial(requests.__setitem__, model)
+        update(remote, 200, setup)
+    assert [request.preview is None for request in requests.values()] == [True, False, True]
+    assert [len(request.contacts) > 0 for request in requests.values()] == [False, False, True]
+    assert [len(request.dcm_ahead) for request in requests.values()] == [0, 0, 91]
+    sizes = {model: len(encode_list(CODEC.pack(request))) for model, request in requests.items()}
+    assert sizes["centroidal_mpc"] < 2.0 * sizes["dcm"]
 
 
 def test_an_mpc_that_takes_longer_than_the_tick_waits_decides_beside_it():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import re
 import time
@@ -123,6 +124,12 @@ class ExperimentOptions:
     phases: tuple[str, ...] = ()
     durations: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for option, values in (("speed", self.speeds), ("duration", self.durations)):
+            for value in values:
+                if not math.isfinite(value):
+                    raise ConfigError(f"--{option} {value}: expected a finite number")
 
     @property
     def chosen(self) -> dict[str, str]:

@@ -354,6 +354,10 @@ class WalkingPlan:
         in_contact, poses = in_contact[index], poses[index]
         return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
 
+    def dcm_ahead(self, time: float, period: float, count: int) -> NDArray:
+        """Return the DCM at the ends of ``count`` intervals of ``period`` [s] from ``time`` on, [m], (count + 1, 2)."""
+        return self.trajectory.sampled(time + period * np.arange(count + 1.0))[0]
+
     def _phases_between(self, begin: float, end: float) -> tuple[int, npt.NDArray[np.bool_], NDArray]:
         """Return the index of the phase at ``begin`` [s], and feet in contact (left, right) and landings up to ``end``.
 

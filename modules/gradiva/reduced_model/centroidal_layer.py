@@ -15,7 +15,6 @@ import numpy as np
 from gradiva.common import (
     GRAVITY,
     ConfigError,
-    DcmPreview,
     NDArray,
     NoSolutionFound,
     PlanarPose,
@@ -51,11 +50,11 @@ from gradiva.simplified_model import (
 )
 
 _LOGGER = logging.getLogger("gradiva.walking")
-_SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
+_SAMPLE = 0.02  # [s] of the planned DCM, from which the CoM reference is integrated
 _HORIZON_FACTOR = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
 _LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zero
-_KEY = 5  # numbers of a memory before the inputs of the solution, by which it is known again
+_MEMORY = 5  # numbers of a memory
 _REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
@@ -158,8 +157,8 @@ class CentroidalModelControl(SimplifiedModelControl):
         return cls(law, DcmController(config.dcm_controller), gains, compiler)
 
     @classmethod
-    def horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
-        """See ``BalanceLayer.horizon``."""
+    def dcm_horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
+        """See ``BalanceLayer.dcm_horizon``."""
         return _SAMPLE, math.ceil(config.horizon / _SAMPLE)
 
     @classmethod
@@ -298,8 +297,9 @@ class CentroidalLaw(DcmLaw):
         self.is_late = False
         self._silence = self._lateness = 0.0  # [s] without any decision, and without one in time
         self._correction = np.zeros(2)
-        self._inputs: InputMemory | None = None
-        self._own = deque([_key(LawMemory(np.zeros(2)))], _REMEMBERED)  # of the memories that it has handed out
+        self._inputs: InputMemory | None = None  # of the last solution in this process
+        self._decided: float | None = None  # of which state the decision is that is held, [s]
+        self._own = deque([b""], _REMEMBERED)  # of the memories that it has handed out
         self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
@@ -313,36 +313,31 @@ class CentroidalLaw(DcmLaw):
 
     @property
     def memory(self) -> LawMemory:
-        """See ``DcmLaw.memory``: time of the next decision, correction, and the inputs of the last solution."""
-        inputs = self._inputs
-        if inputs is None:
+        """See ``DcmLaw.memory``: times of the next and of the last decision, and its correction.
+
+        The last solution is no part of it: it would double the time that a message takes, and the next one is found
+        without it, in a few milliseconds more.
+        """
+        if self._decided is None:
             return LawMemory(np.zeros(2))
-        head = self._next, inputs.failures, self._moved, *self._correction
-        parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
-        memory = LawMemory(np.zeros(2), state=np.concatenate(parts))
-        if (key := _key(memory)) != self._own[-1]:
+        memory = LawMemory(np.zeros(2), state=np.array((self._next, self._decided, self._moved, *self._correction)))
+        if (key := memory.state.tobytes()) != self._own[-1]:
             self._own.append(key)
         return memory
 
     def resume(self, memory: LawMemory) -> None:
         """See ``DcmLaw.resume``; from a memory of its own it goes on, with the solution that is being found.
 
-        It may be an older one: an answer that came too late was not heard. The solver's multipliers are no part of it,
-        they only make it faster.
+        It may be an older one: an answer that came too late was not heard.
         """
-        if _key(memory) in self._own:
+        if (key := memory.state.tobytes()) in self._own:
             return
         self.reset()
-        samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (_KEY, samples + 1, 3 * samples * corners, 3 * samples * contacts)
-        if len(memory.state) != sum(sizes):  # of the law that balanced before
+        if len(memory.state) != _MEMORY:  # of the law that balanced before
             return
-        head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
-        self._next, self._moved, self._correction = float(head[0]), float(head[2]), head[3:]
-        shapes = (samples, corners, 3), (samples, contacts, 3)
-        self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
-        self._mpc.resume(self._inputs)
-        self._own.append(_key(memory))
+        self._next, self._decided, self._moved = memory.state[:3].tolist()
+        self._correction = memory.state[3:]
+        self._own.append(key)
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""
@@ -398,10 +393,10 @@ class CentroidalLaw(DcmLaw):
 
     def _is_current(self, time: float) -> bool:
         """Return whether the decision that is held is one about the present plan, and not older than ``max_age``."""
-        if self._inputs is None:
+        begin = self._decided
+        if begin is None:
             return False
-        begin = self._inputs.times[0]
-        return bool(time - begin <= self.config.max_age + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING)
+        return time - begin <= self.config.max_age + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -422,6 +417,7 @@ class CentroidalLaw(DcmLaw):
         self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
         self._failure, self._silence = None, 0.0
         self.solution, self._inputs, self._correction = solution, found.inputs, found.correction
+        self._decided = float(solution.times[0])
         if self._is_current(time):
             self.targets, self._moved = found.targets, found.moved
         self._next = solution.times[0] + self._window
@@ -434,19 +430,19 @@ class CentroidalLaw(DcmLaw):
             NoSolutionFound: For longer than is tolerated, or at the first decision.
         """
         time, config = plan.reference.time, self.config
-        preview = plan.preview(*CentroidalModelControl.horizon(config))
+        dcm = plan.dcm_ahead(*CentroidalModelControl.dcm_horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
             time,
             self._state(state, plan, contacts),
             self._contact_plan(contacts),
-            _com_reference(plan, preview),
+            _com_reference(plan, dcm),
             state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time
         span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
-        correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
+        correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(dcm, span, rate)
         landings = self._landings(solution, contacts) if config.moves_footholds else None
         assert self._mpc.memory is not None, "it has a solution"
         return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
@@ -557,28 +553,23 @@ def _contact_of(contacts: tuple[PlannedContact, ...], side: Side, time: float) -
     return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
 
 
-def _key(memory: LawMemory) -> bytes:
-    """Return the part of a memory that no other one has: when it decides next, and the correction until then."""
-    return memory.state[:_KEY].tobytes()
-
-
-def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:
+def _planned_zmp(dcm: NDArray, duration: float, rate: float) -> NDArray:
     """Return the constant ZMP that moves the planned DCM over the first ``duration`` [s] ([m], shape (2,))."""
-    whole, rest = divmod(duration / preview.period + _ROUNDING, 1.0)
-    first = preview.dcm_positions[int(whole)]
-    ahead = first + rest * (preview.dcm_positions[int(whole) + 1] - first)
-    growth = math.exp(preview.divergence_rates[0] * duration)
-    zmp: NDArray = (ahead - growth * preview.dcm_positions[0]) / (1.0 - growth)
+    whole, rest = divmod(duration / _SAMPLE + _ROUNDING, 1.0)
+    first = dcm[int(whole)]
+    ahead = first + rest * (dcm[int(whole) + 1] - first)
+    growth = math.exp(rate * duration)
+    zmp: NDArray = (ahead - growth * dcm[0]) / (1.0 - growth)
     return zmp
 
 
-def _com_reference(plan: BalancePlan, preview: DcmPreview) -> ComReference:
+def _com_reference(plan: BalancePlan, dcm: NDArray) -> ComReference:
     r"""Return the planned CoM, which follows the DCM by :math:`\dot x = \zeta (\xi - x)`.
 
     Between two samples the DCM is a line. The height above the contact plane is that of now.
     """
-    reference, period = plan.reference, preview.period
-    zeta, dcm = reference.dcm.natural_frequency, preview.dcm_positions
+    reference, period = plan.reference, _SAMPLE
+    zeta = reference.dcm.natural_frequency
     lag = np.diff(dcm, axis=0) / (zeta * period)
     decays = np.exp(-zeta * period * np.arange(len(dcm)))
     inputs = np.vstack((reference.com_position[:2], dcm[1:] - lag - decays[1] * (dcm[:-1] - lag)))

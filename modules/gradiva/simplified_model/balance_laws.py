@@ -126,6 +126,12 @@ class BalanceConfig:
         return balance_law(self.model).kind.horizon(self.law)
 
     @property
+    def dcm_horizon(self) -> tuple[float, int] | None:
+        """Period [s] and count of the samples of the planned DCM that the law reads; None where it reads none."""
+        kind = balance_law(self.model).kind
+        return kind.dcm_horizon(self.law) if issubclass(kind, BalanceLayer) else None
+
+    @property
     def contact_horizon(self) -> float | None:
         """Time for which the law reads the contacts of the plan, [s]; None where it reads none."""
         kind = balance_law(self.model).kind

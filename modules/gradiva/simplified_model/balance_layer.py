@@ -36,6 +36,9 @@ _TIMED = 10_000  # [-] decisions of which the times are kept: three minutes at 5
 Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now on: period [s] and count."""
 
+DcmAhead = Callable[[float, int], NDArray]
+"""Samples the planned DCM from now on, at the ends of n intervals of a period [s]: [m], shape (n + 1, 2)."""
+
 Contacts = Callable[[float], tuple[PlannedContact, ...]]
 """Times and places at which the soles are on the ground, from now on for a duration [s] or longer."""
 
@@ -50,6 +53,7 @@ class BalancePlan:
         preview: Samples the plan from now on.
         zmp_shift: By how much the swing of a leg and the tilt of the trunk move the ZMP, world, [m], shape (2,).
         contacts: When and where the soles are on the ground from now on.
+        dcm_ahead: Samples the planned DCM from now on, alone.
     """
 
     reference: WalkingReference
@@ -57,6 +61,7 @@ class BalancePlan:
     preview: Preview
     zmp_shift: NDArray
     contacts: Contacts = lambda _: ()
+    dcm_ahead: DcmAhead = lambda _period, _count: np.zeros((0, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +155,9 @@ class SolverTimes:
         """Count a decision that took the solver ``solve_time`` [s], about a state that is ``age`` [s] old."""
         self.decisions += 1
         self.fallbacks += is_fallback
-        self.late += max(solve_time, age) > self.limit * (1.0 + _ROUNDING)
+        self.late += bool(
+            max(solve_time, age) > self.limit * (1.0 + _ROUNDING)
+        )  # NumPy's would make it one of its integers
         self.last, self._longest = solve_time, max(self._longest, solve_time)
         self._times.append(solve_time)
 
@@ -192,6 +199,11 @@ class BalanceLayer(ABC):
     @classmethod
     def horizon(cls, config: Any) -> tuple[float, int] | None:
         """Return period [s] and count of the preview that it reads; None where it reads none."""
+        return None
+
+    @classmethod
+    def dcm_horizon(cls, config: Any) -> tuple[float, int] | None:
+        """Return period [s] and count of the samples of the planned DCM that it reads; None where it reads none."""
         return None
 
     @classmethod

@@ -31,8 +31,8 @@ class Push:
     torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if self.duration <= 0.0:
-            raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive")
+        if not 0.0 < self.duration < math.inf:
+            raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive, and finite")
 
     @property
     def end(self) -> float:

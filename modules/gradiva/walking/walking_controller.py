@@ -358,6 +358,7 @@ class WalkingController:
             lambda sample, count: plan.preview(time, sample, count),
             shift if layers.hip_strategy is None else shift + layers.hip_strategy.zmp_shift,
             lambda duration: plan.contacts(time, duration),
+            lambda sample, count: plan.dcm_ahead(time, sample, count),
         )
         return layers.model_control.update(state, now, time, self._tick.period)
 

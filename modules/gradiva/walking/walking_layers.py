@@ -101,7 +101,8 @@ class WalkingLayers:
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
         reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
         capture_stepping: Steps from standing; asked likewise.
-        hip_strategy: Tilts the trunk while a push is caught; None in torque control, and where it may not tilt.
+        hip_strategy: Tilts the trunk while a push is caught; None in torque control, where it may not tilt, and where
+            the external wrench is estimated: a tilt holds no push that lasts.
         sole_levelling: Of soles in the air while a push is caught; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
@@ -219,7 +220,8 @@ class WalkingLayers:
         if config.balance.takes_wrench:
             self.push_compensation = SidewaysCompensation(*known, wrench.push_offset)
         weight = self.mass * GRAVITY
-        self.hip_strategy = None if self._by_torque or not config.hip_strategy.is_used else self._hip_strategy()
+        tilts = config.hip_strategy.is_used and not self._by_torque and not wrench.is_estimated
+        self.hip_strategy = self._hip_strategy() if tilts else None
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
 
     def _hip_strategy(self) -> HipStrategy:

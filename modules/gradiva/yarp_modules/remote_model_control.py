@@ -16,6 +16,7 @@ from gradiva.common import (
     NoSolutionFound,
     PlannedContact,
     RobotState,
+    Side,
     WalkingReference,
     freeze_arrays,
 )
@@ -33,6 +34,7 @@ from gradiva.simplified_model import (
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 
 _LOGGER = logging.getLogger("gradiva.module")
+_CONTACT = 15  # numbers of a contact in a message
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +52,9 @@ class BalanceRequest:
         zmp_shift: See ``BalancePlan``, world, [m], shape (2,).
         memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
         contacts: When and where the soles are on the ground over the horizon of the law; empty for one that reads none.
+            As numbers, which cost a tenth of the time of messages: 1 for the left foot, touch-down and lift-off [s],
+            position [m], rotation row by row; lift-off before touch-down: the foot stays. Shape (n, 15).
+        dcm_ahead: The planned DCM, sampled over the horizon of the law; empty for one that reads none, [m], (n, 2).
         timeout: That the tick waits for the answer, [s].
     """
 
@@ -62,11 +67,12 @@ class BalanceRequest:
     period: float
     zmp_shift: NDArray
     memory: BalanceMemory | None
-    contacts: tuple[PlannedContact, ...]
+    contacts: NDArray
+    dcm_ahead: NDArray
     timeout: float
 
     def __post_init__(self) -> None:
-        freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,))
+        freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,), contacts=(None, _CONTACT), dcm_ahead=(None, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +148,8 @@ class ModelControlService:
             _polygon(request.polygon.tobytes()),
             lambda period, count: _preview(request.preview, period, count),
             request.zmp_shift,
-            lambda _: request.contacts,
+            lambda _: _contacts(request.contacts),
+            lambda period, count: _dcm_ahead(request.dcm_ahead, period, count),
         )
         desired = control.update(request.state, plan, request.reference.time, request.period)
         if control.warning:
@@ -160,6 +167,33 @@ def _preview(preview: DcmPreview | None, period: float, count: int) -> DcmPrevie
     if preview is None:
         raise ConfigError(f"the request has no preview of {count} samples of {period} s")
     return preview
+
+
+def _dcm_ahead(samples: NDArray, period: float, count: int) -> NDArray:
+    """Return the samples of the DCM that came with the request."""
+    if len(samples) != count + 1:
+        raise ConfigError(f"the request has {len(samples)} samples of the DCM, not {count + 1} every {period} s")
+    return samples
+
+
+def _rows(contacts: tuple[PlannedContact, ...]) -> NDArray:
+    """Return contacts as they are sent, see ``BalanceRequest``."""
+    rows = np.empty((len(contacts), _CONTACT))
+    for row, contact in zip(rows, contacts, strict=True):
+        begin, end = contact.begin, contact.end
+        row[:3] = contact.side is Side.LEFT, begin, begin - 1.0 if end is None else end
+        row[3:6], row[6:] = contact.position, contact.rotation.ravel()
+    return rows
+
+
+def _contacts(rows: NDArray) -> tuple[PlannedContact, ...]:
+    """Return the contacts that were sent as rows."""
+    contacts = list[PlannedContact]()
+    for row in rows:
+        is_left, begin, end = row[:3].tolist()
+        side, until = Side.LEFT if is_left else Side.RIGHT, end if end >= begin else None
+        contacts.append(PlannedContact(side, begin, until, row[3:6], row[6:].reshape(3, 3)))
+    return tuple(contacts)
 
 
 class RemoteModelControl(BalanceLayer):
@@ -194,7 +228,8 @@ class RemoteModelControl(BalanceLayer):
             timeout: That a tick waits for the answer, [s].
             max_silent_ticks: In a row without an answer that are tolerated.
         """
-        self._horizon, self._contact_horizon = config.horizon, config.contact_horizon
+        self._horizon, self._dcm_horizon = config.horizon, config.dcm_horizon
+        self._contact_horizon = config.contact_horizon
         self._fallback = fallback_layer(config)
         self._configuration = configuration
         self._writer, self._reader = ports
@@ -246,7 +281,8 @@ class RemoteModelControl(BalanceLayer):
             period,
             plan.zmp_shift,
             self._memory,
-            () if self._contact_horizon is None else plan.contacts(self._contact_horizon),
+            _rows(() if self._contact_horizon is None else plan.contacts(self._contact_horizon)),
+            np.zeros((0, 2)) if self._dcm_horizon is None else plan.dcm_ahead(*self._dcm_horizon),
             self._timeout,
         )
 
@@ -300,7 +336,7 @@ class RemoteModelControl(BalanceLayer):
     def _remembered(self, desired: BalanceReference) -> BalanceMemory | None:
         """Return the fallback's memory, and in it the state of the law that it replaces."""
         memory, last = self._fallback.memory, self._memory
-        if memory is None or self._horizon is None:
+        if memory is None or (self._horizon is None and self._dcm_horizon is None):
             return memory
         state = memory.law.state if last is None else last.law.state
         return replace(memory, law=replace(memory.law, previous_zmp=desired.zmp_position, state=state))

@@ -386,9 +386,8 @@ class FuzzedWalk:
     def _complaints_of_command(self, command: JointCommand, log: WalkingLog) -> list[str]:
         """Return why a command cannot be sent, or may not follow the last one."""
         bounds, found = self._layers.joint_bounds, []
-        yielding = bounds.torques / bounds.stiffness
         lower, upper = {
-            ControlMode.POSITION: (bounds.lower - yielding, bounds.upper + yielding),
+            ControlMode.POSITION: (bounds.lower, bounds.upper),
             ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
             ControlMode.TORQUE: (-bounds.torques, bounds.torques),
         }[command.mode]
