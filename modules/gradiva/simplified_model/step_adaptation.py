@@ -260,7 +260,7 @@ class StepAdapter:
 
     Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
 
-    Constraints: z in the stance sole less its margins; T between its limits; the landing sole within reach of the stance
+    Constraints: z in the stance sole less its margins; T within its limits; the landing sole within reach of the stance
     sole and beside it (``reach``, ``min_width`` in the mean direction of the feet: legs do not cross); a cubic from
     the swing's position and velocity to rest at the landing in T with at most the acceleration A at both ends and
     the mean speed V / 1.5.
