@@ -242,6 +242,11 @@ def lines(setting, choices):
         ),
         ("hip_strategy.forward=0.5", POSITION, "--step-adaptation place or place_and_time"),
         ("hip_strategy.forward=0.5", [*RIGID, 'step_adaptation.mode="place"'], "by position or velocity"),
+        (
+            "hip_strategy.forward=0.5",
+            ['step_adaptation.mode="place"', "external_wrench.is_estimated=true"],
+            "external_wrench.is_estimated=false",
+        ),
         ("external_wrench.dead_band=0.01", POSITION, "--set external_wrench.is_estimated=true"),
         ("external_wrench.push_offset=0.02", ["external_wrench.is_estimated=true"], "--model centroidal_mpc"),
     ],

@@ -98,6 +98,15 @@ def test_a_reading_that_is_seen_again_after_a_stall_is_not_frozen():
     assert trust.untrusted == frozenset()
 
 
+def test_a_frozen_sensor_is_found_after_the_clock_was_set_back():
+    trust = trusted()
+    trust.update(wrenches(7.0, 9.0), 10.0, taken=10.0)
+    for tick in range(4):
+        assert trust.update(wrenches(7.0, tick), 1.0 + 0.01 * tick, taken=1.0 + 0.01 * tick)[1] == []
+    _, (finding,) = trust.update(wrenches(7.0, 9.0), 1.04, taken=1.04)
+    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+
+
 def test_a_foot_in_the_air_is_not_frozen():
     trust = trusted()
     assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))

@@ -129,6 +129,20 @@ def test_an_interruption_while_a_program_starts_ends_it(monkeypatch):
         os.killpg(started[0], 0)
 
 
+def test_an_interruption_while_a_program_cannot_be_started_is_not_lost(monkeypatch):
+    def interrupted(*args, **options):
+        signal.raise_signal(signal.SIGINT)
+        raise FileNotFoundError("no such program")
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_tidily(["sleep", "600"], timeout=60.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_the_handler_of_the_signal_is_put_back():
     with tidy_when_terminated():
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL

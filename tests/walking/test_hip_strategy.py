@@ -174,7 +174,7 @@ def test_without_a_push_nothing_changes_and_after_one_the_trunk_goes_back_for_go
         (("walking.control='torque'",), False),
     ],
 )
-def test_it_is_there_by_position_and_where_no_wrench_is_known_that_would_say_that_the_push_lasts(settings, tilts):
+def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_estimated(settings, tilts):
     setup = load_setup("icub_v2_7", settings)
     assert (WalkingLayers(setup.robot, setup.walking).hip_strategy is not None) == tilts
 

@@ -69,17 +69,18 @@ def test_a_tick_that_is_late_by_less_than_a_period_comes_at_once_and_the_grid_st
     assert schedule.time_left() == pytest.approx(0.006)
 
 
-def test_a_tick_that_begins_when_the_next_is_due_is_both(clock, monkeypatch):
+def test_a_tick_that_begins_when_the_next_is_due_replaces_it(clock, monkeypatch):
     steps = SimpleNamespace(isNetworkClock=lambda: True, isValid=lambda: True, now=lambda: clock.simulated)
     monkeypatch.setattr(tick_timing, "yarp", steps)
     clock.simulated = 5.0
-    schedule, begins = TickSchedule(0.01), []
+    schedule, begins, missed = TickSchedule(0.01), [], []
     assert schedule.wait(lambda: False) == 0
     for seen in (5.02, 5.03):  # a simulated clock steps by a period, or by two where the process was not run
         monkeypatch.setattr(clock, "sleep", lambda seconds, to=seen: setattr(clock, "simulated", to))
-        schedule.wait(lambda: False)
+        missed.append(schedule.wait(lambda: False))
         begins.append(clock.simulated)
     assert begins == [5.02, 5.03]
+    assert missed == [0, 1]
 
 
 def test_a_module_that_stops_waits_no_longer(clock):

@@ -419,8 +419,8 @@ _TABLES = (
     _Table("step_adaptation", "--step-adaptation place or place_and_time", _adapts_steps, chooses="mode"),
     _Table(
         "hip_strategy",
-        "--step-adaptation place or place_and_time, by position or velocity",
-        lambda setup: _adapts_steps(setup) and not _is_by_torque(setup),
+        "--step-adaptation place or place_and_time, by position or velocity, external_wrench.is_estimated=false",
+        lambda setup: _adapts_steps(setup) and not _is_by_torque(setup) and not _estimates_pushes(setup),
     ),
     _Table(
         "external_wrench",
@@ -431,8 +431,8 @@ _TABLES = (
     _Table(
         "external_wrench.push_offset",
         "--model centroidal_mpc",
-        lambda setup: not _estimates_pushes(setup) or setup.walking.walking.model == "centroidal_mpc",
-        True,
+        lambda setup: not _estimates_pushes(setup) or setup.walking.balance.takes_wrench,
+        is_key=True,
     ),
     *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
     *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),

@@ -54,7 +54,7 @@ _SAMPLE = 0.02  # [s] of the planned DCM, from which the CoM reference is integr
 _HORIZON_FACTOR = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
 _LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zero
-_MEMORY = 5  # numbers of a memory
+_MEMORY = 5  # numbers of ``CentroidalLaw.memory``
 _REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
@@ -298,7 +298,7 @@ class CentroidalLaw(DcmLaw):
         self._silence = self._lateness = 0.0  # [s] without any decision, and without one in time
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None  # of the last solution in this process
-        self._decided: float | None = None  # of which state the decision is that is held, [s]
+        self._decided: float | None = None  # time of the state on which the held decision is based, [s]
         self._own = deque([b""], _REMEMBERED)  # of the memories that it has handed out
         self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None

@@ -56,7 +56,8 @@ class FrozenSensorCheck:
 
     def is_frozen(self, values: list[float], time: float) -> bool:
         """Return whether this reading, taken at ``time`` [s], has been the same for too long."""
-        if values != self._values or not any(values):
+        is_clock_set_back = time < self._since
+        if values != self._values or is_clock_set_back or not any(values):
             self._values, self._since, self._last, self._repeats = values, time, time, 0
             return False
         if time > self._last:

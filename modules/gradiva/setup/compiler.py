@@ -189,5 +189,5 @@ def _interruptions_later() -> Iterator[None]:
     finally:
         for number, handler in handled.items():
             signal.signal(number, handler)
-    for interruption in came:
-        signal.raise_signal(interruption)
+        for interruption in came:  # also where the program cannot be started
+            signal.raise_signal(interruption)

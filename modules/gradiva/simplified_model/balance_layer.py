@@ -155,9 +155,7 @@ class SolverTimes:
         """Count a decision that took the solver ``solve_time`` [s], about a state that is ``age`` [s] old."""
         self.decisions += 1
         self.fallbacks += is_fallback
-        self.late += bool(
-            max(solve_time, age) > self.limit * (1.0 + _ROUNDING)
-        )  # NumPy's would make it one of its integers
+        self.late += bool(max(solve_time, age) > self.limit * (1.0 + _ROUNDING))  # NumPy's bool makes a NumPy integer
         self.last, self._longest = solve_time, max(self._longest, solve_time)
         self._times.append(solve_time)
 

@@ -200,14 +200,15 @@ class ReactiveStepping:
         config, time = self._config, reference.time
         if step.touch_down - time < config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
             return None
-        if state.zmp_is_measured and not self._carries(state, step.footstep.side.other):
+        stance = step.footstep.side.other
+        if state.zmp_is_measured and not self._carries(state, stance):
             return None
         if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
             self._rests = nominal
         if self._rests is nominal:
             return None
-        is_over_stance = self._goes_over_stance(state, reference, step.footstep.side.other)
-        if config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, step.footstep.side.other):
+        is_over_stance = self._goes_over_stance(state, reference, stance)
+        if config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
             self.catches = False
             return None
         running, swing = nominal.running, reference.foot(step.footstep.side)
