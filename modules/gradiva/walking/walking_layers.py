@@ -220,8 +220,7 @@ class WalkingLayers:
         if config.balance.takes_wrench:
             self.push_compensation = SidewaysCompensation(*known, wrench.push_offset)
         weight = self.mass * GRAVITY
-        tilts = config.hip_strategy.is_used and not self._by_torque and not wrench.is_estimated
-        self.hip_strategy = self._hip_strategy() if tilts else None
+        self.hip_strategy = self._hip_strategy() if self._tilts_trunk else None
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
 
     def _hip_strategy(self) -> HipStrategy:
@@ -233,6 +232,11 @@ class WalkingLayers:
     def knows_flexible_joints(self) -> bool:
         """Whether estimation, and layer 3 in torque control, take the robot's flexible joints into account."""
         return self.config.knows_flexible_joints and bool(self.robot.flexible_joints)
+
+    @property
+    def _tilts_trunk(self) -> bool:
+        is_estimated = self.config.external_wrench.is_estimated
+        return self.config.hip_strategy.is_used and not self._by_torque and not is_estimated
 
     @property
     def _by_torque(self) -> bool:
@@ -256,7 +260,11 @@ class WalkingLayers:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
         leads = speeds * (law.lag + self.config.walking.period)
         torques = self.robot.per_joint("torque_limit")
-        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, law.integral_gain > 0.0)
+        trunk = self.robot.joint_groups.get("torso")
+        tilting = trunk.joints if trunk is not None and self._tilts_trunk else ()
+        goes_beyond = np.array([joint not in tilting for joint in self.robot.joints])
+        carries = law.integral_gain > 0.0
+        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, carries, goes_beyond)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

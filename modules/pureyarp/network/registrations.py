@@ -264,9 +264,10 @@ class RegistrationKeeper:
             return self._kept.get(name)
 
     def _report_lost_server(self, settings: NetworkSettings, error: Exception) -> None:
-        if not self._is_server_lost:
+        with self._lock:
+            was_lost, self._is_server_lost = self._is_server_lost, True
+        if not was_lost:
             log.warning("%s; existing connections go on, and it is asked again every %g s", error, self._period)
-            self._is_server_lost = True
         if self._server_was_temporary and settings.may_serve_names:
             serve_names(settings)
 
