@@ -11,6 +11,7 @@ from gradiva.experiments import fall_diagnosis
 from gradiva.experiments.fall_causes import (
     CauseKind,
     FallEvidence,
+    _foot_pushed_over,
     _limit_of_steps,
     cause_not_found,
     find_cause,
@@ -224,23 +225,28 @@ def test_a_sole_that_tips_about_its_edge_is_no_soft_ground():
     assert cause_of(changed(walk, foot_wrenches=at_the_edge)) is None
 
 
-def test_the_advice_says_which_limit_the_adapted_step_met():
-    times = np.arange(0.0, 1.0, 0.01)
-    signals = {name: np.zeros((100, 1)) for name in ("walking::is_double_support", "step_adaptation::delay")}
-    signals["stance_foot::is_left"] = np.ones((100, 1))
-    signals |= {f"step_adaptation::{kind}_foothold": np.full((100, 3), np.nan) for kind in ("nominal", "adapted")}
+def test_a_push_over_the_foot_that_carries_the_robot_is_one_that_no_step_catches():
+    times, across, aside = np.arange(0.0, 1.0, 0.01), np.array([10.0, 80.0]), np.array([10.0, -80.0])
+    signals = {"walking::is_double_support": np.zeros((100, 1)), "stance_foot::is_left": np.ones((100, 1))}
     log = SignalLog.from_arrays(times, signals)
-    across, aside = np.array([10.0, 80.0]), np.array([10.0, -80.0])
-    assert _limit_of_steps(log, across, 0.5).startswith("the left foot carried the robot, and legs do not cross")
-    assert _limit_of_steps(log, aside, 0.5).startswith("gradiva experiment push_recovery")
+    assert _foot_pushed_over(log, across, 0.5) is Side.LEFT
+    assert _foot_pushed_over(log, aside, 0.5) is None
     signals["left_foot::orientation::desired"] = np.full((100, 3), [0.0, 0.0, 1.5])  # it walks to the left by now
     turned = SignalLog.from_arrays(times, signals)
-    assert _limit_of_steps(turned, np.array([-80.0, 10.0]), 0.5).startswith("the left foot carried the robot")
-    assert _limit_of_steps(turned, across, 0.5).startswith("gradiva experiment push_recovery")
+    assert _foot_pushed_over(turned, np.array([-80.0, 10.0]), 0.5) is Side.LEFT
+    assert _foot_pushed_over(turned, across, 0.5) is None
+    assert _foot_pushed_over(SignalLog.from_arrays(times, {}), across, 0.5) is None
+
+
+def test_the_advice_says_which_limit_the_adapted_step_met():
+    times = np.arange(0.0, 1.0, 0.01)
+    signals = {"step_adaptation::delay": np.zeros((100, 1)), "stance_foot::is_left": np.ones((100, 1))}
+    signals |= {f"step_adaptation::{kind}_foothold": np.full((100, 3), np.nan) for kind in ("nominal", "adapted")}
+    assert _limit_of_steps(SignalLog.from_arrays(times, signals), 0.5).startswith("gradiva experiment push_recovery")
     for kind, y in (("nominal", -0.1), ("adapted", -0.3)):
         signals[f"step_adaptation::{kind}_foothold"][40:80] = [0.2, y, 0.0]
     signals["step_adaptation::delay"][45:80] = -0.1
-    advice = _limit_of_steps(SignalLog.from_arrays(times, signals), aside, 0.5)
+    advice = _limit_of_steps(SignalLog.from_arrays(times, signals), 0.5)
     assert advice.startswith("the step that was moved by 200 mm, 100 ms earlier did not reach the DCM: ")
 
 

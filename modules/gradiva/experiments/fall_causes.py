@@ -53,6 +53,7 @@ _SUSTAINED = 0.2  # [s] over which the force of a long push is averaged
 _LEANED_ON = 0.05  # [-] of the weight: average of a long push; 0.08 of 40 N on iCub v3, walks before they fall: 0.02
 _STEADY = 0.7  # [-] of this average, below which the force never falls; that of a foot that tips grows
 _LOUDER_ON_AVERAGE = 2.0  # [-] than the largest average before
+_MAPS = "gradiva experiment push_recovery maps the largest pushes"
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
 _JUST_BEFORE = 1.2  # [s] before the first sign, where a push is looked for first: an early step that lands hard is none
 _LONGEST_PUSH = 0.4  # [s]
@@ -479,29 +480,38 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
     """Return a push as a cause: its horizontal force, [N], shape (2,), and when it began, [s]."""
     text = f"a push of about {_size(force):.0f} N {_direction(force)} at {begin:.2f} s"
     is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
-    advice = [_limit_of_steps(evidence.log, force, begin) if is_set else "--step-adaptation place_and_time steps aside"]
+    stance = _foot_pushed_over(evidence.log, force, begin)
+    if stance is not None:
+        advice = [f"the {stance} foot carried the robot, and legs do not cross to step to this side: {_MAPS}"]
+    else:
+        advice = [_limit_of_steps(evidence.log, begin) if is_set else "--step-adaptation place_and_time steps aside"]
     if evidence.model == "dcm":
         advice.append("dcm_controller.proportional_gain up to 2 withstands more with a good IMU")
     return Cause(CauseKind.PUSH, text, "; ".join(advice))
 
 
-def _limit_of_steps(log: SignalLog, force: NDArray, begin: float) -> str:
-    """Return why adapted steps did not catch a push: legs that would have to cross, or a step that was too short."""
-    maps = "gradiva experiment push_recovery maps the largest pushes"
-    if all(name in log for name in ("stance_foot::is_left", "walking::is_double_support")):
-        one_foot = np.flatnonzero((log.times >= begin) & (log["walking::is_double_support"][:, 0] < 0.5))
-        stance = Side.LEFT if len(one_foot) and log["stance_foot::is_left"][one_foot[0], 0] > 0.5 else Side.RIGHT
-        orientation = f"{stance}_foot::orientation::desired"
-        yaw = float(log[orientation][one_foot[0], 2]) if len(one_foot) and orientation in log else 0.0
-        ahead, left = so3.rotation_z(yaw)[:2, :2].T @ force
-        if len(one_foot) and stance.sign * left > abs(ahead):
-            return f"the {stance} foot carried the robot, and legs do not cross to step to this side: {maps}"
+def _foot_pushed_over(log: SignalLog, force: NDArray, begin: float) -> Side | None:
+    """Return the foot that carried the robot when it was pushed to that side, where no step of the other one gets."""
+    if any(name not in log for name in ("stance_foot::is_left", "walking::is_double_support")):
+        return None
+    one_foot = np.flatnonzero((log.times >= begin) & (log["walking::is_double_support"][:, 0] < 0.5))
+    if not len(one_foot):
+        return None
+    stance = Side.LEFT if log["stance_foot::is_left"][one_foot[0], 0] > 0.5 else Side.RIGHT
+    orientation = f"{stance}_foot::orientation::desired"
+    yaw = float(log[orientation][one_foot[0], 2]) if orientation in log else 0.0
+    ahead, left = so3.rotation_z(yaw)[:2, :2].T @ force
+    return stance if stance.sign * left > abs(ahead) else None
+
+
+def _limit_of_steps(log: SignalLog, begin: float) -> str:
+    """Return why adapted steps did not catch a push: the first that changed was too short, or none did."""
     moved = [step for step in adapted_steps(log) if step.nominal.time > begin - _LONGEST_PUSH]
     if not moved:
-        return maps
+        return _MAPS
     step, late = moved[0], round(1e3 * moved[0].delay)
     delay = f", {abs(late)} ms {'later' if late > 0 else 'earlier'}" if late else ""
-    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM: {maps}"
+    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM: {_MAPS}"
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:
