@@ -130,7 +130,7 @@ def test_a_push_that_fells_a_robot_that_stands_makes_it_step_and_stand_again(rea
         assert walk.run(1.0)
         force = (impulse / 0.1 * math.cos(angle), impulse / 0.1 * math.sin(angle), 0.0)
         walk.robot.push(Push(walk.setup.robot.torso_frame, force, walk.time, 0.1))
-        stands = walk.run(4.5)
+        stands = walk.run(5.5)
         assert stands == (mode != "off")
     assert walk.controller.state is WalkingState.PAUSED
     assert len(walk.controller.plan.steps) >= 3
