@@ -32,7 +32,8 @@ STARTS, _QUICK_STARTS = (8.0, 11.0), (2.0,)  # [s] from the first step on
 _AFTER = 5.0  # [s] of walking after the last push has begun
 _PAPER = 0.05  # [m] to the side: the published limits of landings are 0.01 m along the foot, 0.05 m outward
 _SIDES = ("left", "right")
-_COUNTED = 3.0  # [s] after a push begins, in which landings count
+_COUNTED = 3.0  # [s] after a push begins, in which steps that lift off count
+_RUNNING = 0.8  # [s] before it likewise: a step that runs when it begins is the first to answer
 _LOST_BY_PENDULUM = (-0.09, 0.1)  # [s] from lift-off, of pushes outward of the stance foot, even where it knows them
 DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "right": (0.0, -1.0)}
 _WRENCH: dict[str, Any] = {
@@ -218,11 +219,11 @@ def map_figure(rows: Sequence[Row]) -> Figure:
 
 
 def adjustments(outcome: WalkOutcome, pushes: ArmPushes) -> NDArray:
-    """Return distances of planned and adjusted footholds in the seconds after the pushes, [m], shape (n,)."""
+    """Return distances of planned and adjusted footholds of the steps that answer to the pushes, [m], shape (n,)."""
     log = outcome.walk.recorder.log
     if not len(log) or "step_adaptation::delay" not in log:
         return np.zeros(0)
-    begin, end = pushes.times[0], pushes.times[-1] + _COUNTED
+    begin, end = pushes.times[0] - _RUNNING, pushes.times[-1] + _COUNTED
     return np.array([step.distance for step in adapted_steps(log) if begin <= step.nominal.time < end])
 
 
