@@ -19,7 +19,6 @@ from gradiva.common import (
     altered,
     so3,
 )
-from gradiva.contacts import support_polygon
 from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
@@ -78,11 +77,11 @@ class ReactiveStepping:
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
     carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
-    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor in a step whose sole is
-    within ``lift`` of the ground when a push drives the DCM sideways over both soles, nor, with ``ankle_strategy``,
-    while a push over the foot that stands alone leaves the DCM within its sole: no step gets there, and the ankle
-    brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts off later, by
-    at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
+    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor, with
+    ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
+    and the ankle brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts
+    off later, by at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way
+    there.
 
     Attributes:
         mode: What it may change; may be set between ticks.
@@ -119,7 +118,6 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self._is_catching = self.catches = False
         self._nominal: _NominalStep | None = None
-        self._rests: _NominalStep | None = None  # step that stays as planned: the robot tilts onto its sole
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
@@ -203,10 +201,6 @@ class ReactiveStepping:
         stance = step.footstep.side.other
         if state.zmp_is_measured and not self._carries(state, stance):
             return None
-        if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
-            self._rests = nominal
-        if self._rests is nominal:
-            return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
         if config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
             self.catches = False
@@ -231,24 +225,6 @@ class ReactiveStepping:
         if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
             return False
         return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
-
-    def _tilts_onto_sole(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
-        """Return whether the DCM leaves the stance sole sideways, for a swinging one that has hardly left the ground.
-
-        The DCM is over both soles then: the robot tilts onto the other one at once, and back.
-        """
-        side, lift = step.footstep.side, self._config.lift
-        foot, stance = reference.foot(side), reference.foot(side.other)
-        if max(float(state.foot_position(side)[2]), float(foot.position[2])) - step.footstep.pose.z >= lift:
-            return False
-        ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
-        error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
-        edge = (side.sign * self._sole.corners(side.other)[:, 1]).max()
-        if outward @ offset < edge or outward @ error < abs(ahead @ error):
-            return False
-        poses = [(*each.position[:2], so3.yaw(each.rotation)) for each in (foot, stance)]
-        both = support_polygon(poses, (side, side.other), self._sole)
-        return both.contains(state.dcm_position, -self._config.standing_margin)
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
