@@ -89,6 +89,8 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
+        lands_pushed: Whether the DCM error triggers it in this tick, and the swinging sole comes down: it may land
+            before its landing can move.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = False
+        self._is_active = self._is_catching = self.catches = self.lands_pushed = False
         self._nominal: _NominalStep | None = None
         self._rests: _NominalStep | None = None  # step that stays as planned: the robot tilts onto its sole
         self._changes = 0
@@ -127,7 +129,7 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        config = self._config
+        config, self.lands_pushed = self._config, False
         error, is_believed = state.dcm_position - reference.dcm.position, self._is_believed(state)
         index, distance = plan.landings.after(reference.time), math.hypot(*error.tolist())
         speed = _speed(plan, index)
@@ -149,6 +151,8 @@ class ReactiveStepping:
             self._log(None)
             return waiting
         step = plan.landings[index]
+        is_coming_down = float(reference.foot(step.footstep.side).twist[2]) < 0.0
+        self.lands_pushed = is_pushed and not self._is_active and is_coming_down
         self._is_active = self._is_active or is_pushed
         self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
         self.catches = self.catches and self._is_active
