@@ -24,6 +24,7 @@ from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
+_LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
@@ -89,6 +90,8 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
+        hangs: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts, the
+            sole hangs in the air, and its landing can hardly move any more.
     """
 
     def __init__(
@@ -115,7 +118,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = False
+        self._is_active = self._is_catching = self.catches = self.hangs = False
         self._nominal: _NominalStep | None = None
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
@@ -124,11 +127,13 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        config, is_believed = self._config, self._is_believed(state)
+        config, is_believed, self.hangs = self._config, self._is_believed(state), False
         index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
         distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if not reference.is_double_support and index < len(plan.landings):
+            side = plan.landings[index].footstep.side
+            self.hangs = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
@@ -222,7 +227,8 @@ class ReactiveStepping:
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
         running, swing = nominal.running, reference.foot(step.footstep.side)
-        tilts_onto_it = self._tilts_towards(state, reference, step.footstep.side)
+        error = state.dcm_position - reference.dcm.position
+        tilts_onto_it = _part_towards(reference, step.footstep.side, error) > _TOWARDS
         running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
         running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
@@ -273,12 +279,6 @@ class ReactiveStepping:
         )
         return _NominalStep(step, running)
 
-    def _tilts_towards(self, state: RobotState, reference: WalkingReference, swing: Side) -> bool:
-        """Return whether the DCM error points from the stance foot to the swinging one, which comes down early then."""
-        error = state.dcm_position - reference.dcm.position
-        way = (reference.foot(swing).position - reference.foot(swing.other).position)[:2]
-        return float(error @ way) > _TOWARDS * math.hypot(*error) * math.hypot(*way)
-
     def _times(self, step: PlannedStep, nominal: _NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
         config, left, elapsed = self._config, step.touch_down - time, time - step.lift_off
@@ -304,7 +304,7 @@ class ReactiveStepping:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
         x, y = state.dcm_position.tolist()
         last, self._last_dcm = self._last_dcm, (x, y)
-        return last is None or math.hypot(x - last[0], y - last[1]) <= self._config.largest_jump
+        return last is None or math.hypot(x - last[0], y - last[1]) <= _LARGEST_JUMP
 
     def _log(self, step: PlannedStep | None) -> None:
         """Log the running step; None: both feet stand. The log of the last tick stays where nothing has changed."""
@@ -440,6 +440,17 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
     twist = foot.twist.copy()
     twist[2:5] += rate[2], rate[0], rate[1]
     return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
+
+
+def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
+    """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
+    return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
+
+
+def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> float:
+    """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
+    way = (reference.foot(side).position - reference.foot(side.other).position)[:2]
+    return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 
 def _speed(plan: WalkingPlan, index: int) -> float:
