@@ -282,20 +282,6 @@ def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_w
     assert not plan.at(instant - 0.01).foot(step.side).in_contact
 
 
-def test_a_robot_pushed_to_a_foot_that_has_hardly_lifted_off_keeps_its_step_and_tilts_onto_it():
-    low, early = 0.005, {"part": 0.1, "speed": 0.1}
-    step = SingleSupport(**early, lift=0.01)
-    outward = np.array([0.0, 0.06 * step.side.sign])
-    assert step.retarget(outward, low) is None
-    assert step.stepping.log.is_active
-    assert step.retarget(outward, 0.02) is None, "to the end of the step"
-    assert SingleSupport(**early, lift=0.0).retarget(outward, low) is not None
-    assert SingleSupport(**early, lift=0.01).retarget(outward, 0.02) is not None, "too high"
-    assert SingleSupport(**early, lift=0.01).retarget(np.array([-0.09, 0.0]), low) is not None, "not sideways"
-    assert SingleSupport(**early, lift=0.01).retarget(3.0 * outward, low) is not None, "beyond both soles"
-    assert SingleSupport(0.1, 0.3, lift=0.01).retarget(outward, low) is not None, "that sole is too far behind"
-
-
 @pytest.mark.parametrize("index", [4, 5])
 def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_leaves_the_dcm_within_its_sole(index):
     step = SingleSupport(0.3, index=index)

@@ -37,8 +37,6 @@ class StepAdaptationConfig:
         prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
         clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
-        lift: Height of a sole that has just lifted off, below which a robot pushed to its side tilts onto it, [m]; 0:
-            it steps.
         ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
             within its sole.
         shortest_support: Shortest single support, [s].
@@ -85,7 +83,6 @@ class StepAdaptationConfig:
     prediction: float
     frozen: float
     clearance: float
-    lift: float
     ankle_strategy: bool
     shortest_support: float
     shortest_fall: float
@@ -123,7 +120,6 @@ class StepAdaptationConfig:
     def __post_init__(self) -> None:
         may_be_zero = (
             "clearance",
-            "lift",
             "release_time",
             "trigger_time",
             "minimum_move",

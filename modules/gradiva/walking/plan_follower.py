@@ -262,7 +262,7 @@ class PlanFollower:
     def _note_aim(self, side: Side, landing: FootPose, target: PlanarPose, time: float) -> None:
         """Remember what layer 2 has moved, and until when the robot is being caught."""
         self._note_catch(time)
-        last, nominal = self.aimed, PlanarPose(landing.x, landing.y, landing.yaw)
+        last, nominal = self.aimed, landing.planar
         if last is not None and last.side is side and last.nominal is not None:
             nominal = last.nominal
         changes = 1 if last is None else last.changes + 1
