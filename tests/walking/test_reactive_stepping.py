@@ -101,6 +101,21 @@ def test_by_torque_the_trunk_stays_upright_while_a_step_catches_a_push(ready, mo
     assert least < tilt < most
 
 
+@pytest.mark.walk
+def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(ready):
+    heights = {}
+    for mode in ("off", "place_and_time"):
+        walk = ready("icub_v2_7", f"step_adaptation.mode={mode}")
+        walk.controller.walk(VelocityCommand(0.15, duration=10.0))
+        time, touch_down = (phase_times(walk.controller.plan)[phase] for phase in ("late", "touch_down"))
+        walk.robot.push(Push(walk.setup.robot.torso_frame, (-110.0, 0.0, 0.0), time, 0.1))
+        assert walk.run_until(lambda end=touch_down: walk.time > end - 1e-9, 20.0)
+        assert walk.log.stepping.changes == 0
+        heights[mode] = walk.robot.truth().right_foot_position[2]
+    assert heights["off"] > 0.007, "the robot tips on its heel"
+    assert heights["place_and_time"] < 0.7 * heights["off"]
+
+
 # -- soles in the air --------------------------------------------------------------------------------------------------
 
 SETUP = load_setup("icub_v2_7")

@@ -88,6 +88,8 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
+        hangs: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts, the
+            sole hangs in the air, and its landing can hardly move any more.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = False
+        self._is_active = self._is_catching = self.catches = self.hangs = False
         self._nominal: _NominalStep | None = None
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
@@ -123,11 +125,13 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        config, is_believed = self._config, self._is_believed(state)
+        config, is_believed, self.hangs = self._config, self._is_believed(state), False
         index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
         distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if not reference.is_double_support and index < len(plan.landings):
+            side = plan.landings[index].footstep.side
+            self.hangs = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
@@ -417,6 +421,13 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
     twist = foot.twist.copy()
     twist[2:5] += rate[2], rate[0], rate[1]
     return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
+
+
+def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
+    """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
+    swing = reference.foot(side)
+    way = (swing.position - reference.foot(side.other).position)[:2]
+    return bool(swing.twist[2] < 0.0 and error @ way < 0.0)
 
 
 def _speed(plan: WalkingPlan, index: int) -> float:
