@@ -137,8 +137,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     for part in (
         "<h1>iCub v2.7</h1>",
         "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal",
-        " --push chest,0,130,0,6,0.1",
-        "push of 130 N on chest",
+        " --push torso,0,130,0,6,0.1",
+        "push of 130 N on torso",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
