@@ -1,5 +1,6 @@
 """What the tests of several rooms share."""
 
+import gc
 from functools import lru_cache
 
 import pytest
@@ -18,6 +19,16 @@ def description_of(name: str) -> RobotDescription:
 @lru_cache
 def model_of(name: str) -> IdynTreeModel:
     return IdynTreeModel(description_of(name))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_heap():
+    """Leave what exists already out of later garbage collections, of which a walk makes four.
+
+    Thousands of collected tests are 0.3 s in each of them, a third of all that a walk takes.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanningError, Side, freeze_arrays, so3
+from gradiva.common import NDArray, PlanarPose, PlanningError, Side, freeze_arrays, so3
 from gradiva.contacts import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
@@ -39,6 +39,11 @@ class FootPose:
         if self.normal == UP:
             return ContactPlane(self.z)
         return ContactPlane.through(self.x, self.y, self.z, self.normal)
+
+    @property
+    def planar(self) -> PlanarPose:
+        """Place and heading, seen from above."""
+        return PlanarPose(self.x, self.y, self.yaw)
 
     def on(self, plane: ContactPlane) -> FootPose:
         """Return the pose of the same place and heading on a contact plane."""

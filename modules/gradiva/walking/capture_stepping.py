@@ -6,14 +6,17 @@ import math
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, RobotState, Side, SoleRectangle, WalkingReference
+from gradiva.common import NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import CaptureStep, FootPose, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, interpreted
-from gradiva.simplified_model import RunningStep, StepAdaptationConfig, StepAdapter
+from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig
 from gradiva.walking.plan_follower import planned_polygon
+from gradiva.walking.reactive_stepping import shortest_support, step_adapter
 
 _BELIEVED = 2  # ticks in a row in which the DCM has to be outside
 _SHIFTS = 5  # durations of the shift of the ZMP that are tried
+_SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foot that the push has unloaded
+_LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
 class CaptureStepping:
@@ -50,10 +53,10 @@ class CaptureStepping:
         """
         self._config, self._planner, self._sole = config, planner, sole
         limits = planner.config
-        width = max(limits.min_step_width, limits.min_feet_distance)
-        reach = config.reach * limits.max_feet_distance
-        self._adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
-        self._shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
+        self._adapter = step_adapter(config, limits, sole, compiler)
+        self._shortest = shortest_support(config, limits)
+        duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+        self._double_support = duration - limits.single_support(duration)
         margin = config.standing_margin
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
         self.reset()
@@ -82,65 +85,80 @@ class CaptureStepping:
 
     def _is_outside(self, state: RobotState, reference: WalkingReference) -> bool:
         """Return whether the DCM leaves the soles whatever the ankles do, but is not lost yet."""
-        lag = reference.dcm.divergence_rate * self._config.zmp_lag
-        kappa = lag / (1.0 + lag)
+        kappa = self._lag_fraction(reference)
         reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
         polygon = planned_polygon(reference, self._inner_sole)
-        return 0.0 < polygon.distance(reached) < self._config.lost_distance
+        return 0.0 < polygon.distance(reached) < _LOST
+
+    def _lag_fraction(self, reference: WalkingReference) -> float:
+        """Return κ, [-]."""
+        lag = reference.dcm.divergence_rate * self._config.zmp_lag
+        return lag / (1.0 + lag)
 
     def _step(
         self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
     ) -> tuple[float, CaptureStep]:
-        """Return the step of one foot, after a shift of ``shift`` [s], that catches the robot best, and its cost."""
-        config, limits, time = self._config, self._planner.config, reference.time
-        phase, zeta = plan.phase_at(time), reference.dcm.divergence_rate
+        """Return the cost and the step of one foot, after a shift of ``shift`` [s], that catches the robot best."""
+        phase, lift_off = plan.phase_at(reference.time), reference.time + shift
         foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
-        nominal = CaptureStep(side, foot, time + shift, time + shift + self._shortest)
+        nominal = CaptureStep(side, foot, lift_off, lift_off + self._shortest)
         offset = self._planner.capture_offset(nominal)
-        duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
-        following = duration - limits.single_support(duration)
-        support = stance.zmp_point(side.other, limits.zmp_offset)
-        landed = foot.zmp_point(side, limits.zmp_offset) + offset
-        wanted = support + math.exp(-zeta * (self._shortest + 0.5 * following)) * (landed - support)
+        wanted = self._wanted_dcm(nominal, stance, offset, reference)
         zmp, dcm = self._shifted(state, wanted, shift, reference)
-        adapted = self._adapter.adapt(
-            RunningStep(
-                dcm,
-                zmp,
-                offset,
-                zeta,
-                side,
-                _planar(stance),
-                _planar(foot),
-                self._shortest,
-                self._shortest,
-                config.longest_support * self._shortest,
-                following,
-                reference.foot(side).position[:2],
-                reference.foot(side).twist[:2],
-            )
-        )
-        pose = FootPose(adapted.landing.x, adapted.landing.y, foot.yaw).on(foot.plane)
-        way = math.hypot(pose.x - foot.x, pose.y - foot.y)
+        swing = self._single_support(nominal, stance, offset, reference, dcm, zmp)
+        adapted = self._adapter.adapt(swing)
+        pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
+        touch_down = lift_off + adapted.time_left
+        capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
+        return self._cost(adapted, foot.distance(pose), shift), capture
+
+    def _cost(self, adapted: AdaptedStep, way: float, shift: float) -> float:
+        """Return the cost of a step: its error of the DCM, its way [m] and the time [s] before it, [m²]."""
+        config = self._config
         cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
-        cost += config.shift_weight * shift
-        capture = CaptureStep(
-            side,
-            pose,
-            nominal.lift_off,
-            nominal.lift_off + adapted.time_left,
-            state.dcm_position,
-            state.com_position,
-            zmp,
+        return cost + _SHIFT_WEIGHT * shift
+
+    def _wanted_dcm(
+        self, nominal: CaptureStep, stance: FootPose, offset: NDArray, reference: WalkingReference
+    ) -> NDArray:
+        """Return the DCM at lift-off from which a step in place ends with its offset, [m], shape (2,)."""
+        zmp_offset, duration = self._planner.config.zmp_offset, self._shortest + 0.5 * self._double_support
+        support = stance.zmp_point(nominal.side.other, zmp_offset)
+        landed = nominal.pose.zmp_point(nominal.side, zmp_offset) + offset
+        return support + math.exp(-reference.dcm.divergence_rate * duration) * (landed - support)
+
+    def _single_support(
+        self,
+        nominal: CaptureStep,
+        stance: FootPose,
+        offset: NDArray,
+        reference: WalkingReference,
+        dcm: NDArray,
+        zmp: NDArray,
+    ) -> RunningStep:
+        """Return the single support that begins with a DCM and a ZMP, [m], shape (2,) each."""
+        swing = reference.foot(nominal.side)
+        return RunningStep(
+            dcm_position=dcm,
+            zmp_position=zmp,
+            dcm_offset=offset,
+            natural_frequency=reference.dcm.divergence_rate,
+            side=nominal.side,
+            stance=stance.planar,
+            landing=nominal.pose.planar,
+            time_left=self._shortest,
+            shortest=self._shortest,
+            longest=self._config.longest_support * self._shortest,
+            double_support=self._double_support,
+            swing_position=swing.position[:2],
+            swing_velocity=swing.twist[:2],
         )
-        return cost, capture
 
     def _shifted(
         self, state: RobotState, wanted: NDArray, shift: float, reference: WalkingReference
     ) -> tuple[NDArray, NDArray]:
         """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
-        zeta, lag = reference.dcm.divergence_rate, self._config.zmp_lag
-        growth, kappa = math.exp(zeta * shift), zeta * lag / (1.0 + zeta * lag)
+        growth, kappa = math.exp(reference.dcm.divergence_rate * shift), self._lag_fraction(reference)
         drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
         polygon = planned_polygon(reference, self._sole).shrunk(self._config.sole_margin)
         zmp = polygon.project((drift - wanted) / eta)
@@ -149,7 +167,3 @@ class CaptureStepping:
 
 def _square(vector: NDArray) -> float:
     return float(vector.dot(vector))
-
-
-def _planar(pose: FootPose) -> PlanarPose:
-    return PlanarPose(pose.x, pose.y, pose.yaw)

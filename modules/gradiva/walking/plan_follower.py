@@ -219,7 +219,7 @@ class PlanFollower:
                 self.capture(capture, time)
             elif change is not None:
                 self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
-            self._note_catch(time)
+            self.note_catch(time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
@@ -261,8 +261,8 @@ class PlanFollower:
 
     def _note_aim(self, side: Side, landing: FootPose, target: PlanarPose, time: float) -> None:
         """Remember what layer 2 has moved, and until when the robot is being caught."""
-        self._note_catch(time)
-        last, nominal = self.aimed, PlanarPose(landing.x, landing.y, landing.yaw)
+        self.note_catch(time)
+        last, nominal = self.aimed, landing.planar
         if last is not None and last.side is side and last.nominal is not None:
             nominal = last.nominal
         changes = 1 if last is None else last.changes + 1
@@ -361,7 +361,7 @@ class PlanFollower:
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
     def is_catching(self, time: float) -> bool:
-        """Return whether a step that was moved or made to catch a push is under way, or the one after it."""
+        """Return whether a step that catches a push is under way, or the one after it; see ``note_catch``."""
         return time + TIME_ROUNDING < self._caught_until
 
     def is_recovering(self, time: float) -> bool:
@@ -369,8 +369,8 @@ class PlanFollower:
         walks = not isinstance(self._command, StopCommand | None)
         return not walks and self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
 
-    def _note_catch(self, time: float) -> None:
-        """Remember until when the robot is being caught: to the touch-down after the next one."""
+    def note_catch(self, time: float) -> None:
+        """Remember until when a push at ``time`` [s] is being caught: to the touch-down after the next one."""
         landings = self.present_plan.landings
         self._caught, first = time, landings.after(time)
         self._caught_until = landings.times[min(first + 1, len(landings) - 1)]

@@ -19,12 +19,12 @@ from gradiva.common import (
     altered,
     so3,
 )
-from gradiva.contacts import support_polygon
 from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
+_LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
@@ -78,17 +78,19 @@ class ReactiveStepping:
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
     carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
-    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor in a step whose sole is
-    within ``lift`` of the ground when a push drives the DCM sideways over both soles, nor, with ``ankle_strategy``,
-    while a push over the foot that stands alone leaves the DCM within its sole: no step gets there, and the ankle
-    brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts off later, by
-    at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
+    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor, with
+    ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
+    and the ankle brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts
+    off later, by at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way
+    there.
 
     Attributes:
         mode: What it may change; may be set between ticks.
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
+        hangs: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts, the
+            sole hangs in the air, and its landing can hardly move any more.
     """
 
     def __init__(
@@ -106,20 +108,17 @@ class ReactiveStepping:
             sole: Of the left foot.
             compiler: How the equations become fast.
         """
-        self._config, self._planner = config, planner
-        width, reach = max(planner.min_step_width, planner.min_feet_distance), config.reach * planner.max_feet_distance
-        self._sole = sole
-        self._adapter = StepAdapter(config, sole, planner.zmp_offset, reach, width, compiler)
-        self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
+        self._config, self._planner, self._sole = config, planner, sole
+        self._adapter = step_adapter(config, planner, sole, compiler)
+        self._shortest = shortest_support(config, planner)
         self.mode = config.mode
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = False
+        self._is_active = self._is_catching = self.catches = self.hangs = False
         self._nominal: _NominalStep | None = None
-        self._rests: _NominalStep | None = None  # step that stays as planned: the robot tilts onto its sole
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
@@ -127,36 +126,45 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        config = self._config
-        error, is_believed = state.dcm_position - reference.dcm.position, self._is_believed(state)
-        index, distance = plan.landings.after(reference.time), math.hypot(*error.tolist())
-        speed = _speed(plan, index)
+        config, is_believed, self.hangs = self._config, self._is_believed(state), False
+        index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
+        distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
-        if reference.is_double_support or index == len(plan.landings):
-            self._nominal, self._late = None, 0.0
-            self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
-            self._is_catching = self._is_catching or is_pushed
-            self.catches = self._is_active or is_pushed
-            if self.catches:
-                landings = plan.landings
-                next_stance = None if index == len(landings) else landings[index].footstep.side.other
-                self.catches = next_stance is not None and not self._goes_over_stance(state, reference, next_stance)
-            waiting = None
-            if index == len(plan.landings):  # it stands: the next walk begins without a past
-                self._is_catching, self._waited = False, 0.0
-            elif self._is_catching and self.mode is SteppingMode.PLACE_AND_TIME:
-                waiting = self._wait_for_load(state, reference, plan.landings[index])
-            self._log(None)
-            return waiting
-        step = plan.landings[index]
-        self._is_active = self._is_active or is_pushed
+        if not reference.is_double_support and index < len(plan.landings):
+            side = plan.landings[index].footstep.side
+            self.hangs = is_pushed and not self._is_active and _falls_away(reference, side, error)
+            self._is_active = self._is_active or is_pushed
+            return self._move_landing(state, reference, plan, index, is_believed)
+        self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
+        return self._delay_lift_off(state, reference, plan, index, is_pushed)
+
+    def _move_landing(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_believed: bool
+    ) -> Retarget | None:
+        """Return the change of the running step, that of an index; None: it stays."""
+        step, change = plan.landings[index], None
         self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
         self.catches = self.catches and self._is_active
-        change = None
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
             change = self._change(state, reference, step, self._nominal)
         self._log(step if change is None else _changed(step, change))
+        return change
+
+    def _delay_lift_off(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_pushed: bool
+    ) -> Retarget | None:
+        """Return the delay of the lift-off of the next step, that of an index, in double support; None: it stays."""
+        change, self._nominal, self._late = None, None, 0.0
+        self._is_catching, self.catches = self._is_catching or is_pushed, self._is_active or is_pushed
+        if index == len(plan.landings):  # it stands: the next walk begins without a past
+            self._is_catching, self._waited, self.catches = False, 0.0, False
+        else:
+            step = plan.landings[index]
+            self.catches = self.catches and not self._goes_over_stance(state, reference, step.footstep.side.other)
+            if self._is_catching and self.mode is SteppingMode.PLACE_AND_TIME:
+                change = self._wait_for_load(state, reference, step)
+        self._log(None)
         return change
 
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
@@ -197,33 +205,37 @@ class ReactiveStepping:
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
-        config, time = self._config, reference.time
-        if step.touch_down - time < config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step):
-            return None
         stance = step.footstep.side.other
-        if state.zmp_is_measured and not self._carries(state, stance):
-            return None
-        if self._rests is not nominal and step is nominal.step and self._tilts_onto_sole(state, reference, step):
-            self._rests = nominal
-        if self._rests is nominal:
+        if self._is_too_late(state, reference, step) or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
-        if config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
+        if self._config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
             self.catches = False
             return None
-        running, swing = nominal.running, reference.foot(step.footstep.side)
-        running.shortest, running.longest = self._times(step, nominal, time)
-        running.time_left = max(nominal.step.touch_down - time, running.shortest)
-        running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
-        running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
-        running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
-        adapted = self._adapter.adapt(running)
+        self._write_tick(nominal, state, reference, step)
+        adapted = self._adapter.adapt(nominal.running)
         self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
-        foothold = self._foothold(adapted, step, time)
+        foothold = self._foothold(adapted, step, reference.time)
         if foothold is None:
             return None
         self._changes += 1
         return Retarget((foothold,), state.dcm_position, state.com_position)
+
+    def _write_tick(
+        self, nominal: _NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
+    ) -> None:
+        """Write into the nominal step what changes from tick to tick."""
+        running, swing = nominal.running, reference.foot(step.footstep.side)
+        running.shortest, running.longest = self._times(step, nominal, reference.time)
+        running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
+        running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
+        running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
+        running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
+
+    def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
+        """Return whether the sole lands so soon, or is so near to the ground, that it cannot land elsewhere."""
+        left = step.touch_down - reference.time
+        return left < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step)
 
     def _is_landing(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
         """Return whether the sole comes down and is so near to the ground that it would be dragged along it."""
@@ -231,24 +243,6 @@ class ReactiveStepping:
         if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
             return False
         return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
-
-    def _tilts_onto_sole(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
-        """Return whether the DCM leaves the stance sole sideways, for a swinging one that has hardly left the ground.
-
-        The DCM is over both soles then: the robot tilts onto the other one at once, and back.
-        """
-        side, lift = step.footstep.side, self._config.lift
-        foot, stance = reference.foot(side), reference.foot(side.other)
-        if max(float(state.foot_position(side)[2]), float(foot.position[2])) - step.footstep.pose.z >= lift:
-            return False
-        ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
-        error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
-        edge = (side.sign * self._sole.corners(side.other)[:, 1]).max()
-        if outward @ offset < edge or outward @ error < abs(ahead @ error):
-            return False
-        poses = [(*each.position[:2], so3.yaw(each.rotation)) for each in (foot, stance)]
-        both = support_polygon(poses, (side, side.other), self._sole)
-        return both.contains(state.dcm_position, -self._config.standing_margin)
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -265,20 +259,20 @@ class ReactiveStepping:
         offset = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp) - landing
         rest = np.zeros(2)
         running = RunningStep(
-            dcm.position,
-            zmp,
-            offset,
-            zeta,
-            side,
-            _planar(stance),
-            _planar(pose),
-            left,
-            left,
-            left,
-            double_support,
-            rest,
-            rest,
-            self._config.prediction,
+            dcm_position=dcm.position,
+            zmp_position=zmp,
+            dcm_offset=offset,
+            natural_frequency=zeta,
+            side=side,
+            stance=stance.planar,
+            landing=pose.planar,
+            time_left=left,
+            shortest=left,
+            longest=left,
+            double_support=double_support,
+            swing_position=rest,
+            swing_velocity=rest,
+            dcm_age=self._config.prediction,
         )
         return _NominalStep(step, running)
 
@@ -306,7 +300,7 @@ class ReactiveStepping:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
         x, y = state.dcm_position.tolist()
         last, self._last_dcm = self._last_dcm, (x, y)
-        return last is None or math.hypot(x - last[0], y - last[1]) <= self._config.largest_jump
+        return last is None or math.hypot(x - last[0], y - last[1]) <= _LARGEST_JUMP
 
     def _log(self, step: PlannedStep | None) -> None:
         """Log the running step; None: both feet stand. The log of the last tick stays where nothing has changed."""
@@ -318,9 +312,22 @@ class ReactiveStepping:
         if step is None or nominal is None:
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return
-        poses = _planar(nominal.footstep.pose), _planar(step.footstep.pose)
+        poses = nominal.footstep.pose.planar, step.footstep.pose.planar
         delay = step.touch_down - nominal.touch_down + self._late
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
+
+
+def step_adapter(
+    config: StepAdaptationConfig, planner: PlannerConfig, sole: SoleRectangle, compiler: Compiler = interpreted
+) -> StepAdapter:
+    """Return the law with the limits that the planner has for its own steps; ``sole`` is the left one."""
+    width = max(planner.min_step_width, planner.min_feet_distance)
+    return StepAdapter(config, sole, planner.zmp_offset, config.reach * planner.max_feet_distance, width, compiler)
+
+
+def shortest_support(config: StepAdaptationConfig, planner: PlannerConfig) -> float:
+    """Return the shortest single support of an adapted step, [s]."""
+    return max(config.shortest_support, planner.single_support(planner.min_step_duration))
 
 
 class SoleLevelling:
@@ -417,6 +424,13 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
     return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
 
 
+def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
+    """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
+    swing = reference.foot(side)
+    way = (swing.position - reference.foot(side.other).position)[:2]
+    return bool(swing.twist[2] < 0.0 and error @ way < 0.0)
+
+
 def _speed(plan: WalkingPlan, index: int) -> float:
     """Return the larger one of the commanded speeds at the step of an index and at the one before, [m/s]."""
     steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
@@ -429,7 +443,3 @@ def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
     pose = foothold.pose or step.footstep.pose
     touch_down = step.touch_down if foothold.touch_down is None else foothold.touch_down
     return replace(step, footstep=replace(step.footstep, pose=pose), touch_down=touch_down)
-
-
-def _planar(pose: FootPose) -> PlanarPose:
-    return PlanarPose(pose.x, pose.y, pose.yaw)
