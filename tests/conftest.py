@@ -8,8 +8,7 @@ import pytest
 from gradiva.robot_model import IdynTreeModel, RobotDescription
 from gradiva.setup import GccCompiler, cache_folder, load_robot
 
-ROBOTS_WITH_PORTS = ("icub_v2_7", "icub_v3", "talos")
-ROBOTS = ("g1", *ROBOTS_WITH_PORTS)
+ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
 
 
 @lru_cache

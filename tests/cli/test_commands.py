@@ -225,7 +225,6 @@ def test_wrong_input_is_one_line_and_status_two(capsys):
         ["module", "walkin", "--robot", "talos"],
         ["module", "walking"],
         ["module", "walking", "--robot", "unknown"],
-        ["module", "walking", "--robot", "g1"],  # has no ports
         ["joypad", "--robot", "unknown"],
         ["module", "walking", "--robot", "icub_v2_7", "--sped", "1"],
         ["module", "walking", "--robot", "icub_v2_7", "--from", "nowhere.toml"],

@@ -111,7 +111,7 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
-    pushes = "--push", "chest,0,130,0,6,0.1", "--push", "chest,0,5,0,60,0.3"
+    pushes = "--push", "torso,0,130,0,6,0.1", "--push", "chest,0,5,0,60,0.3"
     status, out, err = gradiva("walk", *pushes, "--json", "-")
     result = json.loads(out)
     assert status == 1
@@ -123,11 +123,13 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.0")
     assert "first sign: DCM error" in err
     assert "next    " in err
-    assert "before it, a push of 130 N on chest from 6.00 to 6.10 s" in result["reason"]
+    assert "before it, a push of 130 N on torso from 6.00 to 6.10 s" in result["reason"]
     assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
     sign = float(re.search(r"first sign: .*? at (\d+\.\d\d) s", result["reason"])[1])
     record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))
     assert np.abs(record.log.times - sign).min() < 0.006  # the times of the log, rounded
+    assert record.first_sign() == pytest.approx(sign, abs=0.006)
+    assert record.pushes() == [(6.0, 6.1)]  # the walk has not seen the other one
     motion = Motion.read(record, load_robot("icub_v2_7"))
     assert (motion.times[0], motion.times[-1]) == pytest.approx((record.log.times[0], record.log.times[-1]), abs=0.04)
     assert motion.times[0] < 6.0 < sign < motion.times[-1]  # the push begins at 6 s of the same clock
@@ -135,8 +137,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     for part in (
         "<h1>iCub v2.7</h1>",
         "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal",
-        " --push chest,0,130,0,6,0.1",
-        "push of 130 N on chest",
+        " --push torso,0,130,0,6,0.1",
+        "push of 130 N on torso",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page

@@ -22,9 +22,9 @@ from gradiva.walking import SteppingLog
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "iCub v2.7 walks forward at 0.19 m/s: 16 steps"),
-        ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s:"),
-        ({"lateral": 0.05}, "walks to the left at 0.05 m/s:"),
+        ({}, "iCub v2.7 walks forward at 0.19 m/s for 10 s: 16 steps in 13.0 s from stand to stand, dcm"),
+        ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s for 10 s:"),
+        ({"lateral": 0.05}, "walks to the left at 0.05 m/s for 10 s:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
         ({"goal": "1,0.5,-0.1"}, "walks to (1, 0.5) m, heading 0°:"),
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),

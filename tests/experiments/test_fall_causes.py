@@ -327,6 +327,14 @@ def test_a_push_is_named_by_its_own_force_not_by_that_of_a_foot_that_lands_after
     assert re.fullmatch(r"a push of about 100 N to the right at 5\.\d\d s", cause.text)
 
 
+@pytest.mark.parametrize(("gain", "is_advised"), [(1.1, True), (2.0, False), (math.inf, False)])
+def test_a_gain_that_is_set_or_that_nothing_reads_is_not_advised(gain, is_advised):
+    walk = healthy_walk()
+    speed = 100.0 / ROBOT.mass * np.clip(TIMES - 5.1, 0.0, 0.1)
+    pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, -1.0, 0.0]))
+    assert ("dcm_controller.proportional_gain up to 2" in cause_of(pushed, dcm_gain=gain).advice) is is_advised
+
+
 def test_a_step_that_lands_hard_long_before_the_push_is_not_named():
     walk = healthy_walk()
     landing, push = (

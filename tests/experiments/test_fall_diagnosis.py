@@ -218,7 +218,7 @@ def test_a_log_of_three_ticks_can_be_read():
 
 @pytest.mark.parametrize(("tilt", "outcome"), [(0.58, "fell"), (0.1, "stopped")])
 def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, tilt, outcome):
-    monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, ()))
+    monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, None, ()))
     leaning = SimpleNamespace(base_rotation=so3.exp(np.array([tilt, 0.0, 0.0])))
     walk = SimpleNamespace(
         controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost", safety_events=()),
@@ -240,6 +240,7 @@ def test_a_diagnosis_says_cause_and_first_sign_and_gives_both_with_the_advice_to
         "text": "the ground slopes",
         "advice": "walk where it is flatter",
         "first_sign": "DCM error 7 cm at 5.36 s, while the right foot carried the robot",
+        "first_sign_s": pytest.approx(5.36),
     }
 
 
@@ -247,4 +248,5 @@ def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empt
     cause = Cause(None, "not found among push, slope", "a lower --speed")
     diagnosis = diagnose(SignalLog(), causes=lambda onset: cause)
     assert str(diagnosis) == "; cause: not found among push, slope"
-    assert (diagnosis.as_table()["cause"], diagnosis.as_table()["advice"]) == (None, "a lower --speed")
+    table = diagnosis.as_table()
+    assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "a lower --speed", None)

@@ -126,7 +126,7 @@ def test_the_record_keeps_what_a_trial_found(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("directions", {"seeds": 3}, "--seeds is no choice of the experiment directions"),
+        ("directions", {"seeds": 3}, "--seeds is no choice of the experiment directions, its options: --robot, "),
         ("plant", {"plants": (Plant.ROBOT,)}, "--plant is no choice of the experiment plant"),
         ("directions", {"robots": ("icub_v3", "talos")}, "--robot is no choice of the experiment directions"),
         (

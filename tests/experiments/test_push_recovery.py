@@ -176,8 +176,8 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     ]
     assert [round(row["value"] / unit) for row in cells] == [5, 8, 5, 8, 7, 7, 7, 7]
     assert [row["outcome"] for row in cells] == ["measured"] * 4 + ["met", "missed"] * 2
-    shares = [f"no less than off, {share} of the pendulum's" for share in (0.8, 0.5)]
-    assert [row["asked"] for row in cells] == ["as found"] * 4 + shares * 2
+    asked = [f"no less than off, {fraction} of the pendulum's" for fraction in (0.8, 0.5)]
+    assert [row["asked"] for row in cells] == ["as found"] * 4 + asked * 2
     assert cells[0]["paper"] < cells[4]["paper"] / 1.2  # a pendulum with its ankle, and with adapted steps
     assert cells[0]["falls"] == [f"{6 * unit:.1f} N·s: base height"]
     assert round(total["value"] / unit) == 28

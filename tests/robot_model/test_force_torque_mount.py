@@ -6,10 +6,10 @@ import pytest
 from gradiva.common import GRAVITY, ModelError
 from gradiva.robot_model import ForceTorqueMount, ForceTorquePort, IdynTreeModel, fixed_rotation, force_torque_mount
 from gradiva.setup import load_robot
-from tests.conftest import ROBOTS_WITH_PORTS
+from tests.conftest import ROBOTS
 
 
-@pytest.fixture(scope="module", params=ROBOTS_WITH_PORTS)
+@pytest.fixture(scope="module", params=ROBOTS)
 def model(request):
     return IdynTreeModel(load_robot(request.param))
 

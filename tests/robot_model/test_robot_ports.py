@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.robot_model import Environment, IdynTreeModel, MeasuredWrench, RobotPorts
-from tests.conftest import ROBOTS_WITH_PORTS, description_of
+from tests.conftest import ROBOTS, description_of
 
 
 def ports_of(name: str) -> RobotPorts:
@@ -13,7 +13,7 @@ def ports_of(name: str) -> RobotPorts:
     return ports
 
 
-@pytest.mark.parametrize("name", ROBOTS_WITH_PORTS)
+@pytest.mark.parametrize("name", ROBOTS)
 def test_every_sensor_measures_in_a_frame_of_the_model(name):
     model, ports = IdynTreeModel(description_of(name)), ports_of(name)
     inertial = [sensor for server in ports.inertial_servers for sensor in server.sensors]
@@ -24,7 +24,8 @@ def test_every_sensor_measures_in_a_frame_of_the_model(name):
 def test_the_boards_have_the_joints_of_the_gazebo_plugins_in_their_order():
     assert ports_of("icub_v2_7").boards["torso"] == ("torso_yaw", "torso_roll", "torso_pitch")
     assert ports_of("icub_v3").boards["torso"] == ("torso_yaw", "torso_pitch", "torso_roll")
-    assert {name: len(ports_of(name).joints) for name in ROBOTS_WITH_PORTS} == {
+    assert {name: len(ports_of(name).joints) for name in ROBOTS} == {
+        "g1": 29,
         "icub_v2_7": 32,
         "icub_v3": 32,
         "talos": 32,

@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
@@ -16,10 +17,13 @@ from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import drawn_values, heading, number, tiles
 from gradiva.telemetry.time_plots import (
     plot_attitude,
+    plot_dcm,
     plot_deflections,
     plot_drift,
     plot_external_wrench,
+    plot_forces,
     plot_leg_torques,
+    plot_zmp,
 )
 
 EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
@@ -294,6 +298,19 @@ def test_the_simulated_push_is_drawn_beside_its_estimate():
     assert len(figure.axes[0].lines) == 5  # zero, three estimates, the true force along y
     alone = plot_external_wrench(WalkRecord(SignalLog.from_arrays(times, signals), JOINTS))
     assert len(alone.axes[0].lines) == 4
+
+
+@pytest.mark.parametrize("draw", [plot_dcm, plot_zmp, plot_forces])
+def test_pushes_and_the_first_sign_of_a_fall_are_marked_in_each_panel(log, draw):
+    marks = {"push_times_s": [[2.0, 2.1], [4.0, 99.0], [60.0, 60.1]], "diagnosis": {"first_sign_s": 2.25}}
+    figure = draw(WalkRecord(log, JOINTS, walk_result() | marks))
+    end = log.times[-1]
+    for axis in figure.axes:
+        spans = [patch for patch in axis.patches if isinstance(patch, Rectangle)]
+        assert [(span.get_x(), span.get_width()) for span in spans] == [(2.0, pytest.approx(0.1)), (4.0, end - 4.0)]
+        assert axis.lines[-1].get_xdata() == [2.25, 2.25]
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-2:] == ["push", "first sign"]
+    assert not draw(WalkRecord(log, JOINTS, walk_result())).axes[0].patches
 
 
 def test_the_extreme_values_that_the_seed_drew_are_shown_the_farthest_first():

@@ -181,12 +181,20 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
 
 @pytest.mark.walk
 @pytest.mark.parametrize("tilts", [False, True])
-def test_the_trunk_saves_a_robot_from_a_push_over_the_stance_foot_early_in_a_step_which_no_step_catches(tilts):
-    case = PushedCase("icub_v2_7", Plant.IDEAL, ControlMode.POSITION, 0.1, SteppingMode.PLACE_AND_TIME, "dcm")
+@pytest.mark.parametrize(
+    ("robot", "phase", "force"),
+    [
+        ("icub_v2_7", "early", (0.0, 62.8)),  # over the stance foot: no step catches it
+        ("icub_v3", "late", (-98.0, 170.0)),
+        ("g1", "middle", (0.0, -133.0)),
+    ],
+)
+def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase, force, tilts):
+    case = PushedCase(robot, Plant.IDEAL, ControlMode.POSITION, 0.1, SteppingMode.PLACE_AND_TIME, "dcm")
     pushed = PushedWalk(case.trial(0, ExperimentOptions(settings=() if tilts else UPRIGHT)))
-    pushed.advance("early")
+    pushed.advance(phase)
     walk, found = pushed.walk, []
-    walk.robot.push(Push(walk.setup.robot.torso_frame, (0.0, 62.8, 0.0), walk.time, 0.1))
+    walk.robot.push(Push(walk.setup.robot.torso_frame, (*force, 0.0), walk.time, 0.1))
     end = walk.time + 4.0
     while walk.time < end and not walk.is_down:
         walk.tick()
@@ -194,5 +202,6 @@ def test_the_trunk_saves_a_robot_from_a_push_over_the_stance_foot_early_in_a_ste
             found.append(walk.layers.hip_strategy.tilt)
     assert walk.is_down != tilts
     if tilts:
-        assert np.array(found)[:60, 1].max() == pytest.approx(CONFIG.sideways)  # to the left, as the push
+        sideways = np.array(found)[:60, 1] * np.sign(force[1])
+        assert sideways.max() == pytest.approx(walk.setup.walking.hip_strategy.sideways)  # as the push
         assert np.abs(found[-1]).max() < 0.02

@@ -109,7 +109,7 @@ def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(r
         walk.controller.walk(VelocityCommand(0.15, duration=10.0))
         time, touch_down = (phase_times(walk.controller.plan)[phase] for phase in ("late", "touch_down"))
         walk.robot.push(Push(walk.setup.robot.torso_frame, (-110.0, 0.0, 0.0), time, 0.1))
-        assert walk.run_until(lambda end=touch_down: walk.time > end - 1e-9, 20.0)
+        assert walk.run_until(lambda walk=walk, end=touch_down: walk.time > end - 1e-9, 20.0)
         assert walk.log.stepping.changes == 0
         heights[mode] = walk.robot.truth().right_foot_position[2]
     assert heights["off"] > 0.007, "the robot tips on its heel"

@@ -189,7 +189,9 @@ def test_a_stop_at_any_time_ends_standing_on_both_feet(ready, when):
     walk.controller.stop()
     with pytest.raises(StateError, match="while stopp"):
         walk.controller.walk(VelocityCommand(0.1))
+    assert walk.controller.reason == "closing the feet"
     assert walk.run_until(lambda: walk.controller.state is WalkingState.STOPPED, 5.0)
+    assert walk.controller.reason == "stopped as commanded, both feet on the ground"
     assert walk.run(1.5)
     assert_stands_on_both_feet(walk)
     with pytest.raises(StateError, match="prepare the robot again"):
@@ -202,10 +204,12 @@ def test_a_pause_stands_and_a_new_goal_goes_on(ready):
     assert walk.run(2.5)
     walk.controller.pause()
     assert walk.run_until(lambda: walk.controller.state is WalkingState.PAUSED, 5.0)
+    assert walk.controller.reason == "paused as commanded, both feet on the ground"
     assert walk.run(1.0)
     first = assert_stands_on_both_feet(walk)
     assert walk.follow(VelocityCommand(0.25, duration=3.0))
     assert assert_stands_on_both_feet(walk)[0] > first[0] + 0.3
+    assert walk.controller.reason == "the plan is done, both feet on the ground"
 
 
 def test_the_robot_is_prepared_from_another_posture(compiler):

@@ -56,7 +56,11 @@ Path = Annotated[
 ]
 Duration = Annotated[
     float | None,
-    _where("S", f"Of a velocity, {DEFAULT_DURATION:g} by default; of a goal or path, the longest allowed."),
+    _where(
+        "S",
+        f"Of a velocity, its ramps included, {DEFAULT_DURATION:g} by default; the first shift of load, the closing step"
+        " and standing come on top. Of a goal or path, the longest allowed.",
+    ),
 ]
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
@@ -91,7 +95,8 @@ Slope = Annotated[
 Pushes = Annotated[
     list[str] | None,
     _what(
-        text="Newtons in world and seconds; the walk starts at about 3 s, on soft ground at 1 s.",
+        text="Newtons in world and seconds; torso is the trunk of any robot; the walk starts at about 3 s, on soft"
+        " ground at 1 s.",
         metavar="LINK,FX,FY,FZ,START,DURATION",
     ),
 ]

@@ -36,7 +36,7 @@ from gradiva.experiments import (
     save_walk,
     slope_note,
 )
-from gradiva.planner import WalkingPlan
+from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind, ground_name
@@ -251,10 +251,18 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     kind = request.setup.simulation.ground.kind
     ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
     return (
-        f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
-        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground},"
+        f"{request.setup.robot.title} walks {request.command}{_for_how_long(request.command)}:"
+        f" {steps} step{'s' * (steps != 1)} in {plan.end_time - plan.start_time:.1f} s from stand to stand,"
+        f" {tick.model} with {tick.control} control{ground},"
         f" {request.setup.plant} plant{_bending(request.setup)}"
     )
+
+
+def _for_how_long(command: Command) -> str:
+    """Return the duration that is commanded, without shift of load, closing step and standing; else nothing."""
+    if isinstance(command, VelocityCommand) and command.duration is not None:
+        return f" for {command.duration:g} s"
+    return ""
 
 
 def _bending(setup: Setup) -> str:

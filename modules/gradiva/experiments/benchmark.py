@@ -97,7 +97,7 @@ class BenchmarkSize:
 
 
 FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0, 5)
-QUICK = BenchmarkSize(3.0, 0.5, 2, 4, 400, 500, 1000, 0.5, 1.0, 2)
+QUICK = BenchmarkSize(3.0, 0.5, 1, 4, 400, 500, 1000, 0.5, 0.4, 2)
 
 
 def run_benchmark(

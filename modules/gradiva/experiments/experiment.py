@@ -281,7 +281,8 @@ class Experiment:
             raise ConfigError(f"--robot is no choice of the experiment {self.name}, which {which}")
         for name, option in options.chosen.items():
             if name not in self.takes and not (name == "plants" and self.plants):
-                raise ConfigError(f"--{option} is no choice of the experiment {self.name}, which has its own")
+                chosen = ", ".join(self.options) or "--quick alone"
+                raise ConfigError(f"--{option} is no choice of the experiment {self.name}, its options: {chosen}")
         options = replace(options, plants=options.plants or self.plants)
         folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
         return self.within(folder, options, pool, report)

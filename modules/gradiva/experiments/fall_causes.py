@@ -53,6 +53,7 @@ _SUSTAINED = 0.2  # [s] over which the force of a long push is averaged
 _LEANED_ON = 0.05  # [-] of the weight: average of a long push; 0.08 of 40 N on iCub v3, walks before they fall: 0.02
 _STEADY = 0.7  # [-] of this average, below which the force never falls; that of a foot that tips grows
 _LOUDER_ON_AVERAGE = 2.0  # [-] than the largest average before
+_GOOD_DCM_GAIN = 2.0  # [-] of the instantaneous law, against pushes
 _MAPS = "gradiva experiment push_recovery maps the largest pushes"
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
 _JUST_BEFORE = 1.2  # [s] before the first sign, where a push is looked for first: an early step that lands hard is none
@@ -121,7 +122,7 @@ class FallEvidence:
             feed-forward undoes it, [s], shape (n,).
         stepping: What step adaptation may change; of the advice alone, like the next.
         models_soft_ground: Whether torque control has its model of soft ground.
-        model: Name of the law that balances.
+        dcm_gain: Of the instantaneous law, [-]; infinite where another one balances.
     """
 
     walk: MeasuredWalk
@@ -134,7 +135,7 @@ class FallEvidence:
     servo_lag: NDArray | float = 0.0
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False
-    model: str = "dcm"
+    dcm_gain: float = math.inf
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -485,8 +486,8 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
         advice = [f"the {stance} foot carried the robot, and legs do not cross to step to this side: {_MAPS}"]
     else:
         advice = [_limit_of_steps(evidence.log, begin) if is_set else "--step-adaptation place_and_time steps aside"]
-    if evidence.model == "dcm":
-        advice.append("dcm_controller.proportional_gain up to 2 withstands more with a good IMU")
+    if evidence.dcm_gain < _GOOD_DCM_GAIN:
+        advice.append(f"dcm_controller.proportional_gain up to {_GOOD_DCM_GAIN:g} withstands more with a good IMU")
     return Cause(CauseKind.PUSH, text, "; ".join(advice))
 
 

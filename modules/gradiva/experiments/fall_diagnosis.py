@@ -29,6 +29,7 @@ from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import Setup, load_robot
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
+from gradiva.walking import WalkingConfig
 
 _DEGREES = 180.0 / np.pi
 _LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
@@ -88,11 +89,13 @@ class Diagnosis:
 
     Attributes:
         first_sign: The quantity that left its healthy range first, with value, time and support phase; empty if none.
+        first_sign_time: Of the log, [s]; None if there is none.
         cause: Inferred from the measurements; None where they name none.
         pushes: That the simulation was configured with and that acted shortly before.
     """
 
     first_sign: str
+    first_sign_time: float | None
     cause: Cause | None
     pushes: tuple[Push, ...]
 
@@ -110,6 +113,7 @@ class Diagnosis:
             "text": cause.text if cause else None,
             "advice": cause.advice if cause else None,
             "first_sign": self.first_sign or None,
+            "first_sign_s": self.first_sign_time,
         }
 
 
@@ -128,9 +132,10 @@ def diagnose(
         causes: Looks for the cause, given when the first sign was; None: it is not looked for.
     """
     row, sign = _first_sign(log)
-    onset = end if row is None else float(log.times[row])
+    time = None if row is None else float(log.times[row])
+    onset = end if time is None else time
     before = tuple(push for push in pushes if push.start <= onset <= push.end + _RECENT)
-    return Diagnosis(sign, causes(onset) if causes else None, before)
+    return Diagnosis(sign, time, causes(onset) if causes else None, before)
 
 
 def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
@@ -151,7 +156,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             *(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup)),
             stepping=walk.setup.walking.step_adaptation.mode,
             models_soft_ground=walk.setup.walking.knows_soft_ground,
-            model=walk.setup.walking.walking.model,
+            dcm_gain=_dcm_gain(walk.setup.walking),
         )
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
@@ -253,6 +258,11 @@ def servo_lag(setup: Setup) -> NDArray:
     if setup.walking.walking.control is not ControlMode.POSITION:
         return law.lag
     return (1.0 - config.velocity) * law.lag + config.hold * setup.walking.walking.period
+
+
+def _dcm_gain(config: WalkingConfig) -> float:
+    """Return the gain of the instantaneous law, [-]; infinite where another law balances."""
+    return config.dcm_controller.proportional_gain if config.walking.model == "dcm" else math.inf
 
 
 def _speed_ahead(walk: SimulatedWalk) -> float:

@@ -332,6 +332,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "pushes": [str(push) for push in setup.simulation.pushes],
+        "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),
         "legs": {str(side): list(robot.joint_groups[f"{side}_leg"].joints) for side in Side},

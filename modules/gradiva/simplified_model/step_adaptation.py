@@ -50,7 +50,6 @@ class StepAdaptationConfig:
         longest_wait: Delay of a lift-off at most, [s].
         standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
         unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
-        shift_weight: On that time, [m²/s].
         recovery_time: For which soles are kept level after the last DCM error of a robot that stands, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         tipping_margin: The same from toe and heel, while landings are chosen, [m].
@@ -69,8 +68,6 @@ class StepAdaptationConfig:
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
-        largest_jump: Change of the DCM from tick to tick that is believed, [m].
-        lost_distance: Distance of the DCM from the soles of a robot that stands, beyond which it does not step, [m].
     """
 
     mode: SteppingMode
@@ -95,7 +92,6 @@ class StepAdaptationConfig:
     longest_wait: float
     standing_margin: float
     unloading: float
-    shift_weight: float
     recovery_time: float
     sole_margin: float
     tipping_margin: float
@@ -114,8 +110,6 @@ class StepAdaptationConfig:
     sole_leak_time: float
     highest: float
     steepest: float
-    largest_jump: float
-    lost_distance: float
 
     def __post_init__(self) -> None:
         may_be_zero = (
@@ -130,7 +124,6 @@ class StepAdaptationConfig:
             "sole_height_gain",
             "sole_integral_gain",
             "stance_tilt_gain",
-            "shift_weight",
             "prediction",
             "standing_margin",
             "longest_wait",

@@ -88,7 +88,7 @@ class MujocoRobot:
         self._build_drives()
         self._build_sensors()
         self._build_watch(posture)
-        self._pusher = Pusher(self._tree, self._model)
+        self._pusher = Pusher(self._tree, self._model, description.torso_frame)
         for push in config.pushes:
             self.push(push)
         for fault in config.faults:

@@ -11,13 +11,16 @@ import numpy as np
 from gradiva.common import ConfigError, ModelError, NDArray, so3
 from gradiva.simulation.rigid_tree import RigidTree
 
+TORSO = "torso"
+"""Link of a push on the torso frame of the robot, whatever its model calls it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Push:
     """A constant force at the centre of mass of a link, and a torque.
 
     Attributes:
-        link: Of the model.
+        link: Of the model; `TORSO` for the torso frame of any robot.
         force: World, [N].
         start: [s].
         duration: [s].
@@ -59,9 +62,8 @@ class _Action:
 class Pusher:
     """Knows where on its rigid body each push acts; the first to write ``data.xfrc_applied`` in each step."""
 
-    def __init__(self, tree: RigidTree, model: mujoco.MjModel) -> None:
-        self._tree = tree
-        self._model = model
+    def __init__(self, tree: RigidTree, model: mujoco.MjModel, torso_frame: str) -> None:
+        self._tree, self._model, self._torso_frame = tree, model, torso_frame
         self._actions: list[_Action] = []
 
     def add(self, push: Push) -> None:
@@ -70,17 +72,23 @@ class Pusher:
         Raises:
             ModelError: The model has no such link.
         """
+        frame = self._frame(push.link)
         try:
-            body = self._tree.body_of(push.link)
+            body = self._tree.body_of(frame)
         except ModelError as error:
-            raise ModelError(f"push on '{push.link}': {error}") from None
-        inertial = body.inertials.get(push.link)
-        point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
+            raise ModelError(f"push on '{push.link}': {error}; '{TORSO}' is its {self._torso_frame}") from None
+        inertial = body.inertials.get(frame)
+        point = body.frames[frame][:3, 3] if inertial is None else inertial.centre
         first = round(push.start / self._model.opt.timestep)
         steps = range(first, first + round(push.duration / self._model.opt.timestep))
         arm = point - body.inertial.centre
         number = self._model.body(body.name).id
         self._actions.append(_Action(steps, number, np.array(push.force), np.array(push.torque), arm))
+
+    def _frame(self, link: str) -> str:
+        """Return the frame of the model that a push names; a link of the model that is called `TORSO` is that link."""
+        is_in_model = any(link in body.frames for body in self._tree.bodies)
+        return self._torso_frame if link == TORSO and not is_in_model else link
 
     def wrench(self, data: mujoco.MjData, step: int, com_position: NDArray) -> NDArray:
         """Return the pushes of a physics step in sum: force, and moment about the CoM, world, [N, N·m], shape (6,)."""

@@ -27,12 +27,14 @@ INK = "#22262b"
 MUTED = "#6d7580"
 GRID = "#e6e9ed"
 WARNING = "#c8302b"
+PUSH = "#f3c1bd"
 
 HALF_WIDTH = 5.9  # inch, one of two columns
 FULL_WIDTH = 12.1  # inch, both columns
 _PANEL_HEIGHT = 1.05  # inch
 _TOP, _BOTTOM, _LEFT, _RIGHT, _GAP = 0.42, 0.42, 0.52, 0.1, 0.26  # inch
 _BUCKETS = 500  # per line: one a pixel of a column
+_WIDE_LEGEND = 4  # entries, of which more get less space each
 
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -100,7 +102,10 @@ def legend(figure: Figure, axis: Axes) -> None:
     handles, labels = axis.get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))  # one entry for lines of one name
     place = (1.0 - _RIGHT / figure.get_figwidth(), 1.0)
-    figure.legend(named.values(), named, loc="upper right", bbox_to_anchor=place, ncols=len(named), borderaxespad=0.1)
+    narrow = {"columnspacing": 1.0, "handlelength": 1.3} if len(named) > _WIDE_LEGEND else {}
+    figure.legend(
+        named.values(), named, loc="upper right", bbox_to_anchor=place, ncols=len(named), borderaxespad=0.1, **narrow
+    )
 
 
 def line(axis: Axes, times: NDArray, samples: NDArray, colour: str, label: str = "", width: float = 1.3) -> None:
@@ -123,6 +128,22 @@ def reference(axis: Axes, times: NDArray, samples: NDArray, label: str = "") -> 
 def zero(axis: Axes) -> None:
     """Draw the zero line of a panel."""
     axis.axhline(0.0, color=MUTED, linewidth=0.7)
+
+
+def mark(axis: Axes, pushes: Sequence[tuple[float, float]], first_sign: float | None, label: bool = False) -> None:
+    """Mark from when to when the robot was pushed, [s], and when the first sign of its fall was, [s].
+
+    Args:
+        axis: Over time.
+        pushes: Begin and end of each.
+        first_sign: None where there was none.
+        label: Whether the legend names them.
+    """
+    for begin, end in pushes:
+        axis.axvspan(begin, end, color=PUSH, linewidth=1.0, zorder=0.5, label="push" if label else None)
+    if first_sign is not None:
+        text = "first sign" if label else None
+        axis.axvline(first_sign, color=WARNING, linewidth=1.0, dashes=(1.0, 1.2), zorder=0.6, label=text)
 
 
 def shade(axis: Axes, times: NDArray, where: BoolArray | None, colour: str = BAND) -> None:

@@ -238,7 +238,7 @@ def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
 
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
-    KeyFigure("duration_s", "duration", "s", 1.0, 1),
+    KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
     KeyFigure("commanded_speed_mps", "commanded speed", "m/s", 1.0, 3),
     KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),

@@ -23,6 +23,7 @@ from gradiva.telemetry.plot_style import (
     ZMP,
     legend,
     line,
+    mark,
     panels,
     reference,
     shade,
@@ -82,8 +83,7 @@ def plot_zmp(record: WalkRecord) -> Figure:
         reference(axis, times, desired[:, column], "commanded")
         axis.set_ylim(*_range_of(desired[:, column], measured[:, column]))
     line(axes[2], times, _distance_mm(measured, desired), ZMP, width=1.0)
-    legend(figure, axes[0])
-    return figure
+    return _named(figure, axes[0], record)
 
 
 def plot_stepping(record: WalkRecord) -> Figure:
@@ -224,7 +224,15 @@ def _draw_both(
 def _finish(figure: Figure, axes: list[Axes], record: WalkRecord, legend_axis: Axes | None = None) -> Figure:
     for axis in axes:
         shade(axis, record.log.times, record.in_double_support())
-    legend(figure, legend_axis or axes[0])
+    return _named(figure, legend_axis or axes[0], record)
+
+
+def _named(figure: Figure, legend_axis: Axes, record: WalkRecord) -> Figure:
+    """Mark pushes and the first sign of a fall in all panels, write the legend of one, and return the figure."""
+    pushes, first_sign = record.pushes(), record.first_sign()
+    for axis in figure.axes:
+        mark(axis, pushes, first_sign, label=axis is legend_axis)
+    legend(figure, legend_axis)
     return figure
 
 
@@ -277,8 +285,7 @@ def plot_contacts(record: WalkRecord) -> Figure:
         shade(axis, times, record.in_double_support())
     for side in Side:
         line(axes[-1], times, record.log[f"{side}_foot::contact::is_active"][:, 0], FOOT[side])
-    legend(figure, axes[0])
-    return figure
+    return _named(figure, axes[0], record)
 
 
 def plot_deflections(record: WalkRecord) -> Figure:
@@ -343,8 +350,7 @@ def plot_soles(record: WalkRecord) -> Figure:
             line(axis, times, scale * samples, FOOT[side], str(side), width=1.0)
         axis.set_ylim(bottom=0.0)
         shade(axis, times, record.in_double_support())
-    legend(figure, axes[0])
-    return figure
+    return _named(figure, axes[0], record)
 
 
 def plot_leg_torques(record: WalkRecord) -> Figure:
@@ -362,8 +368,7 @@ def plot_leg_torques(record: WalkRecord) -> Figure:
             line(axis, times, torques[:, joint], FOOT[side], str(side), width=1.0)
         _draw_limit(axis, torques[:, list(pair)], limits[pair[0]])
         shade(axis, times, record.in_double_support())
-    legend(figure, axes[0])
-    return figure
+    return _named(figure, axes[0], record)
 
 
 def _pairs(record: WalkRecord) -> list[tuple[int, int]]:

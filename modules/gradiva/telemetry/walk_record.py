@@ -51,6 +51,16 @@ class WalkRecord:
         joints = tuple(result.get("joints") or mat.joints)
         return cls(mat.log, joints, result, _sole(result), _joint_limits(result, len(joints)))
 
+    def pushes(self) -> list[tuple[float, float]]:
+        """Return begin and end of the pushes that the walk has seen, [s]."""
+        last = float(self.log.times[-1])
+        times = [(float(begin), float(end)) for begin, end in self.result.get("push_times_s") or []]
+        return [(begin, min(end, last)) for begin, end in times if begin < last]
+
+    def first_sign(self) -> float | None:
+        """Return when the first sign of a fall was, [s]; None where the result has none."""
+        return (self.result.get("diagnosis") or {}).get("first_sign_s")
+
     def in_double_support(self) -> BoolArray | None:
         """Return at which samples both feet are to carry load, shape (T,), or None if it is not in the log."""
         if "walking::is_double_support" not in self.log:

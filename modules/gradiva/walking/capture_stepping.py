@@ -15,6 +15,8 @@ from gradiva.walking.reactive_stepping import shortest_support, step_adapter
 
 _BELIEVED = 2  # ticks in a row in which the DCM has to be outside
 _SHIFTS = 5  # durations of the shift of the ZMP that are tried
+_SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foot that the push has unloaded
+_LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
 class CaptureStepping:
@@ -86,7 +88,7 @@ class CaptureStepping:
         kappa = self._lag_fraction(reference)
         reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
         polygon = planned_polygon(reference, self._inner_sole)
-        return 0.0 < polygon.distance(reached) < self._config.lost_distance
+        return 0.0 < polygon.distance(reached) < _LOST
 
     def _lag_fraction(self, reference: WalkingReference) -> float:
         """Return κ, [-]."""
@@ -114,7 +116,7 @@ class CaptureStepping:
         """Return the cost of a step: its error of the DCM, its way [m] and the time [s] before it, [m²]."""
         config = self._config
         cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
-        return cost + config.shift_weight * shift
+        return cost + _SHIFT_WEIGHT * shift
 
     def _wanted_dcm(
         self, nominal: CaptureStep, stance: FootPose, offset: NDArray, reference: WalkingReference

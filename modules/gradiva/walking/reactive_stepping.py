@@ -24,6 +24,7 @@ from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
+_LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
@@ -299,7 +300,7 @@ class ReactiveStepping:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
         x, y = state.dcm_position.tolist()
         last, self._last_dcm = self._last_dcm, (x, y)
-        return last is None or math.hypot(x - last[0], y - last[1]) <= self._config.largest_jump
+        return last is None or math.hypot(x - last[0], y - last[1]) <= _LARGEST_JUMP
 
     def _log(self, step: PlannedStep | None) -> None:
         """Log the running step; None: both feet stand. The log of the last tick stays where nothing has changed."""

@@ -36,6 +36,9 @@ from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import TorqueController
 
 _DONE = "the plan is done, both feet on the ground"
+_PAUSED = "paused as commanded, both feet on the ground"
+_STOPPED = "stopped as commanded, both feet on the ground"
+_ORDERLY = (_DONE, _PAUSED, _STOPPED)
 
 
 class WalkingController:
@@ -165,6 +168,7 @@ class WalkingController:
         """
         self._machine.require("pause")
         self._refuse_while_stopping("pause")
+        self._end_orderly(_PAUSED)
         self._close_feet(WalkingState.PAUSED)
 
     def stop(self) -> None:
@@ -174,6 +178,7 @@ class WalkingController:
             StateError: There is nothing to stop.
         """
         self._machine.require("stop")
+        self._end_orderly(_STOPPED)
         self._close_feet(WalkingState.STOPPED)
 
     def emergency_stop(self) -> None:
@@ -379,12 +384,17 @@ class WalkingController:
             if is_done or (refusal and not follower.is_moving(time)):
                 self._machine.to(self._when_done, refusal or self._done_reason)
 
+    def _end_orderly(self, reason: str) -> None:
+        """Take the reason of an end that was commanded, unless an event ends the walk already."""
+        if self._done_reason in _ORDERLY:
+            self._done_reason = reason
+
     def _close_feet(self, then: WalkingState) -> None:
         if self._follower.is_moving(self._time):
             self._when_done = then
             self._machine.to(WalkingState.WALKING, "closing the feet")
         else:
-            self._machine.to(then, "standing")
+            self._machine.to(then, self._done_reason)
         self._follower.close_feet(self._time)
 
     # -- not balancing -----------------------------------------------------------------------------------------
@@ -437,7 +447,7 @@ class WalkingController:
             return
         if event.response is Response.FREEZE or not self._machine.is_balancing:
             self._machine.to(WalkingState.FAULT, event.text)
-        elif self._done_reason == _DONE:  # the first one is the reason
+        elif self._done_reason in _ORDERLY:  # the first one is the reason
             self._done_reason = event.text
             if self._machine.state is not WalkingState.STOPPED and self._when_done is not WalkingState.STOPPED:
                 self._close_feet(WalkingState.STOPPED)

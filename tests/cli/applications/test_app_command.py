@@ -141,6 +141,7 @@ def test_it_runs_for_as_long_as_was_asked_for(application, capsys, name_server):
         (["run", "two.xml", "--add", "dummy_modul=x"], "no module 'dummy_modul'; did you mean 'dummy_module.py'?"),
         (["run", "two.xml", "--add", "dummy_module.py=--x 'y"], "--add dummy_module.py=--x 'y: No closing quotation"),
         (["run", "two.xml", "--add", "dummy_module.py"], "expected MODULE=PARAMETERS"),
+        (["run", "talos-simulation", "--from", "none.toml"], "--from none.toml: no such file, neither here nor in"),
         (["stop", "talos-simulatio"], "no application 'talos-simulatio'"),
         (
             ["run", "icub_v3-simulation-three", "--set", "walking.model=centroidal"],

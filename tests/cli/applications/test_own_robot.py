@@ -41,20 +41,32 @@ def test_a_shipped_robot_has_the_application_that_is_installed(started):
     assert written.name == installed.name
 
 
-def test_settings_reach_all_modules_which_read_one_configuration(started):
+def test_settings_and_files_reach_all_modules_which_read_one_configuration(started, tmp_path):
     settings = ["--set", "flexibility.stiffness=3e3", "--set", "walking.control=torque"]
-    assert run(["app", "run", "talos-simulation-three", *settings]) == 0
+    file = tmp_path / "my gains.toml"
+    file.write_text("[dcm_controller]\nproportional_gain = 1.5\n")
+    assert run(["app", "run", "talos-simulation-three", *settings, "--from", str(file)]) == 0
     modules = started[0].titles()
     assert len(modules) == 5
     for module in modules.values():
-        assert shlex.split(module.parameters)[-4:] == settings
+        assert shlex.split(module.parameters)[-6:] == ["--from", str(file), *settings]
+
+
+def test_a_robot_without_ports_walks_in_one_process_alone(started, capsys, tmp_path):
+    folder = tmp_path / "own_robot"
+    shutil.copytree(EXAMPLE, folder)
+    text = (folder / "robot.toml").read_text(encoding="utf-8")
+    (folder / "robot.toml").write_text(text[: text.index("[ports]")], encoding="utf-8")
+    for command in (["app", "run", "simulation"], ["module", "walking"]):
+        assert run([*command, "--robot", str(folder)]) == 2
+        assert "own_robot: robot.toml has no table [ports], it cannot be reached over YARP" in capsys.readouterr().err
+    assert started == []
 
 
 @pytest.mark.parametrize(
     ("form", "robot", "message"),
     [
         ("simulatio", "talos", "unknown form of an application 'simulatio'; did you mean 'simulation'?"),
-        ("simulation", "g1", "g1: robot.toml has no table [ports], it cannot be reached over YARP"),
         ("simulation", "no/where", "robot 'no/where': there is no such folder"),
     ],
 )

@@ -38,6 +38,14 @@ def test_a_running_module_shows_process_time_and_health():
     assert "0 of 1 connections; not yet /joypad/goal:o · runs/1 · Ctrl-C stops" in text
 
 
+def test_an_application_in_one_process_has_no_connections_to_count():
+    console = Console(width=160, no_color=True, highlight=False)
+    with console.capture() as capture:
+        console.print(module_table({**STATUS, "connections": []}))
+    assert "connections" not in capture.get()
+    assert "runs/1 · Ctrl-C stops" in capture.get()
+
+
 def test_a_waiting_module_shows_its_port():
     text = text_of(state="waiting", waits_for="/icub/torso/stateExt:o", process=None, health={})
     assert "gradiva-walking waits for /icub/torso/stateExt:o" in text

@@ -23,7 +23,7 @@ def test_each_robot_has_one_for_each_place_and_form():
     robots = [robot.name for robot in robots_with_ports()]
     expected = {f"{robot}-{place}{form}" for robot in robots for place in places for form in ("", "-three")}
     assert {path.stem for path in FILES} == expected
-    assert len(expected) == 18
+    assert len(expected) == 24
 
 
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)

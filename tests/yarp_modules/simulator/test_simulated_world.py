@@ -11,10 +11,10 @@ from gradiva.middleware import ControlMode, SensorClass
 from gradiva.setup import load_setup
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.simulator import SimulatedWorld
-from tests.conftest import ROBOTS_WITH_PORTS
+from tests.conftest import ROBOTS
 from tests.yarp_modules.simulator.conftest import make_world, posture_of, setup_of
 
-WEIGHTS = {"icub_v2_7": 324.3, "icub_v3": 514.7, "talos": 885.5}  # [N]
+WEIGHTS = {"g1": 327.1, "icub_v2_7": 324.3, "icub_v3": 514.7, "talos": 885.5}  # [N]
 
 
 def wrenches(sample, world):
@@ -29,7 +29,7 @@ def wrenches(sample, world):
     }
 
 
-@pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_feet_carry_the_weight_and_their_sensors_all_but_the_bodies_below(robot):
     world = make_world(robot)
     world.advance(0.2)
@@ -64,7 +64,7 @@ def test_sensors_in_the_thighs_carry_the_bodies_above_and_those_in_the_arms_the_
     np.testing.assert_allclose(np.abs(readings["l_arm_ft"]), np.abs(readings["r_arm_ft"]), atol=0.1)  # mirror images
 
 
-@pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_inertial_units_measure_gravity_upward_by_their_own_attitude(robot):
     world = make_world(robot)
     world.advance(0.1)

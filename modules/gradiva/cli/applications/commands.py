@@ -57,6 +57,14 @@ def run(
             metavar="PLANT", help="Of the application's simulator: ideal, noisy or robot, as of gradiva walk."
         ),
     ] = None,
+    from_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="TOML laid over the configuration of all of our modules, before --set; may be repeated.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="For all of our modules; may be repeated."),
@@ -93,6 +101,7 @@ def run(
             robot,
             plant,
             tuple(settings or ()),
+            tuple(from_files or ()),
         )
     )
 

@@ -189,6 +189,6 @@ def _caption(status: Mapping[str, Any]) -> str:
     connections: Sequence[Mapping[str, Any]] = status["connections"]
     unconnected = [each for each in connections if not each["connected"]]
     made = f"{len(connections) - len(unconnected)} of {len(connections)} connections"
-    return (
-        made + (f"; not yet {unconnected[0]['from']}" if unconnected else "") + f" · {status['folder']} · Ctrl-C stops"
-    )
+    missing = f"; not yet {unconnected[0]['from']}" if unconnected else ""
+    parts = [made + missing] if connections else []  # modules in one process have none
+    return " · ".join([*parts, status["folder"], "Ctrl-C stops"])

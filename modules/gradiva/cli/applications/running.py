@@ -73,6 +73,7 @@ class RunRequest:
         robot: Name or folder of a robot; ``name`` is the form of its application then.
         plant: Of the simulator; None leaves the parameters of the application as they are.
         settings: ``table.key=value`` for all of our modules.
+        files: TOML laid over the configuration of all of our modules, before ``settings``.
     """
 
     name: str
@@ -86,6 +87,7 @@ class RunRequest:
     robot: str | None = None
     plant: str | None = None
     settings: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def run_application(request: RunRequest) -> int:
@@ -96,10 +98,10 @@ def run_application(request: RunRequest) -> int:
     """
     target = JsonTarget(request.json)
     with _application(request) as found:
-        shared = setting_additions(found, request.settings)
+        shared = setting_additions(found, request.settings, request.files)
         additions = (*shared, *request.additions, *plant_additions(found, request.plant))
         application = as_requested(found, request.without, additions)
-        if request.settings:
+        if shared:
             check_configuration(application)
         for note in application.notes:
             say(note)
@@ -140,18 +142,26 @@ def plant_additions(application: Application, plant: str | None) -> list[str]:
     return [f"{title}=--plant {Plant.named(plant)}" for title in simulators]
 
 
-def setting_additions(application: Application, settings: Sequence[str]) -> list[str]:
-    """Return ``MODULE=PARAMETERS`` that set ``table.key=value`` in each of our modules: they read one configuration.
+def setting_additions(application: Application, settings: Sequence[str], files: Sequence[str] = ()) -> list[str]:
+    """Return ``MODULE=PARAMETERS`` that configure each of our modules alike: they read one configuration.
+
+    Args:
+        application: The application.
+        settings: ``table.key=value``.
+        files: TOML; one that is here is named by its full path, for a module on this machine runs anywhere.
 
     Raises:
-        ConfigError: The application has none of them.
+        ConfigError: The application has none of our modules.
     """
-    if not settings:
+    options = [("--from", str(Path(file).absolute()) if Path(file).is_file() else file) for file in files]
+    options += [("--set", setting) for setting in settings]
+    if not options:
         return []
     ours = [title for title, module in application.titles().items() if Path(module.program).name.startswith(_OURS)]
     if not ours:
-        raise ConfigError(f"--set {settings[0]}: the application {application.name} has no modules of Gradiva")
-    parameters = " ".join(f"--set {shlex.quote(setting)}" for setting in settings)
+        name, value = options[0]
+        raise ConfigError(f"{name} {value}: the application {application.name} has no modules of Gradiva")
+    parameters = " ".join(f"{name} {shlex.quote(value)}" for name, value in options)
     return [f"{title}={parameters}" for title in ours]
 
 

@@ -238,7 +238,7 @@ def free_running_drills() -> list[Drill]:
 _STALE = "stale_measurement"
 _SILENT = "stale_reference"  # of model control
 _JUMP = "clock_jump"  # of a tick that comes late: control time, and the plan, go on by one period
-_DONE = "the plan is done, both feet on the ground"
+_DONE = "both feet on the ground"
 
 
 def _sensor_drills(setup: Setup) -> list[Drill]:

@@ -325,8 +325,8 @@ def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[st
         return "measured", ""
     if off is not None and cell.impulse < off - 1e-9:
         return "missed", f"survives {off:.1f} N·s without adapted steps"
-    share = _share(cell, attainable)
-    if share is not None and attainable is not None and cell.impulse < (needed := share * attainable):
+    fraction = _asked_fraction(cell, attainable)
+    if fraction is not None and attainable is not None and cell.impulse < (needed := fraction * attainable):
         return "missed", f"{needed:.1f} N·s are asked"
     return "met", ""
 
@@ -334,12 +334,12 @@ def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[st
 def _asked(cell: Cell, attainable: float | None) -> str:
     if cell.case.mode == OFF:
         return Asked.AS_FOUND
-    share = _share(cell, attainable)
-    return "no less than off" + ("" if share is None else f", {share:g} of the pendulum's")
+    fraction = _asked_fraction(cell, attainable)
+    return "no less than off" + ("" if fraction is None else f", {fraction:g} of the pendulum's")
 
 
-def _share(cell: Cell, attainable: float | None) -> float | None:
-    """Return the share of the pendulum's impulse that is asked of a cell, [-]; None: none is."""
+def _asked_fraction(cell: Cell, attainable: float | None) -> float | None:
+    """Return the fraction of the pendulum's impulse that is asked of a cell, [-]; None: none is."""
     if cell.case.mode is not SteppingMode.PLACE_AND_TIME or attainable is None:
         return None
     is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)

@@ -3,9 +3,9 @@ r"""Largest push that a linear inverted pendulum survives which walks on two sol
 .. math:: \dot\xi = \zeta (\xi - z) + F / (m \zeta)
 
 The ZMP z is that of the plan and a correction by the ankle, which follows the commanded one with a lag, within the
-soles; the DCM ξ is known exactly and at once. Height and
-angular momentum are constant: what knees, arms and a turning trunk give, and take, is not in it. The next step is the
-answer of `StepAdapter` in each control period, in its place alone or in place and time, or stays as it was.
+soles; the DCM ξ is known exactly and at once. Height and angular momentum are constant: what knees, arms and a turning
+trunk give, and take, is not in it. The next step is the answer of `StepAdapter` in each control period, in its place
+alone or in place and time, or stays as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, Side, SoleRectangle
+from gradiva.common import GRAVITY, NDArray, PlanarPose, Side, SoleRectangle
 from gradiva.planner import quintic
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simplified_model import RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
@@ -26,7 +26,7 @@ _DECIMATION = 2  # steps of it in a control period
 _GAIN = 1.1  # [-] of the DCM law
 _LOST = 1.0  # [m] of the DCM from the stance sole
 _STEPS = 7  # that it has to walk
-_SHARES = np.linspace(0.0, 1.0, 21)[:, None]  # of the second foot in the support of both
+_FRACTIONS = np.linspace(0.0, 1.0, 21)[:, None]  # of the second foot in the support of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +67,28 @@ class PendulumGait:
         planner, stepping = setup.walking.planner, setup.walking.step_adaptation
         duration = planner.preferred_duration(speed)
         return cls(
-            planner.com_height,
-            setup.robot.mass,
-            setup.robot.sole,
-            planner.zmp_offset,
-            planner.step_width,
-            planner.max_feet_distance,
-            planner.min_step_width,
-            speed,
-            duration,
-            duration - planner.single_support(duration),
-            stepping.zmp_lag,
-            stepping.sole_margin,
+            com_height=planner.com_height,
+            mass=setup.robot.mass,
+            sole=setup.robot.sole,
+            zmp_offset=planner.zmp_offset,
+            step_width=planner.step_width,
+            reach=planner.max_feet_distance,
+            min_width=planner.min_step_width,
+            speed=speed,
+            duration=duration,
+            double_support=duration - planner.single_support(duration),
+            zmp_lag=stepping.zmp_lag,
+            sole_margin=stepping.sole_margin,
         )
 
     @property
     def natural_frequency(self) -> float:
         """ζ, [rad/s]."""
-        return math.sqrt(9.81 / self.com_height)
+        return math.sqrt(GRAVITY / self.com_height)
 
     @property
     def single_support(self) -> float:
-        """[s]."""
+        """Duration of a single support, [s]."""
         return self.duration - self.double_support
 
     def point(self, side: Side, foot: NDArray) -> NDArray:
@@ -179,8 +179,8 @@ class PushedPendulum:
     def _advance(self, zmp: tuple[NDArray, NDArray], dcm_velocity: NDArray | float) -> None:
         """Let a step of the simulation pass, with a planned and a commanded ZMP."""
         gait, zeta, (planned, commanded) = self._gait, self._gait.natural_frequency, zmp
-        missing = commanded - planned - self._correction
-        self._correction = self._correction + (1.0 - math.exp(-_STEP / gait.zmp_lag)) * missing
+        residual = commanded - planned - self._correction
+        self._correction = self._correction + (1.0 - math.exp(-_STEP / gait.zmp_lag)) * residual
         self.zmp_position = planned + self._correction
         growth = math.exp(zeta * _STEP)
         self.dcm_position = self.zmp_position + growth * (self.dcm_position - self.zmp_position) + _STEP * dcm_velocity
@@ -263,7 +263,8 @@ class PushedPendulum:
         wanted = planned + _GAIN * (self.dcm_position - reference)
         bounds = zip(gait.corners(old), gait.corners(new), strict=True)
         low, high = (
-            (1.0 - _SHARES) * (self._feet[old] + one) + _SHARES * (self._feet[new] + other) for one, other in bounds
+            (1.0 - _FRACTIONS) * (self._feet[old] + one) + _FRACTIONS * (self._feet[new] + other)
+            for one, other in bounds
         )
         choices = np.minimum(np.maximum(wanted, low), high)
         return planned, np.asarray(choices[int(np.argmin(((choices - wanted) ** 2).sum(axis=1)))])
