@@ -1,5 +1,6 @@
 """Reactive stepping in closed loop: pushes that fell a robot whose footholds stay as planned."""
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
 from gradiva.walking import ReactiveStepping, SoleLevelling, WalkingState, walking_signals
+from gradiva.walking.reactive_stepping import landed_last
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):
@@ -203,15 +205,25 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
 
 
-def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel():
-    levelling, pitch = SoleLevelling(AT_ONCE, WEIGHT, SOLE), -0.05
+@pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])
+def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel(landed, gain):
+    config = replace(AT_ONCE, rise_gain=0.3, landed_rise_gain=0.6)
+    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.05
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
     rise = SOLE.x[0] * math.sin(pitch)
     assert rise > 0.0
-    moved = levelling.levelled(body, state, True, False, 0.01)
-    lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * rise
+    moved = levelling.levelled(body, state, True, False, 0.01, landed)
+    lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * gain * rise
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+
+
+def test_the_foot_that_landed_last_carries_the_robot_or_takes_its_load():
+    planner = WalkingPlanner(SETUP.walking.planner)
+    plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+    for step, following in itertools.pairwise(plan.steps):
+        for time in (step.touch_down + 0.01, following.lift_off - 0.01, following.lift_off + 0.01):
+            assert landed_last(plan.at(time)) is step.footstep.side
 
 
 # -- what triggers a change, and what a swing can still follow ---------------------------------------------------------
@@ -284,6 +296,25 @@ def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_alon
     assert SingleSupport(shortly_before).retarget(push, near) is None
     assert SingleSupport(shortly_before).retarget(push, far) is not None
     assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
+
+
+def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
+    def delay(part, error, last_free_delay=0.8):
+        step = SingleSupport(part, 0.1, shortest_support=0.3, last_delay=0.6, last_free_delay=last_free_delay)
+        change = step.retarget(0.09 * error)
+        return 0.0 if change is None else change.footholds[0].touch_down - step.plan.steps[4].touch_down
+
+    step, late = SingleSupport(0.7, 0.1), 0.7
+    way = (step.reference.foot(step.side).position - step.reference.foot(step.side.other).position)[:2]
+    way = way / np.linalg.norm(way)
+    back = -step.side.sign * np.array([way[1], -way[0]])
+    assert back @ AHEAD < 0.0
+    assert delay(late, back) > CONFIG.minimum_delay
+    assert delay(late, back, last_free_delay=0.6) <= 1e-9
+    assert delay(0.85, back) <= 1e-9
+    for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
+        angle = math.radians(degrees)
+        assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > CONFIG.minimum_delay) == is_later
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():

@@ -41,7 +41,9 @@ class StepAdaptationConfig:
             within its sole.
         shortest_support: Shortest single support, [s].
         shortest_fall: Least time to touch-down, [s].
-        last_delay: Part of the planned single support after which touch-down is not delayed, [-].
+        last_delay: Part of the planned single support after which touch-down is not delayed, [-], where the robot tilts
+            onto the foot that comes down.
+        last_free_delay: The same where it tilts elsewhere, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
         stance_load: Least part of the load on a foot while the other one lifts off or its landing moves, [-].
@@ -65,6 +67,7 @@ class StepAdaptationConfig:
         sole_integral_gain: Integral gain of height and tilt, [1/s].
         stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
+        landed_rise_gain: The same for a foot that has just landed, [-].
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
@@ -84,6 +87,7 @@ class StepAdaptationConfig:
     shortest_support: float
     shortest_fall: float
     last_delay: float
+    last_free_delay: float
     longest_support: float
     reach: float
     stance_load: float
@@ -107,6 +111,7 @@ class StepAdaptationConfig:
     sole_integral_gain: float
     stance_tilt_gain: float
     rise_gain: float
+    landed_rise_gain: float
     sole_leak_time: float
     highest: float
     steepest: float
@@ -128,6 +133,7 @@ class StepAdaptationConfig:
             "standing_margin",
             "longest_wait",
             "rise_gain",
+            "landed_rise_gain",
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)

@@ -26,6 +26,7 @@ from gradiva.whole_body import WholeBodyReference
 
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
+_TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -80,9 +81,9 @@ class ReactiveStepping:
     carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
     down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor, with
     ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
-    and the ankle brings it back. A foot that comes down lands earlier but never later. In double support a foot lifts
-    off later, by at most ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way
-    there.
+    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later,
+    another one does up to ``last_free_delay`` of its step. In double support a foot lifts off later, by at most
+    ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
     Attributes:
         mode: What it may change; may be set between ticks.
@@ -226,7 +227,9 @@ class ReactiveStepping:
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
         running, swing = nominal.running, reference.foot(step.footstep.side)
-        running.shortest, running.longest = self._times(step, nominal, reference.time)
+        error = state.dcm_position - reference.dcm.position
+        tilts_onto_it = _part_towards(reference, step.footstep.side, error) > _TOWARDS
+        running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
         running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
         running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
@@ -276,14 +279,15 @@ class ReactiveStepping:
         )
         return _NominalStep(step, running)
 
-    def _times(self, step: PlannedStep, nominal: _NominalStep, time: float) -> tuple[float, float]:
+    def _times(self, step: PlannedStep, nominal: _NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
         config, left, elapsed = self._config, step.touch_down - time, time - step.lift_off
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self._shortest - elapsed, config.shortest_fall))
-        is_falling = elapsed > config.last_delay * planned + TIME_ROUNDING
+        last_delay = config.last_delay if tilts_onto_it else config.last_free_delay
+        is_falling = elapsed > last_delay * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
@@ -340,7 +344,8 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise, of which ``rise_gain`` counts.
+    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a
+    foot that has just landed and hangs in the air where it should take the load.
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
     on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
     as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
@@ -363,7 +368,13 @@ class SoleLevelling:
         self._integrals: dict[Side, NDArray] = {}
 
     def levelled(
-        self, reference: WholeBodyReference, state: RobotState, is_active: bool, stands: bool, period: float
+        self,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        period: float,
+        landed: Side | None = None,
     ) -> WholeBodyReference:
         """Return the reference of layer 3 with the feet where they come to their planned poses.
 
@@ -373,9 +384,11 @@ class SoleLevelling:
             is_active: Whether a push is being caught; otherwise offsets are given back.
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
+            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
         """
-        rise = self._config.rise_gain * self._rise_of_support(reference, state) if is_active else 0.0
-        feet = {side: self._corrected(side, reference, state, is_active, stands, rise, period) for side in Side}
+        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
+        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
@@ -416,6 +429,11 @@ class SoleLevelling:
         return _moved(foot, offset, (offset - last) / period)
 
 
+def landed_last(reference: WalkingReference) -> Side:
+    """Return the foot of a walk that landed last: it carries the robot or takes the load."""
+    return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
+
+
 def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
     """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
     tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
@@ -426,9 +444,13 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
 
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
-    swing = reference.foot(side)
-    way = (swing.position - reference.foot(side.other).position)[:2]
-    return bool(swing.twist[2] < 0.0 and error @ way < 0.0)
+    return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
+
+
+def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> float:
+    """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
+    way = (reference.foot(side).position - reference.foot(side.other).position)[:2]
+    return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 
 def _speed(plan: WalkingPlan, index: int) -> float:

@@ -28,7 +28,7 @@ from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.reactive_stepping import SteppingLog
+from gradiva.walking.reactive_stepping import SteppingLog, landed_last
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -345,7 +345,8 @@ class WalkingController:
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
         if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
             levels = is_catching and is_trusted  # a sensor that reads no load makes a stance sole one in the air
-            body = layers.sole_levelling.levelled(body, state, levels, stands and levels, self._tick.period)
+            landed = None if stands else landed_last(ahead)
+            body = layers.sole_levelling.levelled(body, state, levels, stands and levels, self._tick.period, landed)
         layers.inverse_kinematics.height_yields = is_catching
         if isinstance(layers.whole_body, TorqueController):
             layers.whole_body.step_catches = self._follower.adaptation is not None and layers.reactive_stepping.catches
