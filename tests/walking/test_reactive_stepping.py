@@ -298,6 +298,30 @@ def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_alon
     assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
 
 
+@pytest.mark.parametrize("index", [4, 5])
+@pytest.mark.parametrize(
+    ("part", "towards", "size", "falls_away"),
+    [
+        (0.75, -1.0, 0.05, True),
+        (0.75, -1.0, 0.9 * CONFIG.trigger, False),
+        (0.75, 1.0, 0.05, False),
+        (0.1, -1.0, 0.05, False),
+    ],
+    ids=["away", "too small", "towards it", "it goes up"],
+)
+def test_a_robot_falls_away_from_a_sole_that_comes_down_in_the_tick_in_which_the_push_begins(
+    index, part, towards, size, falls_away
+):
+    step = SingleSupport(part, 0.1, index)
+    way = (step.reference.foot(step.side).position - step.reference.foot(step.side.other).position)[:2]
+    error = towards * size * way / np.linalg.norm(way)
+    step.retarget(error)
+    assert step.stepping.falls_away is falls_away
+    assert step.stepping.log.is_active is (size > CONFIG.trigger)
+    step.retarget(error)
+    assert not step.stepping.falls_away, "it began a tick earlier"
+
+
 def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
     def delay(part, error, last_free_delay=0.8):
         step = SingleSupport(part, 0.1, shortest_support=0.3, last_delay=0.6, last_free_delay=last_free_delay)

@@ -42,6 +42,8 @@ def relative(stance_position, stance_rotation, position):
 class MovesOneStep:
     """Step adaptation that moves one step twice, early in its swing."""
 
+    falls_away = False
+
     def __init__(self):
         self.moved = []
 
@@ -173,6 +175,8 @@ def test_an_impossible_retarget_leaves_the_plan_alone_and_adaptation_goes_on(pla
     assert follower.plan is plan
 
     class Absurd:
+        falls_away = False
+
         def retarget(self, state, reference, plan):
             return Retarget((elsewhere(step, 1.0),))
 
@@ -235,6 +239,8 @@ def test_changes_in_each_tick_ask_for_a_plan_at_most_every_tenth_of_a_second_and
 class CatchesOnce:
     """Step adaptation that moves the running step once."""
 
+    falls_away = False
+
     def __init__(self, foothold):
         self.foothold = foothold
 
@@ -274,6 +280,19 @@ def test_goals_and_paths_are_reached_after_a_catch_by_any_step_which_is_then_not
     np.testing.assert_allclose(sum(foot.position[:2] for foot in feet) / 2.0, end[:2], atol=0.01)
     if end[2] is not None:
         assert so3.yaw(feet[0].rotation) == pytest.approx(end[2], abs=0.02)
+
+
+def test_a_push_that_begins_away_from_a_sole_that_comes_down_is_being_caught_though_no_foothold_moves(planner):
+    follower, _ = walking(planner)
+    step, following = follower.plan.steps[2:4]
+    time = step.touch_down - 0.1
+    follower.adaptation = SimpleNamespace(falls_away=True, retarget=lambda *_: None)
+    plan, reference = follower.plan, follower.plan.at(time)
+    assert not follower.is_catching(time)
+    assert follower.adapted(None, reference, time) is reference
+    assert follower.plan is plan
+    assert follower.is_catching(following.touch_down - 0.01)
+    assert not follower.is_catching(following.touch_down)
 
 
 class StepsOnce:

@@ -83,7 +83,14 @@ class _Asked:
 
 
 class StepAdaptation(Protocol):
-    """Decides in each tick whether the next footholds have to move: here reactive stepping or an MPC is plugged in."""
+    """Decides in each tick whether the next footholds have to move: here reactive stepping or an MPC is plugged in.
+
+    Attributes:
+        falls_away: Whether a push begins in this tick that drives the robot away from a sole that comes down: it is
+            being caught (``PlanFollower.is_catching``) even where no foothold moves.
+    """
+
+    falls_away: bool
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None, as nearly always.
@@ -208,8 +215,11 @@ class PlanFollower:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
         if self.adaptation is None and self.standing_adaptation is None:
             return reference
-        plan, capture = self.present_plan, None
-        change = None if self.adaptation is None else self.adaptation.retarget(state, reference, plan)
+        plan, change, capture = self.present_plan, None, None
+        if self.adaptation is not None:
+            change = self.adaptation.retarget(state, reference, plan)
+            if self.adaptation.falls_away:
+                self._note_catch(time)
         if self.standing_adaptation is not None and plan.landings.after(time) == len(plan.landings):
             capture = self.standing_adaptation.capture(state, reference, plan)
         if capture is None and change is None:
@@ -219,7 +229,7 @@ class PlanFollower:
                 self.capture(capture, time)
             elif change is not None:
                 self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
-            self.note_catch(time)
+            self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
@@ -261,7 +271,7 @@ class PlanFollower:
 
     def _note_aim(self, side: Side, landing: FootPose, target: PlanarPose, time: float) -> None:
         """Remember what layer 2 has moved, and until when the robot is being caught."""
-        self.note_catch(time)
+        self._note_catch(time)
         last, nominal = self.aimed, landing.planar
         if last is not None and last.side is side and last.nominal is not None:
             nominal = last.nominal
@@ -361,7 +371,7 @@ class PlanFollower:
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
     def is_catching(self, time: float) -> bool:
-        """Return whether a step that catches a push is under way, or the one after it; see ``note_catch``."""
+        """Return whether a step that catches a push is under way, or the one after it."""
         return time + TIME_ROUNDING < self._caught_until
 
     def is_recovering(self, time: float) -> bool:
@@ -369,7 +379,7 @@ class PlanFollower:
         walks = not isinstance(self._command, StopCommand | None)
         return not walks and self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
 
-    def note_catch(self, time: float) -> None:
+    def _note_catch(self, time: float) -> None:
         """Remember until when a push at ``time`` [s] is being caught: to the touch-down after the next one."""
         landings = self.present_plan.landings
         self._caught, first = time, landings.after(time)

@@ -90,8 +90,8 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
-        hangs: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts, the
-            sole hangs in the air, and its landing can hardly move any more.
+        falls_away: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts,
+            the sole hangs in the air, and its landing can hardly move any more.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = self.hangs = False
+        self._is_active = self._is_catching = self.catches = self.falls_away = False
         self._nominal: _NominalStep | None = None
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
@@ -127,13 +127,13 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        config, is_believed, self.hangs = self._config, self._is_believed(state), False
+        config, is_believed, self.falls_away = self._config, self._is_believed(state), False
         index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
         distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
-            self.hangs = is_pushed and not self._is_active and _falls_away(reference, side, error)
+            self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
@@ -344,12 +344,12 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a
-    foot that has just landed and hangs in the air where it should take the load.
-    A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
-    on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
-    as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
-    Torque control, which feeds the poses of the feet back itself, needs none of this.
+    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
+    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
+    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
+    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
+    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
+    the feet back itself, needs none of this.
 
     Attributes:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.

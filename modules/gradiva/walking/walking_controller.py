@@ -317,8 +317,6 @@ class WalkingController:
         if hips is not None:
             known = hips.upright(known, reference)
         reference = self._follower.adapted(known, reference, time)
-        if self._follower.adaptation is layers.reactive_stepping and layers.reactive_stepping.hangs:
-            self._follower.note_catch(time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
