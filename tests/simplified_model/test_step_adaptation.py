@@ -203,6 +203,10 @@ def test_settings_without_sense_are_refused():
         replace(CONFIG, release=0.05)
     with pytest.raises(ConfigError, match="longest_support"):
         replace(CONFIG, longest_support=0.9)
+    assert replace(CONFIG, landed_rise_gain=0.0, last_free_delay=1.0).last_free_delay == 1.0
+    for wrong in ({"last_free_delay": 0.0}, {"last_free_delay": 1.1}, {"landed_rise_gain": -0.1}, {"rise_gain": 1.1}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            replace(CONFIG, **wrong)
 
 
 # -- a pendulum that is pushed -----------------------------------------------------------------------------------------

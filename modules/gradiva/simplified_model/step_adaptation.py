@@ -22,6 +22,9 @@ class SteppingMode(StrEnum):
     PLACE_AND_TIME = "place_and_time"
 
 
+_PARTS = ("last_delay", "last_free_delay", "stance_load", "airborne_load", "rise_gain", "landed_rise_gain")
+
+
 @dataclass(frozen=True, slots=True)
 class StepAdaptationConfig:
     """Settings of reactive stepping, ``[step_adaptation]``.
@@ -141,6 +144,8 @@ class StepAdaptationConfig:
                 continue
             if not (0.0 < value < math.inf or (value == 0.0 and name in may_be_zero)):
                 raise ConfigError(f"{name}={value}: must be positive, and finite")
+            if name in _PARTS and value > 1.0:
+                raise ConfigError(f"{name}={value}: is a part of a whole, at most 1")
         if self.release > self.trigger:
             raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
         if self.longest_support < 1.0:
