@@ -211,25 +211,31 @@ def _one_after_the_other(drills: Sequence[Drill]) -> Drill:
             drill.act(walk)
 
     fault, done = (", ".join(getattr(drill, name) for drill in drills) for name in ("fault", "done"))
-    return Drill(fault, done, act, "paused", _DONE, walks_on=True)
+    return Drill(fault, done, act, "paused", _PAUSED, walks_on=True)
 
 
 def free_running_drills() -> list[Drill]:
     """Return those in which modules go by the clock alone."""
     stalled = f"SIGSTOP for {STALL:g} s"
     return [
-        Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _DONE),
+        Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _PAUSED),
         Drill(
             "whole_body stalls",
             stalled,
             _stalling("gradiva-whole-body"),
             "paused",
-            _DONE,
+            _PAUSED,
             may_stop=_STALE,
             may_jump=True,
         ),
         Drill(
-            "simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE, may_stop=_STALE, may_jump=True
+            "simulator stalls",
+            stalled,
+            _stalling("gradiva-simulator"),
+            "paused",
+            _PAUSED,
+            may_stop=_STALE,
+            may_jump=True,
         ),
         _stall_of_everything("", may_stop=_STALE, may_jump=True),
     ]
@@ -238,7 +244,7 @@ def free_running_drills() -> list[Drill]:
 _STALE = "stale_measurement"
 _SILENT = "stale_reference"  # of model control
 _JUMP = "clock_jump"  # of a tick that comes late: control time, and the plan, go on by one period
-_DONE = "both feet on the ground"
+_PAUSED = "paused as commanded, both feet on the ground"
 
 
 def _sensor_drills(setup: Setup) -> list[Drill]:
@@ -263,7 +269,7 @@ def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False)
         walk.end_walk()
 
     done = f"neither sensors nor commands for {STALL:g} s"
-    return Drill("network stalls", done, act, "paused", _DONE, event, may_stop, may_jump)
+    return Drill("network stalls", done, act, "paused", _PAUSED, event, may_stop, may_jump)
 
 
 def _silent_sources() -> list[Drill]:
@@ -279,7 +285,7 @@ def _silent_sources() -> list[Drill]:
 
     return [
         Drill("references stop", "goal:i falls silent", _falling_silent, "paused", "goal:i"),
-        Drill("planner hangs", "SIGSTOP, a push, then pauseWalking", stop_planner, "paused", _DONE),
+        Drill("planner hangs", "SIGSTOP, a push, then pauseWalking", stop_planner, "paused", _PAUSED),
     ]
 
 
@@ -292,16 +298,16 @@ def _push_of(setup: Setup) -> Push:
 def _killed_modules() -> list[Drill]:
     killed = "kill -9, started again"
     return [
-        Drill("planner is killed", killed, _kill_planner, "paused", _DONE),
-        Drill("model_control is killed", killed, _kill_model_control, "paused", _DONE, may_stop=_SILENT),
+        Drill("planner is killed", killed, _kill_planner, "paused", _PAUSED),
+        Drill("model_control is killed", killed, _kill_model_control, "paused", _PAUSED, may_stop=_SILENT),
         Drill("whole_body is killed", killed, _kill_whole_body, "configured", "configured"),
-        Drill("logger is killed", killed, _kill_logger, "paused", _DONE, walks_on=True),
-        Drill("name server is killed", killed, _kill_name_server, "paused", _DONE, walks_on=True),
+        Drill("logger is killed", killed, _kill_logger, "paused", _PAUSED, walks_on=True),
+        Drill("name server is killed", killed, _kill_name_server, "paused", _PAUSED, walks_on=True),
     ]
 
 
 def _flood() -> Drill:
-    return Drill("RPC flood", f"{_GARBAGE} times garbage and noise", _flood_rpc, "paused", _DONE, walks_on=True)
+    return Drill("RPC flood", f"{_GARBAGE} times garbage and noise", _flood_rpc, "paused", _PAUSED, walks_on=True)
 
 
 # -- what is done ----------------------------------------------------------------------------------------------
