@@ -89,6 +89,7 @@ class CauseKind(StrEnum):
     MASS = "mass"
     SENSOR = "sensor"
     SOFT_GROUND = "soft ground"
+    OSCILLATION = "oscillation"
 
 
 @dataclass(frozen=True, slots=True)
