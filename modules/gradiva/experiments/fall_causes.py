@@ -89,7 +89,6 @@ class CauseKind(StrEnum):
     MASS = "mass"
     SENSOR = "sensor"
     SOFT_GROUND = "soft ground"
-    OSCILLATION = "oscillation"
 
 
 @dataclass(frozen=True, slots=True)

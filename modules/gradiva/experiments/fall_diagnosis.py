@@ -296,7 +296,7 @@ def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause |
         return None
     frequency = walk.chatter.frequency(begin, onset)
     text = f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(size)} on a foot before the first sign"
-    return Cause(CauseKind.OSCILLATION, text, f"look at {gains_of_loop(walk.setup)}")
+    return Cause(None, text, f"look at {gains_of_loop(walk.setup)}")
 
 
 def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
