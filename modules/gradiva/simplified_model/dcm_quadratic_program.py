@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 
 import numpy as np
+import numpy.typing as npt
 from numpy.linalg import LinAlgError
 from scipy.linalg.lapack import dpbsv
 
@@ -143,13 +144,13 @@ class ActiveEdges:
         self._response, self._free = response, free
         self._rows, self._normals, self._offsets = normals, normals.reshape(-1, 2), offsets.reshape(-1)
         self.active = np.zeros(0, dtype=int)
-        self._multipliers: NDArray = np.zeros(0)
+        self._multipliers: npt.NDArray[np.floating] = np.zeros(0)
 
     def hold(self, edges: NDArray) -> None:
         """Begin with those of the edges that the ZMP would cross if it were not held on them."""
         with suppress(LinAlgError):  # edges that depend on each other since the polygons have changed: begin without
             while len(edges):
-                multipliers: NDArray = np.linalg.solve(self._schur(edges, edges), self._excess(edges, self._free))
+                multipliers = np.linalg.solve(self._schur(edges, edges), self._excess(edges, self._free))
                 if (multipliers > 0.0).all():
                     self.active, self._multipliers = edges, multipliers
                     return
