@@ -142,7 +142,7 @@ def dense_optimum(
 @pytest.mark.parametrize("zmp_weight", [0.0, 15000.0])
 @pytest.mark.parametrize("error", [0.0, 0.003, 0.02, 0.06])
 def test_it_finds_the_optimum_of_the_problem_written_forwards(error, zmp_weight):
-    """Where the polygons can capture it, the measured error gives way by a tenth at most."""
+    """The measured error gives way by a tenth at most where the polygons can capture it."""
     config = dataclasses.replace(CONFIG, zmp_weight=zmp_weight)
     rng, law, cold = np.random.default_rng(5), PredictiveLaw(config, SOLE), PredictiveLaw(config, SOLE)
     for index in rng.integers(1, 1500, size=20).tolist():
