@@ -12,15 +12,8 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
-from gradiva.experiments.fall_causes import (
-    Cause,
-    CauseKind,
-    FallEvidence,
-    cause_not_found,
-    find_cause,
-    greatest_speed,
-    moves,
-)
+from gradiva.experiments.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.experiments.fall_evidence import Cause, CauseKind, FallEvidence
 from gradiva.experiments.footing import response_note
 from gradiva.experiments.measured_walk import Mask, MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
