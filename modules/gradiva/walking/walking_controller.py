@@ -237,6 +237,11 @@ class WalkingController:
         return self._follower.refusal
 
     @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that were not finite and bridged since the robot was prepared, by sensor."""
+        return self._layers.safety.bridged_readings
+
+    @property
     def safety_events(self) -> tuple[SafetyEvent, ...]:
         """All safety events so far."""
         return tuple(self._layers.safety.events)
