@@ -34,6 +34,8 @@ CONTRACT = {
     "peak_speed_mps": float,
     "final_pose": list,
     "goal_error_m": (float, type(None)),
+    "end_error_m": float,
+    "heading_error_rad": (float, type(None)),
     "com_error_m": dict,
     "dcm_error_m": dict,
     "zmp_error_m": dict,

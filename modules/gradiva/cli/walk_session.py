@@ -64,7 +64,7 @@ _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a
 _OPENING = 20.0  # [s] that the walk waits for the page to be opened
 _RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
-_COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
+_COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
 
 
 @dataclass(frozen=True, slots=True)

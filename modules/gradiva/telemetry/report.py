@@ -244,6 +244,8 @@ KEY_FIGURES = (
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
+    KeyFigure("end_error_m", "end error", "mm", 1e3, 0),
+    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1),
     KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1),
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1),
     KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND),
