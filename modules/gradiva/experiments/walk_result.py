@@ -27,7 +27,7 @@ from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
-from gradiva.telemetry import RunFolder, SignalLog, write_report
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
 from gradiva.walking import WalkingState
 
 WALKED = "walked"
@@ -138,19 +138,26 @@ def create_run(request: WalkRequest, parent: Path) -> RunFolder:
     return RunFolder.create(parent, request.name, tables)
 
 
-def save_walk(outcome: WalkOutcome, folder: RunFolder) -> None:
-    """Fill the run's folder with log, result and report; the result then names the report.
+def save_walk(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    """Fill the run's folder with result, log and report; return a line for each file that the disk does not take.
 
-    A robot that fell before it balanced has left no log, and gets no report.
+    The result names the report. A robot that fell before it balanced has left no log, and gets no report.
     """
-    robot = outcome.request.setup.robot
-    log = outcome.walk.recorder.log
-    if len(log):
-        outcome.result["report"] = str(folder.report_path)
-        folder.write_log(log, robot.joints, robot.name)
-    folder.write_result(outcome.result | _for_the_report(outcome))
-    if len(log):
-        write_report(folder)
+    robot, log = outcome.request.setup.robot, outcome.log
+    if not len(log):
+        return _save_result(outcome, folder)
+    outcome.result["report"] = str(folder.report_path)
+    lines = _save_result(outcome, folder)
+    lines += unsaved(folder.log_path, lambda: folder.write_log(log, robot.joints, robot.name))
+    record = WalkRecord.of(log, robot.joints, plain(outcome.result | _for_the_report(outcome)))
+    if without_report := unsaved(folder.report_path, lambda: write_report(folder, record)):
+        outcome.result["report"] = None
+        _save_result(outcome, folder)
+    return lines + without_report
+
+
+def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    return unsaved(folder.result_path, lambda: folder.write_result(outcome.result | _for_the_report(outcome)))
 
 
 # -- result.json -------------------------------------------------------------------------------------------------------

@@ -211,6 +211,9 @@ class _HdfSink(io.FileIO):
     """The file below HDF5, which crashes the process when a write fails while it closes.
 
     After the first error it takes everything and writes nothing; left, it removes the torn file and raises the error.
+
+    Attributes:
+        header: Of MATLAB, written at the end.
     """
 
     def __init__(self, path: Path) -> None:

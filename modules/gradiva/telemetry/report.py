@@ -25,15 +25,19 @@ _MOST_DRAWN = 12  # rows of the table of drawn values
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 
-def write_report(run: RunFolder) -> Path:
+def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
     """Write ``report.html``: outcome, key figures, plots, configuration; one file that loads nothing over a network.
 
     Plots whose signals are not in the log are left out, and the page says so, unless most runs have none.
 
+    Args:
+        run: The folder.
+        record: Of the run; read from the folder where it is not given.
+
     Raises:
         ConfigError: The run has no log, or a file of it cannot be read.
     """
-    record = WalkRecord.read(run)
+    record = record or WalkRecord.read(run)
     parts = [
         heading(record.result, run.name),
         tiles(record.result),
