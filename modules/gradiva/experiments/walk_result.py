@@ -19,7 +19,7 @@ from gradiva.experiments.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
+from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command
@@ -216,6 +216,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
         "specific_energetic_cost": cost,
+        "chatter": chatter_table(walk),
     }
 
 
