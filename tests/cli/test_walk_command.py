@@ -55,6 +55,7 @@ CONTRACT = {
     "torque_control": type(None),
     "max_tilt_rad": float,
     "specific_energetic_cost": float,
+    "chatter": dict,
     "qp_failures": int,
     "safety_events": list,
     "tick_us": dict,
