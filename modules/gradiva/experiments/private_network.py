@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -114,27 +113,15 @@ class Peer:
         return f"peer '{self._role}': {errors.strip() or 'ended without a word'}"
 
 
-@contextmanager
-def private_network() -> Iterator[dict[str, str]]:
-    """Serve names beside all other networks; yields the environment in which processes find this one alone."""
-    server = NameServer(NetworkSettings(name_server_port=0))
-    server.start()
-    try:
-        with tempfile.TemporaryDirectory(prefix="gradiva-network-") as folder:
-            server.write_file(Path(folder) / "yarp.conf")
-            yield {**_without_yarp(os.environ), "YARP_CONFIG_HOME": folder, "OMP_NUM_THREADS": "1"}
-    finally:
-        server.stop()
-
-
 class NameServerProcess:
     """A name server as a program of its own, which can be killed and started again; entered as a context."""
 
     def __init__(self, folder: Path) -> None:
         """Choose an address, and write the file in which processes find it into ``folder``."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        probe = NameServer(NetworkSettings(name_server_port=0))
+        probe.start()
+        probe.stop()
+        self._port = probe.settings.name_server_port
         self.environment = {**_without_yarp(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -181,6 +168,17 @@ class NameServerProcess:
         except (SettingsError, NameServerUnreachable):  # a file that is half written, or no server yet
             return False
         return True
+
+
+@contextmanager
+def private_network() -> Iterator[dict[str, str]]:
+    """Serve names beside all other networks; yields the environment in which processes find this one alone.
+
+    The name server is a process of its own: in this one it could not answer the real bindings, which hold the
+    interpreter while they close a port.
+    """
+    with tempfile.TemporaryDirectory(prefix="gradiva-network-") as folder, NameServerProcess(Path(folder)) as names:
+        yield names.environment
 
 
 @contextmanager
