@@ -59,20 +59,21 @@ class Peer:
             NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            command, env=environment, bufsize=0, **pipes
+        )  # what is not read yet stays there
         self._role = role
         if not self._is_ready():
             raise NetworkError(self._failure())
 
     def _is_ready(self) -> bool:
-        """Wait for the word; a process that hangs before it is killed."""
+        """Wait for the word, among the lines that YARP writes itself; a process that hangs before it is killed."""
         assert self._process.stdout is not None
         alarm = threading.Timer(_TIMEOUT, self._process.kill)
         alarm.start()
         try:
-            return self._process.stdout.readline().strip() == "ready"
+            return any(line.strip() == b"ready" for line in self._process.stdout)
         finally:
             alarm.cancel()
 
@@ -100,8 +101,8 @@ class Peer:
             self.kill()
             raise NetworkError(f"peer '{self._role}' did not end within {timeout:g} s") from None
         if self._process.returncode != 0:
-            raise NetworkError(f"peer '{self._role}': {errors.strip()}")
-        return json.loads(output)
+            raise NetworkError(f"peer '{self._role}': {errors.decode().strip()}")
+        return next(json.loads(line) for line in reversed(output.splitlines()) if line.startswith(b"{"))
 
     def kill(self) -> None:
         """End the process as a crash would."""
@@ -110,7 +111,7 @@ class Peer:
 
     def _failure(self) -> str:
         _, errors = self._process.communicate(timeout=_TIMEOUT)
-        return f"peer '{self._role}': {errors.strip() or 'ended without a word'}"
+        return f"peer '{self._role}': {errors.decode().strip() or 'ended without a word'}"
 
 
 class NameServerProcess:
