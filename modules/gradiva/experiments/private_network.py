@@ -59,10 +59,8 @@ class Peer:
             NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self._process = subprocess.Popen(
-            command, env=environment, bufsize=0, **pipes
-        )  # what is not read yet stays there
+        pipe = subprocess.PIPE  # unbuffered: `communicate` would not find what was read ahead
+        self._process = subprocess.Popen(command, 0, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
         self._role = role
         if not self._is_ready():
             raise NetworkError(self._failure())
