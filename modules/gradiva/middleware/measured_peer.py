@@ -87,6 +87,7 @@ def send(name: str, carrier: str, messages: str) -> Findings:
         bottle = port.prepare()
         _fill(bottle, number)
         port.writeStrict()
+    port.waitForWrite()
     port.close()
     return {}
 
