@@ -274,8 +274,8 @@ def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: in
     """Send ``messages`` from one process to another."""
     name = f"/strict_stream/{carrier}"
     with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
-        writer.findings(_MEASUREMENT_TIMEOUT)
         found = reader.findings(_MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
@@ -284,8 +284,8 @@ def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: floa
     name = f"/periodic_stream/{carrier}"
     listener = Peer(network, "listen", name, rate, duration)
     with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
-        writer.findings(duration + _MEASUREMENT_TIMEOUT)
         found = reader.findings(duration + _MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return PeriodicStream(found["ages_us"], found["missing"])
 
 
