@@ -11,7 +11,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, NDArray, Side
 
 _FOLDED = 0.5  # [-] of the CoM height, which is about the length of a leg: its knee is then bent by 120°
-_PRESSED = 0.2  # [-] of the CoM height: no leg that stands lets the other one press deeper
+_DEEPEST = 0.2  # [-] of the CoM height: no leg that stands lets the other one press deeper
 
 
 class SwingProfile(StrEnum):
@@ -178,7 +178,7 @@ class PlannerConfig:
         self._check_range("max_step_turn", 0.0, math.pi / 2.0)
         for name in ("swing_height", "adapted_swing_height"):
             self._check_range(name, 0.0, _FOLDED * self.com_height, "m: a folded leg lifts its sole no higher")
-        self._check_range("landing_height", -_PRESSED * self.com_height, self.swing_height, "m")
+        self._check_range("landing_height", -_DEEPEST * self.com_height, self.swing_height, "m")
         if self.reference_point[0] <= 0.0 or self.reference_point[1] != 0.0:
             raise ConfigError(f"reference_point={self.reference_point}, x must be positive and y 0: F lies ahead")
         if self.unicycle_gain * self.sample_period >= 1.0:
