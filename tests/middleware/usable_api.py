@@ -67,6 +67,9 @@ HAZARDS: dict[tuple[str, str], Hazard] = {
     ("NetworkBase", "waitPort"): Hazard(_ABSENT),
     ("NetworkBase", "waitConnection"): Hazard(_ABSENT),
     ("NetworkBase", "sync"): Hazard(_ABSENT),
+    ("Network", "fini"): Hazard(
+        "crashes while a network clock is in use: network.leave_network", allowed=("network.py", *_OWN_PROCESS)
+    ),
     ("", "useNetworkClock"): Hazard(
         "holds the interpreter until the clock ticks: network.follow_clock", allowed=("network.py",)
     ),

@@ -36,6 +36,7 @@ from gradiva.middleware import (
     WireFamily,
     current_settings,
     joint_data_in,
+    leave_network,
     load_settings,
     measurements_messages,
     measurements_to_items,
@@ -199,7 +200,7 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        yarp.Network.fini()
+        leave_network()
         use_settings(former)
 
 

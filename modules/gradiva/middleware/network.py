@@ -125,6 +125,16 @@ def follow_clock(clock: str, timeout: float) -> bool:
     return bool(yarp.isValid())
 
 
+def leave_network() -> None:
+    """End this process's part in the network, its network clock first.
+
+    The real ``Network.fini()`` destroys a clock in use after the name space that its port is to leave, and crashes.
+    """
+    if yarp.isNetworkClock():
+        yarp.useSystemClock()
+    yarp.Network.fini()
+
+
 def is_ticking(clock: str, timeout: float) -> bool:
     """Return whether a clock's port sends a time within ``timeout`` [s]."""
     port = yarp.BufferedPortBottle()

@@ -16,11 +16,13 @@ from gradiva.middleware import (
     Element,
     NetworkError,
     RateLimitedLog,
+    TerminationSignals,
     as_bottle,
     as_items,
     fill_bottle,
     follow_clock,
     is_there,
+    leave_network,
     open_port,
     yarp,
 )
@@ -291,9 +293,10 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     module = kind(options)
     join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
     try:
-        status = int(module.runModule(yarp.ResourceFinder()))
+        with TerminationSignals(module.stopModule):  # YARP's own handler runs Python in the midst of Python: it crashes
+            status = int(module.runModule(yarp.ResourceFinder()))
     finally:
-        yarp.Network.fini()
+        leave_network()
     if module.failure is not None:
         raise module.failure
     return status
