@@ -44,7 +44,7 @@ class PersistentConnections:
     seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
     is two or three short TCP connections and about a millisecond of each of the processes.
     A connection that was made by another carrier is left as it is, and so is every one while the name server is
-    gone or its source too busy to answer: it lives on.
+    gone, does not know its ports yet, or its source is too busy to answer: it lives on.
 
     Args:
         connections: (source, destination, carrier) of each.
@@ -122,7 +122,7 @@ class _PersistentConnection:
         self._last_look = time.monotonic()
         present = carrier_between(source, destination)
         is_connected = present != ""
-        if present is None or (not is_connected and former.is_connected and not yarp.Network.checkNetwork()):
+        if present is None:
             return  # there is no answer: what was connected stays so
         if not is_connected and yarp.Network.connect(source, destination, carrier, True):
             is_connected, made = True, made + 1
