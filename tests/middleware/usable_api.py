@@ -75,6 +75,10 @@ HAZARDS: dict[tuple[str, str], Hazard] = {
     ),
     ("", "delay"): Hazard("never returns while a simulated clock stands still: time.sleep"),
     **{
+        (kind, "useCallback"): Hazard("its close holds the interpreter, and waits for the callback: a Port's reader")
+        for kind in BUFFERED
+    },
+    **{
         (kind, "read"): Hazard(
             "holds the interpreter while it waits: read(False), or a callback", _is_waiting, _OWN_PROCESS
         )

@@ -46,6 +46,7 @@ from gradiva.middleware import (
     yarp,
 )
 
+_VARIABLES, _FILES = "YARP_", ("YARP_DATA_DIRS", "YARP_DATA_HOME")
 _LOOK = 0.02  # [s]
 _TIMEOUT = 30.0  # [s] for a process to begin, and to end after its standard input closed
 
@@ -124,7 +125,7 @@ class NameServerProcess:
         probe.start()
         probe.stop()
         self._port = probe.settings.name_server_port
-        self.environment = {**_without_yarp(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
+        self.environment = {**without_network(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> NameServerProcess:
@@ -193,18 +194,28 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
     settings = load_settings(network)
     if not settings.found_in:
         raise NetworkError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
-    former = current_settings()
+    former, own = current_settings(), dict(os.environ)
     use_settings(replace(settings, may_serve_names=False))
+    _exchange_variables(network)  # the real bindings read their configuration themselves
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
     try:
         yield
     finally:
         leave_network()
+        _exchange_variables(own)
         use_settings(former)
 
 
-def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if not name.startswith("YARP_")}
+def _exchange_variables(environment: Mapping[str, str]) -> None:
+    """Let this process have YARP's variables of ``environment`` in place of its own."""
+    for name in [name for name in os.environ if name.startswith(_VARIABLES)]:
+        del os.environ[name]
+    os.environ.update({name: value for name, value in environment.items() if name.startswith(_VARIABLES)})
+
+
+def without_network(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without YARP's variables but those by which it finds its own files, such as devices."""
+    return {name: value for name, value in environment.items() if not name.startswith(_VARIABLES) or name in _FILES}
 
 
 # -- measurements between two processes --------------------------------------------------------------------------------
