@@ -75,6 +75,7 @@ class GradivaModule(yarp.RFModule):
         health: How well it keeps time.
         lateness: By how much the present tick began late, [s]; set by `wait_for_tick`.
         failure: Why the module ended by itself; None while it has not.
+        refusal: Why it did not begin; empty while it may.
     """
 
     TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
@@ -98,6 +99,7 @@ class GradivaModule(yarp.RFModule):
         self.health = ModuleHealth(self.TITLE, period)
         self.lateness = 0.0
         self.failure: Exception | None = None
+        self.refusal = ""
         self._schedule = TickSchedule(period)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
@@ -156,7 +158,8 @@ class GradivaModule(yarp.RFModule):
             self.attach_rpc_server(self._rpc)
             open_port(self._rpc, self.port_name("rpc"))  # the last one: a client that finds it finds the module ready
         except Exception as error:
-            _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, NAMED_ERRORS))
+            self.refusal = f"{self.TITLE}: {error}"
+            _LOGGER.error("%s", self.refusal, exc_info=not isinstance(error, NAMED_ERRORS))
             self.close()  # YARP's own RFModule does not, after configure has failed
             return False
         self._begin_real_time()
@@ -299,6 +302,8 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
         leave_network()
     if module.failure is not None:
         raise module.failure
+    if module.refusal:  # once more, behind YARP's lines: a runner reports the last words of a module that failed
+        _LOGGER.error("%s", module.refusal)
     return status
 
 
