@@ -61,10 +61,8 @@ class Peer:
             NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self._process = subprocess.Popen(
-            command, env=environment, bufsize=0, **pipes
-        )  # what is not read yet stays there
+        pipe = subprocess.PIPE  # unbuffered: `communicate` would not find what was read ahead
+        self._process = subprocess.Popen(command, 0, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
         self._role = role
         if not self._is_ready():
             raise NetworkError(self._failure())
@@ -288,8 +286,8 @@ def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: in
     """Send ``messages`` from one process to another."""
     name = f"/strict_stream/{carrier}"
     with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
-        writer.findings(_MEASUREMENT_TIMEOUT)
         found = reader.findings(_MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
@@ -298,8 +296,8 @@ def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: floa
     name = f"/periodic_stream/{carrier}"
     listener = Peer(network, "listen", name, rate, duration)
     with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
-        writer.findings(duration + _MEASUREMENT_TIMEOUT)
         found = reader.findings(duration + _MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return PeriodicStream(found["ages_us"], found["missing"])
 
 
