@@ -6,6 +6,7 @@ A role opens its port, says ``ready`` on standard output, does its work and writ
 from __future__ import annotations
 
 import json
+import select
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from gradiva.middleware import yarp
 DOUBLES = 100  # [-] in a message
 _WARM_UP = 200  # [calls] that do not count
 _REPLY_TIMEOUT = 10.0  # [s]
+_END_PERIOD = 0.05  # [s]
 
 Findings = dict[str, Any]
 
@@ -60,18 +62,15 @@ def call(name: str, carrier: str, calls: str) -> Findings:
 
 
 def count(name: str, messages: str) -> Findings:
-    """Read a strict stream of numbered messages; print whether all came, in order, and how fast."""
+    """Read a strict stream of numbered messages to its end; print whether all came, in order, and how fast."""
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
     _open(port, name)
     numbers: list[int] = []
     moments: list[float] = []
-    while len(numbers) < int(messages):
-        bottle = port.read(True)
-        if bottle is None:
-            break
+    while (bottle := port.read(True)) is not None and (number := int(bottle.get(0).asFloat64())) < int(messages):
         moments.append(1e6 * time.perf_counter())
-        numbers.append(int(bottle.get(0).asFloat64()))
+        numbers.append(number)
     port.close()
     intervals = [after - before for before, after in pairwise(moments)]
     lost = int(messages) - len(set(numbers))
@@ -79,58 +78,51 @@ def count(name: str, messages: str) -> Findings:
 
 
 def send(name: str, carrier: str, messages: str) -> Findings:
-    """Write numbered messages to port ``name`` as fast as it takes them; close when standard input does.
-
-    A port of the real bindings that closes earlier may take the last ones with it.
-    """
+    """Write numbered messages to port ``name`` as fast as it takes them."""
     port = yarp.BufferedPortBottle()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
-    for number in range(int(messages)):
-        bottle = port.prepare()
-        _fill(bottle, number)
+
+    def write(number: int) -> None:
+        _fill(port.prepare(), number)
         port.writeStrict()
-    sys.stdin.read()
-    port.close()
+
+    for number in range(int(messages)):
+        write(number)
+    _end(port, lambda: write(int(messages)))
     return {}
 
 
 def listen(name: str, rate: str, duration: str) -> Findings:
-    """Read a stream; print how old each message was when the reader had it, and how many were never read."""
+    """Read a stream to its end; print how old each message was when read, and how many were never read."""
     port = yarp.BufferedPortVector()
     _open(port, name)
-    last = _messages(rate, duration) - 1
-    ages, numbers = [], [-1]
-    while numbers[-1] < last:
-        vector = port.read(True)
-        if vector is None:
-            break
+    messages, ages = _messages(rate, duration), []
+    while (vector := port.read(True)) is not None and vector.get(1) < messages:
         ages.append(1e6 * (time.monotonic() - vector.get(0)))
-        numbers.append(int(vector.get(1)))
     port.close()
-    return {"ages_us": ages, "missing": last + 1 - len(ages)}
+    return {"ages_us": ages, "missing": messages - len(ages)}
 
 
 def stream(name: str, carrier: str, rate: str, duration: str) -> Findings:
-    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number.
-
-    The last one is sent strictly, since readers wait for it; the port closes when standard input does.
-    """
+    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number."""
     port = yarp.BufferedPortVector()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
-    start, period = time.monotonic(), 1.0 / float(rate)
-    last = _messages(rate, duration) - 1
-    for number in range(last + 1):
-        time.sleep(max(0.0, start + number * period - time.monotonic()))
+
+    def write(number: int) -> None:
         vector = port.prepare()
         vector.resize(DOUBLES)
         vector.set(1, float(number))
         vector.set(0, time.monotonic())
-        port.write(number == last)
-    sys.stdin.read()
-    port.close()
-    return {"duration_s": time.monotonic() - start}
+        port.write()
+
+    start, period, messages = time.monotonic(), 1.0 / float(rate), _messages(rate, duration)
+    for number in range(messages):
+        time.sleep(max(0.0, start + number * period - time.monotonic()))
+        write(number)
+    _end(port, lambda: write(messages))
+    return {}
 
 
 ROLES: dict[str, Callable[..., Findings]] = {role.__name__: role for role in (echo, call, count, send, listen, stream)}
@@ -144,6 +136,17 @@ def _open(port: Any, name: str) -> None:
     if not port.open(name):
         sys.exit(f"port {name} cannot be opened")
     print("ready", flush=True)
+
+
+def _end(port: Any, write_end: Callable[[], None]) -> None:
+    """Say the end again and again until standard input closes, then close.
+
+    The real bindings drop messages of a busy connection, strictly written ones too where nothing acknowledges them, and
+    what a port that closes has not sent.
+    """
+    while not select.select([sys.stdin], [], [], _END_PERIOD)[0]:
+        write_end()
+    port.close()
 
 
 def _connect(source: str, destination: str, carrier: str) -> None:
