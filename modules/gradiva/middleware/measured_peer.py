@@ -1,16 +1,19 @@
-"""One end of a measured connection, as a process: ``python -m gradiva.middleware.measured_peer ROLE ...``.
+"""One end of a measured connection, as a process: ``python -m gradiva.middleware.measured_peer [fifo] ROLE ...``.
 
-A role opens its port, says ``ready`` on standard output, does its work and writes its findings there as JSON.
+With ``fifo`` it has real-time priority. A role opens its port, says ``ready`` on standard output, does its work and
+writes its findings there as JSON.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import select
 import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from gradiva.middleware import yarp
@@ -19,6 +22,8 @@ DOUBLES = 100  # [-] in a message
 _WARM_UP = 200  # [calls] that do not count
 _REPLY_TIMEOUT = 10.0  # [s]
 _END_PERIOD = 0.05  # [s]
+FIFO = "fifo"
+_PRIORITY = 20  # of SCHED_FIFO, as that of modules
 
 Findings = dict[str, Any]
 
@@ -51,14 +56,15 @@ def call(name: str, carrier: str, calls: str) -> Findings:
     _open(port, f"{name}/caller/{carrier}")
     _connect(port.getName(), name, carrier)
     request, reply = _message(0), yarp.Bottle()
-    durations, failures = [], 0
+    durations, failures, delay = [], 0, -_run_delay()
     for _ in range(int(calls) + _WARM_UP):
         start = time.perf_counter()
         if not port.write(request, reply) or reply.size() != request.size():
             failures += 1
         durations.append(1e6 * (time.perf_counter() - start))
+    delay += _run_delay()
     port.close()
-    return {"durations_us": durations[_WARM_UP:], "failures": failures}
+    return {"durations_us": durations[_WARM_UP:], "failures": failures, "run_delay_us": 1e6 * delay / len(durations)}
 
 
 def count(name: str, messages: str) -> Findings:
@@ -128,6 +134,12 @@ def stream(name: str, carrier: str, rate: str, duration: str) -> Findings:
 ROLES: dict[str, Callable[..., Findings]] = {role.__name__: role for role in (echo, call, count, send, listen, stream)}
 
 
+def _run_delay() -> float:
+    """Return how long threads of this process have waited for a core although they could run, [s]."""
+    statistics = (path.read_text().split() for path in Path("/proc/self/task").glob("*/schedstat"))
+    return 1e-9 * sum(int(waited) for _, waited, _ in statistics)
+
+
 def _messages(rate: str, duration: str) -> int:
     return int(float(rate) * float(duration))
 
@@ -169,6 +181,9 @@ def _fill(bottle: yarp.Bottle, number: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """Play the role that the arguments name."""
+    if arguments[0] == FIFO:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))  # before there are threads, which inherit it
+        del arguments[0]
     role, *options = arguments
     yarp.Network.init()
     try:
