@@ -45,6 +45,7 @@ from gradiva.middleware import (
     values_messages,
     yarp,
 )
+from gradiva.middleware.measured_peer import FIFO
 
 _VARIABLES, _FILES = "YARP_", ("YARP_DATA_DIRS", "YARP_DATA_HOME")
 _LOOK = 0.02  # [s]
@@ -228,10 +229,12 @@ class RoundTrips:
     Attributes:
         durations_us: Of each call.
         failures: Calls without the right answer.
+        run_delay_us: For which the caller waited for a core, of each call on average.
     """
 
     durations_us: list[float]
     failures: int
+    run_delay_us: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,19 +276,22 @@ class PeriodicStream:
         return float(np.percentile(self.ages_us, percentile))
 
 
-def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) -> RoundTrips:
-    """Call an echo in another process ``calls`` times."""
-    name = f"/round_trips/{carrier}"
-    with Peer(network, "echo", name) as server, Peer(network, "call", name, carrier, calls) as caller:
+def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int, has_priority: bool = False) -> RoundTrips:
+    """Call an echo in another process ``calls`` times, both perhaps with real-time priority."""
+    name, fifo = f"/round_trips/{carrier}", [FIFO] * has_priority
+    with Peer(network, *fifo, "echo", name) as server, Peer(network, *fifo, "call", name, carrier, calls) as caller:
         found = caller.findings(_MEASUREMENT_TIMEOUT)
         server.findings(_MEASUREMENT_TIMEOUT)
-    return RoundTrips(found["durations_us"], found["failures"])
+    return RoundTrips(**found)
 
 
-def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: int) -> StrictStream:
-    """Send ``messages`` from one process to another."""
-    name = f"/strict_stream/{carrier}"
-    with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
+def measure_strict_stream(
+    network: Mapping[str, str], carrier: str, messages: int, has_priority: bool = False
+) -> StrictStream:
+    """Send ``messages`` from one process to another, both perhaps with real-time priority."""
+    name, fifo = f"/strict_stream/{carrier}", [FIFO] * has_priority
+    counter = Peer(network, *fifo, "count", name, messages)
+    with counter as reader, Peer(network, *fifo, "send", name, carrier, messages) as writer:
         found = reader.findings(_MEASUREMENT_TIMEOUT)
         writer.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
