@@ -24,12 +24,12 @@ class BoundPorts(ServerPorts):
     lockstep then waits in vain. A strict write would wait for ever for a reader that hangs.
 
     Args:
-        patience: Longest time that a message waits until the one before is sent, [s]; 0: it may be dropped. A reader
+        timeout: Longest time that a message waits until the one before is sent, [s]; 0: it may be dropped. A reader
             that hangs for longer is not waited for until it has read on.
     """
 
-    def __init__(self, patience: float = 0.0) -> None:
-        self._patience = patience
+    def __init__(self, timeout: float = 0.0) -> None:
+        self._timeout = timeout
         self._hanging: set[int] = set()
 
     def output(self) -> yarp.BufferedPortBottle:
@@ -58,10 +58,10 @@ class BoundPorts(ServerPorts):
         send_ready(port, message)
 
     def await_sent(self, port: yarp.BufferedPortBottle | yarp.BufferedPortVector) -> None:
-        """Wait until a port has sent its last message, as long as the patience lasts; pureyarp's drop no newest one."""
-        if self._patience <= 0.0 or isinstance(port, PurePort):
+        """Wait until a port has sent its last message, up to the timeout; pureyarp's drop no newest one."""
+        if self._timeout <= 0.0 or isinstance(port, PurePort):
             return
-        deadline = time.monotonic() + (0.0 if id(port) in self._hanging else self._patience)
+        deadline = time.monotonic() + (0.0 if id(port) in self._hanging else self._timeout)
         while (is_busy := port.isWriting()) and time.monotonic() < deadline:
             time.sleep(_LOOK)
         (self._hanging.add if is_busy else self._hanging.discard)(id(port))

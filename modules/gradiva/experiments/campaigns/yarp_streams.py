@@ -65,7 +65,7 @@ def _sleep(lateness_us: list[float], period: float, stop: threading.Event) -> No
 
 
 class Load(NamedTuple):
-    """What else the machine does.
+    """The load of the machine beside a measurement.
 
     Attributes:
         busy_loops: Processes that only compute, each in a session of its own, as modules and other users' programs are.
