@@ -3,19 +3,14 @@ r"""Centroidal MPC: contact forces and contact locations over a horizon, by real
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import casadi as cs
 import numpy as np
 import numpy.typing as npt
-import osqp
-import scipy.sparse as sparse
 
-from gradiva.common import GRAVITY, ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
+from gradiva.common import ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
 from gradiva.reduced_model.centroidal_problem import (
     FREE,
     CentroidalBody,
@@ -23,19 +18,14 @@ from gradiva.reduced_model.centroidal_problem import (
     CentroidalProblem,
     CentroidalWeights,
     Trajectory,
+    weight_forces,
 )
+from gradiva.reduced_model.centroidal_solvers import InteriorPoint, RealTimeIteration, TrajectorySolver
+from gradiva.reduced_model.condensed_program import PROBLEM
 from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
 from gradiva.robot_model import Compiler, interpreted
 
-PROBLEM = "centroidal MPC"  # its name in errors
-_COLD_ITERATIONS = 10  # quadratic programs of a problem that begins without a last solution
-_FORCE_UNIT = 10.0  # [m/s²] of the forces within OSQP; in units of 1 it takes twice as many steps
-_LOCATION_UNIT = 0.1  # [m] of the location boxes within OSQP, which meets them to a tenth of the tolerance
-_FAR = 0.05  # [m, m/s, m²/s, m/s²] change by the dynamics beyond which the Jacobian is taken anew
-_RELAXATION = 1.5  # [-] of OSQP; its own 1.6 takes a third more steps
-_RHO = 0.03  # [-] step of OSQP with which a first problem begins; it adapts
 _SAME = 1e-6  # of a period, between two times that are one
-_SOLVED = (1, 2)  # OSQP: solved, solved inaccurately
 
 
 class CentroidalSolver(StrEnum):
@@ -170,186 +160,6 @@ class InputMemory:
     failures: int = 0
 
 
-class TrajectorySolver(ABC):
-    """Solves the problem whose parameters are set.
-
-    Attributes:
-        iterations: Of the last solution.
-        solve_time: Of the last solution, [s].
-    """
-
-    iterations, solve_time, _deadline = 0, 0.0, math.nan
-
-    @property
-    def deadline(self) -> float:
-        """Time of a solution, beyond which it counts as missing, [s]; infinite: none."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, deadline: float) -> None:
-        if deadline != self._deadline:
-            self._deadline = deadline
-            self._limit(deadline)
-
-    @abstractmethod
-    def _limit(self, deadline: float) -> None:
-        """Have the solver stop after ``deadline`` [s]."""
-
-    @abstractmethod
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """Return a solution, consistent, shape (n,).
-
-        Args:
-            guess: To begin from, shape (n,).
-            is_cold: Whether it does not come from a last solution.
-            intervals: By how many intervals the horizon has moved.
-
-        Raises:
-            NoSolutionFound: There is none, or not in time.
-        """
-
-
-class RealTimeIteration(TrajectorySolver):
-    """One to three quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
-
-    The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
-    and forces: around a good guess the linear constraints are nearly the true ones. Each solution is made consistent
-    with the dynamics and the limits before it is corrected again, or returned. Corrections keep the Jacobian of the
-    first quadratic program, which saves its factorisation, and take the constraints at the last solution.
-    """
-
-    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
-        self._problem, self._config = problem, config
-        rows = problem.jacobian_pattern.shape[0]
-        self._duals = np.zeros(rows)
-        self._units = np.ones(problem.size)  # of the variables within OSQP
-        problem.trajectory(self._units).forces[:] = _FORCE_UNIT
-        self._row_units = np.ones(rows)
-        self._row_units[problem.location_rows] = _LOCATION_UNIT
-        pattern = problem.jacobian_pattern
-        self._entry_units = np.repeat(self._units, np.diff(pattern.indptr)) / self._row_units[pattern.indices]
-        self._jacobian = pattern.copy()
-        units = sparse.diags(self._units)
-        self._moving = 3 * (3 + len(problem.body.corners))  # rows of the start, which stay
-        program = osqp.OSQP()
-        program.setup(
-            sparse.triu(units @ problem.hessian @ units, format="csc"),
-            np.zeros(problem.size),
-            problem.jacobian_pattern,
-            np.full(rows, -1.0),
-            np.full(rows, 1.0),
-            eps_abs=config.tolerance,
-            eps_rel=config.tolerance,
-            max_iter=config.max_iterations,
-            time_limit=config.deadline,
-            rho=_RHO,
-            alpha=_RELAXATION,
-            scaling=2,
-            adaptive_rho_interval=25,  # OSQP's own 50, and factor of 5, are a quarter slower where pushes are hard
-            adaptive_rho_tolerance=3.0,
-            check_termination=5,
-            check_dualgap=False,
-            verbose=False,
-        )
-        self._workspace, self._program = program, program._solver
-        self._deadline = config.deadline
-
-    def _limit(self, deadline: float) -> None:
-        """See ``TrajectorySolver``."""
-        self._workspace.update_settings(time_limit=deadline)
-
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """See ``TrajectorySolver.solve``."""
-        if is_cold:
-            self._duals[:] = 0.0
-            self._program.update_rho(_RHO)
-        elif intervals:
-            self._shift_duals(intervals)
-        guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self.solve_time, self._is_cold = 0, 0.0, is_cold
-        change = math.inf
-        for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
-            if is_cold or change > _FAR:
-                self._take_jacobian()
-            linear = self._quadratic_solution(guess)
-            guess = self._problem.evaluate(linear)["w"].copy()
-            change = float(np.abs(linear - guess).max())
-            if change < self._config.settled and not is_cold:
-                break
-        return guess
-
-    def _take_jacobian(self) -> None:
-        """Linearise the constraints where the problem was evaluated last."""
-        self._jacobian.data[:] = self._problem.function.outputs["jacobian"]
-        self._program.update_data_mat(None, None, self._jacobian.data * self._entry_units, None)
-
-    def _quadratic_solution(self, guess: NDArray) -> NDArray:
-        """Return the optimum about a guess, at which the problem was evaluated last."""
-        program, values = self._program, self._problem.function.outputs
-        offset = self._jacobian @ guess - values["rows"]
-        lower, upper = ((values[side] + offset) / self._row_units for side in ("lower", "upper"))
-        program.update_data_vec(values["gradient"] * self._units, lower, upper)
-        program.warm_start(guess / self._units, self._duals)
-        program.solve()
-        self.iterations += program.info.iter
-        self.solve_time += program.info.run_time
-        solution = np.array(program.solution.x) * self._units
-        if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
-            self._duals[:] = 0.0
-            raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self.solve_time > self._deadline and not self._is_cold:
-            raise NoSolutionFound(PROBLEM, f"deadline of {self._deadline} s missed")
-        self._duals[:] = program.solution.y
-        return solution
-
-    def _shift_duals(self, intervals: int) -> None:
-        """Move multipliers of the dynamics and of the limits with the horizon; the last interval keeps its own."""
-        samples, width = self._problem.samples, self._moving
-        dynamics = self._duals[width : width * (samples + 1)].reshape(samples, -1)
-        limits = self._duals[width * (samples + 1) :].reshape(samples, -1)
-        for block in (dynamics, limits):
-            block[:-intervals] = block[intervals:].copy()
-
-
-class InteriorPoint(TrajectorySolver):
-    """IPOPT on the nonlinear program itself: the reference."""
-
-    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
-        self._problem, self._config = problem, config
-        self.deadline = config.deadline
-
-    def _limit(self, deadline: float) -> None:
-        """Build the solver, whose options are fixed."""
-        options: dict[str, Any] = {
-            "print_time": False,
-            "record_time": True,
-            "ipopt.print_level": 0,
-            "ipopt.sb": "yes",
-            "ipopt.tol": self._config.tolerance,
-            "ipopt.max_iter": self._config.max_iterations,
-        }
-        if math.isfinite(deadline):
-            options["ipopt.max_wall_time"] = deadline
-        self._solver = cs.nlpsol("centroidal_mpc", "ipopt", self._problem.nonlinear_program, options)
-
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """See ``TrajectorySolver.solve``."""
-        values = self._problem.evaluate(guess)
-        bounds = {"lbg": values["lower"], "ubg": values["upper"]}
-        found = self._solver(x0=values["w"], p=self._problem.parameters, **bounds)
-        stats = self._solver.stats()
-        self.iterations, self.solve_time = int(stats["iter_count"]), float(stats["t_wall_total"])
-        if not stats["success"]:
-            raise NoSolutionFound(PROBLEM, str(stats["return_status"]))
-        return self._problem.evaluate(np.array(found["x"]).reshape(-1))["w"].copy()
-
-
-_SOLVERS: dict[CentroidalSolver, Callable[[CentroidalProblem, CentroidalMpcConfig], TrajectorySolver]] = {
-    CentroidalSolver.REAL_TIME_ITERATION: RealTimeIteration,
-    CentroidalSolver.IPOPT: InteriorPoint,
-}
-
-
 class CentroidalMpc:
     r"""Nonlinear model predictive control of the centroidal dynamics with adjusted contacts (thesis, chapter 11).
 
@@ -375,7 +185,11 @@ class CentroidalMpc:
         self.problem = CentroidalProblem(
             config.samples, config.period, body, config.weights, config.limits, config.wrench_persistence, compiler
         )
-        self._solver = _SOLVERS[config.solver](self.problem, config)
+        self._solver: TrajectorySolver
+        if config.solver is CentroidalSolver.IPOPT:
+            self._solver = InteriorPoint(self.problem, config.deadline, config.tolerance, config.max_iterations)
+        else:
+            self._solver = RealTimeIteration(self.problem, config.deadline)
         self._owners = body.owners
         self.failures = 0
         self.reset()
@@ -484,20 +298,12 @@ class CentroidalMpc:
         """Return corner forces per kilogram, those of the last solution or the weight, and contact velocities."""
         memory = self._memory
         if memory is None:
-            return self._weight(preview), np.zeros((*preview.active.shape, 3))
+            return weight_forces(preview.active, self._owners), np.zeros((*preview.active.shape, 3))
         middles = 0.5 * (preview.times[:-1] + preview.times[1:])
         intervals = np.searchsorted(memory.times, middles) - 1
         known = np.clip(intervals, 0, len(memory.forces) - 1)
         velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
         return memory.forces[known], velocities
-
-    def _weight(self, preview: ContactPreview) -> NDArray:
-        """Return the weight per kilogram over the corners on the ground, or over all while none is."""
-        standing = preview.active[:, self._owners]
-        counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(self._owners))
-        forces = np.zeros((*standing.shape, 3))
-        forces[:, :, 2] = GRAVITY / counts[:, None]
-        return forces
 
     def _forces_before(self, time: float, forces: NDArray) -> NDArray:
         """Return those of the interval that ends now, from which the rate of the first ones is counted."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import casadi as cs
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sparse
 
 from gradiva.common import GRAVITY, ConfigError, NDArray
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
@@ -155,31 +154,23 @@ class CentroidalProblem:
             persistence: γ.
             compiler: How its function becomes fast.
         """
-        self.samples, self.body, self.limits, self._persistence = samples, body, limits, persistence
+        self.samples, self.period, self._persistence = samples, period, persistence
+        self.body, self.weights, self.limits = body, weights, limits
         self._contacts, self._corners = len(body.corners), len(body.owners)
+        self._owners: list[int] = body.owners.tolist()
         self.size = 3 * ((samples + 1) * (3 + self._contacts) + samples * (self._corners + self._contacts))
         self._symbols = self._inputs()
         variables = cs.SX.sym("w", self.size)
         cost = self._objective(variables, period, weights)
         rows, lower, upper = self._constraints(variables)
-        jacobian = cs.jacobian(rows, variables)
-        self.jacobian_pattern = _pattern(jacobian.sparsity())
-        self.hessian = _values(cs.hessian(cost, variables)[0])
         parameters = cs.vertcat(*(cs.vec(symbol.T) for symbol in self._symbols.values()))
         self.nonlinear_program = {"x": variables, "p": parameters, "f": cost, "g": rows}
-        outputs = {
-            "jacobian": jacobian.nz[:],
-            "rows": rows,
-            "cost": cost,
-        }
-        linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
         consistent = self._consistent(variables)
-        at_consistent = dict(zip(outputs, linearised(consistent, parameters), strict=True))
-        gradient = cs.substitute(cs.gradient(cost, variables), variables, cs.DM.zeros(self.size))
-        constants = {"gradient": gradient, "lower": lower, "upper": upper}
+        cost, rows = cs.Function("stated", [variables, parameters], [cost, rows])(consistent, parameters)
+        outputs = {"w": consistent, "cost": cost, "levers": self._levers(consistent)}
+        outputs |= {"rows": rows, "lower": lower, "upper": upper}
         name = f"centroidal_mpc_{samples}_{self._contacts}_{self._corners}"
-        inputs = {"guess": variables, **self._symbols}
-        self.function = FlatFunction(name, inputs, {"w": consistent, **at_consistent, **constants}, compiler)
+        self.function = FlatFunction(name, {"guess": variables, **self._symbols}, outputs, compiler)
 
     def evaluate(self, guess: NDArray) -> Mapping[str, NDArray]:
         """Return ``w``, made consistent of a guess, with everything else at it; overwritten by the next call.
@@ -197,18 +188,33 @@ class CentroidalProblem:
         forces, velocities = inputs[:, : self._corners], inputs[:, self._corners :]
         return Trajectory(states[:, 0], states[:, 1], states[:, 2], states[:, 3:], forces, velocities, flat)
 
+    def vectors(self, found: Trajectory) -> NDArray:
+        """Return corner forces, then contact locations at the ends of the intervals, shape (3, V)."""
+        return np.concatenate((found.forces.reshape(-1, 3), found.contacts[1:].reshape(-1, 3))).T
+
+    def with_vectors(self, vectors: NDArray) -> NDArray:
+        """Return variables with these forces and locations, to be made consistent, shape (n,)."""
+        guess = self.trajectory(np.zeros(self.size))
+        forces = self.samples * self._corners
+        guess.forces[:] = vectors[:, :forces].T.reshape(guess.forces.shape)
+        given = self.function.inputs
+        locations = vectors[:, forces:].T.reshape(guess.contact_velocities.shape)
+        moves = np.diff(locations, axis=0, prepend=given["state"][None, 3:])
+        guess.contact_velocities[:] = moves / given["periods"][:, None, None]
+        return guess.flat
+
+    def weight_guess(self) -> NDArray:
+        """Return variables that carry the weight and move no contact, shape (n,)."""
+        guess = self.trajectory(np.zeros(self.size))
+        active = self.function.inputs["active"].reshape(self.samples, -1) > 0.0
+        guess.forces[:] = weight_forces(active, self.body.owners)
+        return guess.flat
+
     def violation(self) -> float:
         """Return the largest violation of a constraint by the ``w`` that was evaluated last."""
         values = self.function.outputs
         rows = values["rows"]
         return float(max((values["lower"] - rows).max(), (rows - values["upper"]).max(), 0.0))
-
-    @property
-    def location_rows(self) -> npt.NDArray[np.intp]:
-        """Places of the rows of the location boxes among all rows."""
-        states, limits = 3 * (3 + self._contacts), 4 * self._corners + 3 * self._contacts
-        begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 4 * self._corners
-        return (begins[:, None] + np.arange(3 * self._contacts)).reshape(-1)
 
     @property
     def parameters(self) -> NDArray:
@@ -291,25 +297,61 @@ class CentroidalProblem:
 
     def _integrated(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]) -> list[cs.SX]:
         """Return the state at the end of interval k."""
-        T = self._symbols["periods"][k]
+        T, weight = self._symbols["periods"][k], self._weight(k)
         x, v, spin, *contacts = state
-        external, moment = (self._symbols["external"][row, :].T * self._persistence**k for row in range(2))
-        weight = external - cs.DM([0.0, 0.0, GRAVITY])
-        total, torque = cs.SX.zeros(3), moment
-        for i, (first, count) in enumerate(self._groups()):
-            for j in range(count):
-                force = self._symbols["active"][k, i] * inputs[first + j]
-                lever = contacts[i] + self._rotation(k, i) @ cs.DM(self.body.corners[i][j]) - x - 0.5 * T * v
-                total, torque = total + force, torque + cs.cross(lever, force)
+        total, torque = cs.SX.zeros(3), self._symbols["external"][1, :].T * self._persistence**k
+        for arm, owner, force in zip(self._arms(k, state), self._owners, inputs, strict=False):
+            pressed = self._symbols["active"][k, owner] * force
+            total, torque = total + pressed, torque + cs.cross(arm, pressed)
         acceleration = total + weight
         airborne = [1.0 - self._symbols["active"][k, i] for i in range(self._contacts)]
         moved = zip(contacts, airborne, inputs[self._corners :], strict=True)
         return [
             x + T * v + 0.5 * T**2 * acceleration,
             v + T * acceleration,
-            spin + T * torque - T**3 / 6.0 * cs.cross(weight, total),
+            spin + T * torque,
             *(location + T * is_free * velocity for location, is_free, velocity in moved),
         ]
+
+    def _levers(self, variables: cs.SX) -> cs.SX:
+        r"""Return q of the derivative :math:`q \times` of the angular momentum, shape (3 N, V).
+
+        A force turns the body by its lever, and moves the CoM under all forces after it; a contact moves under its own
+        forces. Rows are axes and nodes, columns the forces of all intervals, then the locations at their ends.
+        """
+        periods, active = self._symbols["periods"], self._symbols["active"]
+        count, contacts, owners = self._corners, self._contacts, self._owners
+        middles = cs.cumsum(periods) - 0.5 * periods
+        loads = [self._loads(variables, k) for k in range(self.samples)]
+        levers = [cs.SX.zeros(self.samples, self.samples * (count + contacts)) for _ in range(3)]
+        for begin in range(self.samples):
+            moved, own = cs.SX.zeros(3), self._arms(begin, self._node(variables, begin))
+            for node in range(begin, self.samples):
+                if node > begin:
+                    moved += periods[node] * periods[begin] * (middles[node] - middles[begin]) * sum(loads[node])
+                forces = [active[begin, i] * (periods[begin] * arm + moved) for arm, i in zip(own, owners, strict=True)]
+                _write(levers, node, begin * count, forces)
+                if begin > 0:
+                    locations = [-periods[begin] * load for load in loads[begin]]
+                    _write(levers, node, self.samples * count + (begin - 1) * contacts, locations)
+        return cs.vertcat(*levers)
+
+    def _loads(self, variables: cs.SX, k: int) -> list[cs.SX]:
+        """Return the force on each contact in interval k."""
+        inputs, active = self._interval(variables, k), self._symbols["active"]
+        return [active[k, i] * sum(inputs[first : first + n]) for i, (first, n) in enumerate(self._groups())]
+
+    def _arms(self, k: int, state: Sequence[cs.SX]) -> list[cs.SX]:
+        """Return the lever of each corner about the CoM, which moves under gravity, in the mean of interval k."""
+        T = self._symbols["periods"][k]
+        x, v, _, *contacts = state
+        middle = x + 0.5 * T * v + T**2 / 6.0 * self._weight(k)
+        corners = zip(self._owners, np.vstack(self.body.corners), strict=True)
+        return [contacts[i] + self._rotation(k, i) @ cs.DM(corner) - middle for i, corner in corners]
+
+    def _weight(self, k: int) -> cs.SX:
+        """Return gravity and what is left of the external force in interval k."""
+        return self._symbols["external"][0, :].T * self._persistence**k - cs.DM([0.0, 0.0, GRAVITY])
 
     def _consistent(self, guess: cs.SX) -> cs.SX:
         """Return the variables with forces and landings within their limits, and the states that follow from them."""
@@ -359,6 +401,23 @@ class CentroidalProblem:
             yield self._offset_and_box(k, contact, location)
 
 
+def weight_forces(active: npt.NDArray[np.bool_], owners: NDArray) -> NDArray:
+    """Return forces of the weight over the corners on the ground, or over all while none is.
+
+    Args:
+        active: Contacts on the ground in each interval, shape (N, contacts).
+        owners: Contact of each corner, shape (corners,).
+
+    Returns:
+        Of all corners, so that those that land begin so, [m/s²], shape (N, corners, 3).
+    """
+    standing = active[:, owners]
+    counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(owners))
+    forces = np.zeros((*standing.shape, 3))
+    forces[:, :, 2] = GRAVITY / counts[:, None]
+    return forces
+
+
 def _axes(weights: Sequence[float]) -> cs.DM:
     horizontal, vertical = weights
     return cs.DM([horizontal, horizontal, vertical])
@@ -368,14 +427,8 @@ def _square(vector: cs.SX, weight: cs.DM | float) -> cs.SX:
     return cs.dot(vector, weight * vector)
 
 
-def _pattern(sparsity: cs.Sparsity) -> sparse.csc_matrix:
-    """Return a matrix of ones with CasADi's sparsity, whose entries are in the same order."""
-    rows, columns = np.array(sparsity.row()), np.array(sparsity.colind())
-    return sparse.csc_matrix((np.ones(len(rows)), rows, columns), sparsity.shape)
-
-
-def _values(matrix: cs.SX) -> sparse.csc_matrix:
-    """Return a constant symbolic matrix as numbers."""
-    constant = _pattern(matrix.sparsity())
-    constant.data[:] = np.array(cs.DM(cs.evalf(matrix.nz[:]))).reshape(-1)
-    return constant
+def _write(rows: Sequence[cs.SX], node: int, first: int, vectors: Sequence[cs.SX]) -> None:
+    """Write vectors, an axis each matrix, into a row from its column ``first`` on."""
+    for axis, matrix in enumerate(rows):
+        for column, vector in enumerate(vectors, first):
+            matrix[node, column] = vector[axis]

@@ -1,0 +1,318 @@
+r"""Quadratic program of the centroidal MPC in forces and landings alone, solved exactly by an active set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import lapack
+
+from gradiva.common import NDArray, NoSolutionFound
+from gradiva.reduced_model.centroidal_problem import CentroidalBody, CentroidalLimits, CentroidalWeights
+
+PROBLEM = "centroidal MPC"  # its name in errors
+_AXES = np.array([0, 0, 1])  # weights are those of horizontal axes, or of the vertical
+_FACES = 4  # of a friction pyramid
+_SIDES = 6  # of a location box
+_ROUNDS = 60  # changes of the active set; 1 to 4 are usual, 12 where 72 rows change at once
+_TRIES = 4  # changes of all wrong rows at once that may fail to lower their number, until one row changes at a time
+_TOLERANCE = 1e-8  # [m/s², m] of a row, and of a multiplier as a fraction of the largest
+_PROXIMITY = 1e-9  # [-] of a row's own flexibility: at the apex of a pyramid four rows hold three forces
+
+
+class QuadraticSolution(NamedTuple):
+    """Optimum of a quadratic program.
+
+    Attributes:
+        vectors: Corner forces of all intervals, then contact locations at the nodes, [m/s², m], shape (3, V).
+        cost: Objective there, as the linearised dynamics have it.
+        multipliers: Of all rows, shape (rows,).
+        momenta: Multipliers μ of CoM and angular momentum at the nodes, shape (2, 3, N).
+        rounds: Changes of the active set.
+    """
+
+    vectors: NDArray
+    cost: float
+    multipliers: NDArray
+    momenta: NDArray
+    rounds: int
+
+
+class CondensedProgram:
+    r"""Objective and constraints of ``CentroidalProblem``, linearised about a trajectory, without its states.
+
+    Variables: y, the V vectors of corner forces and of contact locations. Objective: what they cost themselves, which is
+    least at :math:`y_0` with the inverse Hessian :math:`E`, and the deviations z of CoM and angular momentum, linear in
+    y. Constraints: faces of the friction pyramids and sides of the location boxes.
+
+    .. math:: \min_y \tfrac12 (y - y_0)^\top E^{-1} (y - y_0) + \tfrac12 z^\top W z, \quad
+        z = \bar z + J (y - \bar y), \quad G y \ge b
+
+    E of the forces is constant: force spread and force rate know neither contacts nor time. A contact moves in the air
+    alone, so E of its locations is that of its velocities, singular where it stands. With multipliers :math:`\mu = W z`
+    and :math:`\lambda \ge 0` of the active rows F
+
+    .. math:: y = y_0 - E J^\top \mu + E G^\top \lambda, \quad
+        (W^{-1} + J E J^\top) \mu = \bar z + J (y_0 - \bar y) + J E G^\top \lambda,
+
+    one Cholesky factor of 6 N rows, and of its Schur complement :math:`S = G_F (E - E J^\top C^{-1} J E) G_F^\top` for
+    the active rows. J of the angular momentum is skew: :math:`q_{kv} \times y_v`, with the ``levers`` q.
+
+    The active set begins as the last one, shifted with the horizon. All rows of the wrong side change at once, until
+    that no longer lowers their number; then one by one, which ends always (block principal pivoting).
+    """
+
+    def __init__(
+        self, samples: int, period: float, body: CentroidalBody, weights: CentroidalWeights, limits: CentroidalLimits
+    ) -> None:
+        """Lay out rows and vectors; see ``CentroidalProblem`` for the arguments."""
+        self._samples, self._owners, self._contacts = samples, body.owners, len(body.corners)
+        self._rate, self._weights = weights.force_rate / period**2, weights
+        corners = len(self._owners)
+        self._forces = samples * corners
+        self.size = self._forces + samples * self._contacts
+        self._hessian = self._force_hessian()
+        flexibility = np.linalg.inv(self._hessian)
+        self._flexibility = np.zeros((2, self.size, self.size))  # E, horizontal and vertical
+        self._flexibility[:, : self._forces, : self._forces] = flexibility
+        self._before = flexibility.reshape(samples, corners, samples, corners)[:, :, 0].reshape(-1, corners)
+        weight = np.array([weights.com, weights.angular_momentum])[:, _AXES]
+        self._softness = np.repeat(1.0 / weight, samples).reshape(-1)  # 1 / W
+        slope = limits.friction / math.sqrt(2.0)
+        self._faces = np.array([[-1.0, 0.0, slope], [1.0, 0.0, slope], [0.0, -1.0, slope], [0.0, 1.0, slope]])
+        self._sides = np.vstack((np.eye(3), -np.eye(3)))
+        places = np.arange(self._forces).repeat(_FACES), np.arange(self._forces, self.size).repeat(_SIDES)
+        self._places = np.concatenate(places)  # vector of each row
+        self._active = np.zeros(len(self._places), dtype=bool)
+        rows = (2, 3, samples)
+        self._condensed = np.zeros((*rows, 3, self.size))  # J E
+        self._skew = np.zeros((*rows[1:], 3, self.size))  # J of the angular momentum
+        self._schur = np.zeros((*rows, *rows))  # C
+
+    def _force_hessian(self) -> NDArray:
+        """Return that of spread and rate along one axis, shape (N corners, N corners)."""
+        samples, owners = self._samples, self._owners
+        together = owners[:, None] == owners
+        spread = np.eye(len(owners)) - together / together.sum(axis=1)
+        difference = np.eye(samples) - np.eye(samples, k=-1)
+        rate = difference.T @ difference
+        hessian: NDArray = self._weights.force_spread * np.kron(np.eye(samples), spread)
+        return hessian + self._rate * np.kron(rate, np.eye(len(owners)))
+
+    # -- what stays while a problem is linearised again and again ------------------------------------------------------
+
+    def begin(self, given: Mapping[str, NDArray], intervals: int | None) -> None:
+        """Take a problem.
+
+        Args:
+            given: Inputs of ``CentroidalProblem.function``.
+            intervals: By which the horizon has moved; None: begin without active rows.
+        """
+        self._shift(intervals)
+        active = given["active"].reshape(self._samples, self._contacts)
+        self._set_com(given["periods"], active)
+        self._set_unforced(given, active)
+        self._set_rows(given)
+
+    def _shift(self, intervals: int | None) -> None:
+        """Move the active rows with the horizon; the last interval keeps its own."""
+        if intervals is None:
+            self._active[:] = False
+        elif intervals:
+            ends = self._forces * _FACES
+            for part in (self._active[:ends], self._active[ends:]):
+                block = part.reshape(self._samples, -1)
+                block[:-intervals] = block[intervals:].copy()
+
+    def _set_com(self, periods: NDArray, active: NDArray) -> None:
+        """Set J of the CoM, with what follows from it."""
+        nodes = np.cumsum(periods)
+        middles = nodes - 0.5 * periods
+        steps = np.tril(periods * (nodes[:, None] - middles))
+        moves = np.zeros((self._samples, self.size))  # of the CoM by each vector
+        moves[:, : self._forces] = (steps[:, :, None] * active[:, self._owners]).reshape(self._samples, -1)
+        condensed = moves[:, : self._forces] @ self._flexibility[0, : self._forces, : self._forces]
+        schur = condensed @ moves[:, : self._forces].T
+        for axis in range(3):
+            self._condensed[0, axis, :, axis, : self._forces] = condensed
+            self._schur[0, axis, :, 0, axis] = schur
+        self._moves = moves.T.copy()
+
+    def _set_unforced(self, given: Mapping[str, NDArray], active: NDArray) -> None:
+        """Set y₀, its cost, and E of the locations."""
+        weights, count = self._weights, self._samples
+        forces, start = given["forces"].reshape(-1, 3).T, given["state"][3:].T[:, None]
+        nominal = given["contacts"].reshape(count, self._contacts, 3).transpose(2, 0, 1)
+        unforced = np.empty((3, self.size))
+        unforced[:, : self._forces] = self._rate * forces @ self._before.T
+        cost = self._rate * (forces * (forces - unforced[:, : len(self._owners)])).sum()
+        steps = np.tril(np.ones((count, count))) * (given["periods"][:, None] * (active == 0.0)).T[:, None]
+        inner = steps.transpose(0, 2, 1) @ steps
+        contact = np.array(weights.contact)[:, None, None, None]
+        softness = np.linalg.solve(contact * inner + weights.contact_velocity * np.eye(count), steps.transpose(0, 2, 1))
+        softness = steps @ softness  # (2, contacts, N, N)
+        for i in range(self._contacts):
+            part = slice(self._forces + i, self.size, self._contacts)
+            self._flexibility[:, part, part] = softness[:, i]
+        pull = contact[_AXES, :, :, 0].transpose(0, 2, 1) * (nominal - start)
+        moved = (softness[_AXES] @ pull.transpose(0, 2, 1)[..., None])[..., 0].transpose(0, 2, 1)
+        cost += (pull * (nominal - start - moved)).sum()
+        unforced[:, self._forces :] = (start + moved).reshape(3, -1)
+        self._unforced, self._unforced_cost = unforced, 0.5 * float(cost)
+
+    def _set_rows(self, given: Mapping[str, NDArray]) -> None:
+        """Set G and b."""
+        rotations = given["rotations"].reshape(self._samples + 1, self._contacts, 3, 3).transpose(0, 1, 3, 2)
+        faces = (self._faces @ rotations[:-1])[:, self._owners]
+        sides = self._sides @ rotations[1:]
+        nominal = given["contacts"].reshape(self._samples, self._contacts, 3, 1)
+        bounds = np.concatenate((given["lowest"], -given["highest"]), axis=1).reshape(*sides.shape[:3])
+        normals = np.concatenate((faces.reshape(-1, 3), sides.reshape(-1, 3)))
+        self._bounds = np.zeros(len(normals))
+        self._bounds[self._forces * _FACES :] = (bounds + (sides @ nominal)[..., 0]).reshape(-1)
+        self._normals = normals.T.copy()
+
+    # -- one quadratic program -----------------------------------------------------------------------------------------
+
+    def solve(self, levers: NDArray, vectors: NDArray, errors: NDArray) -> QuadraticSolution:
+        """Return the optimum about a trajectory.
+
+        Args:
+            levers: q of its angular momentum, shape (3, N, V).
+            vectors: ȳ, its forces and locations, shape (3, V).
+            errors: z̄ of its CoM and angular momentum, shape (2, 3, N).
+
+        Raises:
+            NoSolutionFound: No active set was found.
+        """
+        self._levers = levers
+        self._linearise(levers)
+        offset = errors + self._effect(self._unforced - vectors)
+        condensed = self._condensed.reshape(len(self._softness), -1)
+        free = lapack.dpotrs(self._factor, offset.reshape(-1), lower=0)[0]
+        unconstrained = self._unforced - (free @ condensed).reshape(3, -1)
+        multipliers, momenta, vectors, rounds = self._pivoted(unconstrained, free, condensed)
+        gain = multipliers @ (self._bounds - self._values(self._unforced))
+        cost = self._unforced_cost + 0.5 * float(offset.reshape(-1) @ momenta + gain)
+        return QuadraticSolution(vectors, cost, multipliers, momenta.reshape(offset.shape), rounds)
+
+    def residual(
+        self, solution: QuadraticSolution, vectors: NDArray, errors: NDArray, levers: NDArray, cost: float
+    ) -> float:
+        r"""Return :math:`\tfrac12 r^\top M^{-1} r` over the cost, r the gradient of the Lagrangian at a trajectory.
+
+        With M, the Hessian of the last quadratic program, this is what a Newton step with the same active rows would
+        gain at most. At its optimum the gradient of the program is zero: r is what the levers of the trajectory change,
+        and the Hessian of the forces where a step was not taken whole.
+
+        Args:
+            solution: Of the last program.
+            vectors: Forces and locations of the trajectory, shape (3, V).
+            errors: Its deviations, shape (2, 3, N).
+            levers: Its levers, shape (3, N, V).
+            cost: Its cost.
+        """
+        momenta = errors / self._softness.reshape(errors.shape)
+        change = self._pull(momenta, levers) - self._pull(solution.momenta, self._levers)
+        moved = vectors - solution.vectors
+        flexible = np.concatenate((change[:2] @ self._flexibility[0], change[2:] @ self._flexibility[1]))
+        answer = moved + flexible
+        pushed = moved[:, : self._forces]
+        stiff = lapack.dtrtrs(self._factor, self._effect(answer).reshape(-1), lower=0, trans=1)[0]
+        gain = (change * (answer + moved)).sum() + (pushed * (pushed @ self._hessian)).sum() - stiff @ stiff
+        return 0.5 * max(0.0, float(gain)) / max(cost, math.ulp(1.0))
+
+    def _pull(self, momenta: NDArray, levers: NDArray) -> NDArray:
+        """Return Jᵀ of the levers times multipliers of CoM and angular momentum, shape (3, V)."""
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.tensordot(momenta[1], levers, (1, 1))
+        pull: NDArray = momenta[0] @ self._moves.T + np.stack((yz - zy, zx - xz, xy - yx))
+        return pull
+
+    def _linearise(self, levers: NDArray) -> None:
+        """Set J, J E, and the factor of C for the angular momentum of a trajectory."""
+        count, forces, flexibility = self._samples, self._forces, self._flexibility
+        rows = levers.reshape(3 * count, -1)
+        horizontal, vertical = np.empty((2, *rows.shape))
+        horizontal[:, :forces] = vertical[:, :forces] = rows[:, :forces] @ flexibility[0, :forces, :forces]
+        horizontal[:, forces:] = rows[:, forces:] @ flexibility[0, forces:, forces:]
+        vertical[:, forces:] = rows[:, forces:] @ flexibility[1, forces:, forces:]
+        _fill_skew(self._skew, levers, levers)
+        turned = self._condensed[1]
+        _fill_skew(turned, horizontal.reshape(levers.shape), vertical.reshape(levers.shape))
+        flat = turned.reshape(3 * count, -1)
+        self._schur[1, :, :, 1] = (flat @ self._skew.reshape(3 * count, -1).T).reshape(3, count, 3, count)
+        self._schur[1, :, :, 0] = (turned.reshape(9 * count, -1) @ self._moves).reshape(3, count, 3, count)
+        schur = self._schur.reshape(6 * count, -1).T.copy(order="K")
+        np.einsum("ii->i", schur)[:] += self._softness
+        self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
+        if failed:
+            raise NoSolutionFound(PROBLEM, "the quadratic program is not finite")
+
+    def _effect(self, vectors: NDArray) -> NDArray:
+        """Return J times vectors, shape (2, 3, N)."""
+        spin = self._skew.reshape(3 * self._samples, -1) @ vectors.reshape(-1)
+        return np.stack((vectors @ self._moves, spin.reshape(3, -1)))
+
+    def _values(self, vectors: NDArray) -> NDArray:
+        """Return G times vectors, shape (rows,)."""
+        values: NDArray = np.einsum("ar,ar->r", self._normals, vectors[:, self._places])
+        return values
+
+    def _pivoted(
+        self, unconstrained: NDArray, free: NDArray, condensed: NDArray
+    ) -> tuple[NDArray, NDArray, NDArray, int]:
+        """Return multipliers of the rows and of the momenta, and the vectors, at the optimum; and the rounds taken."""
+        active, missing = self._active, self._bounds - self._values(unconstrained)
+        fewest, tries = len(active) + 1, _TRIES
+        for count in range(_ROUNDS):
+            multipliers, momenta, vectors = np.zeros(len(active)), free, unconstrained
+            rows = active.nonzero()[0]
+            if len(rows):
+                multipliers[rows], momenta, vectors = self._held(rows, missing[rows], unconstrained, free, condensed)
+            slack = self._values(vectors) - self._bounds
+            least = _TOLERANCE * max(1.0, float(multipliers.max(initial=0.0)))
+            wrong = np.where(active, multipliers < -least, slack < -_TOLERANCE).nonzero()[0]
+            if not len(wrong):
+                return multipliers, momenta, vectors, count
+            if len(wrong) < fewest:
+                fewest, tries = len(wrong), _TRIES
+            else:
+                tries -= 1
+            active[wrong if tries > 0 else wrong[-1:]] ^= True
+        active[:] = False
+        raise NoSolutionFound(PROBLEM, f"no active set after {_ROUNDS} changes")
+
+    def _held(
+        self, rows: npt.NDArray[np.intp], missing: NDArray, vectors: NDArray, free: NDArray, condensed: NDArray
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Return multipliers of rows that are held at their bounds, momenta and vectors with them."""
+        places, normals = self._places[rows], self._normals[:, rows]
+        blocks = condensed.reshape(len(free), 3, -1)
+        pushed = np.einsum("mar,ar->mr", blocks[:, :, places], normals)  # J E Gᵀ
+        back = lapack.dtrtrs(self._factor, pushed, lower=0, trans=1)[0]
+        horizontal, vertical = self._flexibility[:, places[:, None], places]
+        own = horizontal * (normals[:2].T @ normals[:2]) + vertical * (normals[2][:, None] * normals[2])
+        schur = own - back.T @ back
+        np.einsum("ii->i", schur)[:] += _PROXIMITY * own.diagonal()
+        _, multipliers, failed = lapack.dposv(schur, missing, lower=1)
+        if failed or not math.isfinite(float(multipliers.sum())):
+            raise NoSolutionFound(PROBLEM, "the active rows contradict each other")
+        momenta = free + lapack.dtrtrs(self._factor, back @ multipliers, lower=0)[0]
+        forces = normals * multipliers
+        vectors = self._unforced - (momenta @ condensed).reshape(3, -1)
+        vectors[:2] += forces[:2] @ self._flexibility[0][places]
+        vectors[2] += forces[2] @ self._flexibility[1][places]
+        return multipliers, momenta, vectors
+
+
+def _fill_skew(matrix: NDArray, horizontal: NDArray, vertical: NDArray) -> None:
+    """Write the skew matrices of vectors, shape (3, N, V), whose third column is that of others, into (3, N, 3, V)."""
+    (_, _, z), (x, y, _) = horizontal, vertical
+    np.negative(z, out=matrix[0, :, 1])
+    matrix[0, :, 2], matrix[1, :, 0] = y, z
+    np.negative(x, out=matrix[1, :, 2])
+    np.negative(horizontal[1], out=matrix[2, :, 0])
+    matrix[2, :, 1] = horizontal[0]
