@@ -264,7 +264,7 @@ class CentroidalMpc:
         now = preview.times[0] + _SAME * self._config.period
         passed = 0 if memory is None else int(np.searchsorted(memory.times[1:], now))
         w = self._solver.solve(guess, memory is None, min(passed, count - 1))
-        violation = self.problem.violation()
+        violation = float(self.problem.function.outputs["violation"][0])
         if not violation <= self._config.usable_violation:
             raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
         self._failures_in_a_row = 0
@@ -286,7 +286,7 @@ class CentroidalMpc:
             corner_forces=mass * forces * preview.active[:, self._owners, None],
             contact_velocities=velocities * ~preview.active[:, :, None],
             cost=float(self.problem.function.outputs["cost"][0]),
-            violation=self.problem.violation(),
+            violation=float(self.problem.function.outputs["violation"][0]),
             iterations=self._solver.iterations,
             solve_time=self._solver.solve_time,
             is_fallback=is_fallback,

@@ -109,18 +109,20 @@ class RealTimeIteration(TrajectorySolver):
 
     def __init__(self, problem: CentroidalProblem, deadline: float) -> None:
         self._problem, self._deadline = problem, deadline
-        self._program = CondensedProgram(problem.samples, problem.period, problem.body, problem.weights, problem.limits)
+        self._program = CondensedProgram(problem.samples, problem.period, problem.body, problem.weights)
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
         self._began, self.iterations, self.solve_time = time.perf_counter(), 0, 0.0
         self._is_cold, self.accuracy = is_cold, Accuracy()
         inputs = self._problem.function.inputs
-        self._program.begin(inputs, None if is_cold else intervals)
         self._com_reference = inputs["com"].reshape(-1, 3)
-        found = self._descent(guess, _COLD if is_cold else _MOST)
+        begin = self._evaluate(guess)
+        given = self._problem.function.outputs
+        self._program.begin(inputs["forces"].reshape(-1, 3), given, None if is_cold else intervals)
+        found = self._descent(begin, _COLD if is_cold else _MOST)
         if not is_cold and (found.first > _FAR or abs(found.accuracy.estimate) > _DOUBTFUL):
-            other = self._descent(self._problem.weight_guess(), _MOST)
+            other = self._descent(self._evaluate(self._problem.weight_guess()), _MOST)
             found = min(found, other, key=lambda descent: descent.point.cost)
             self._evaluate(found.point.w)
         self.accuracy = found.accuracy
@@ -129,9 +131,9 @@ class RealTimeIteration(TrajectorySolver):
             raise NoSolutionFound(PROBLEM, f"not converged, {self.accuracy}")
         return found.point.w
 
-    def _descent(self, guess: NDArray, limit: int) -> _Descent:
-        """Return where quadratic programs end that begin at a guess."""
-        point, estimates = self._evaluate(guess), list[float]()
+    def _descent(self, point: _Point, limit: int) -> _Descent:
+        """Return where quadratic programs end that begin at a trajectory."""
+        estimates = list[float]()
         while True:
             program = self._program.solve(point.levers, point.vectors, point.errors)
             self.iterations += 1
@@ -192,9 +194,8 @@ class InteriorPoint(TrajectorySolver):
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
-        values = self._problem.evaluate(guess)
-        bounds = {"lbg": values["lower"], "ubg": values["upper"]}
-        found = self._solver(x0=values["w"], p=self._problem.parameters, **bounds)
+        begin, (lower, upper) = self._problem.evaluate(guess)["w"], self._problem.bounds()
+        found = self._solver(x0=begin, p=self._problem.parameters, lbg=lower, ubg=upper)
         stats = self._solver.stats()
         self.iterations, self.solve_time = int(stats["iter_count"]), float(stats["t_wall_total"])
         if not stats["success"]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.linalg import lapack
 
 from gradiva.common import NDArray, NoSolutionFound
-from gradiva.reduced_model.centroidal_problem import CentroidalBody, CentroidalLimits, CentroidalWeights
+from gradiva.reduced_model.centroidal_problem import CentroidalBody, CentroidalWeights
 
 PROBLEM = "centroidal MPC"  # its name in errors
 _AXES = np.array([0, 0, 1])  # weights are those of horizontal axes, or of the vertical
@@ -65,9 +65,7 @@ class CondensedProgram:
     that no longer lowers their number; then one by one, which ends always (block principal pivoting).
     """
 
-    def __init__(
-        self, samples: int, period: float, body: CentroidalBody, weights: CentroidalWeights, limits: CentroidalLimits
-    ) -> None:
+    def __init__(self, samples: int, period: float, body: CentroidalBody, weights: CentroidalWeights) -> None:
         """Lay out rows and vectors; see ``CentroidalProblem`` for the arguments."""
         self._samples, self._owners, self._contacts = samples, body.owners, len(body.corners)
         self._rate, self._weights = weights.force_rate / period**2, weights
@@ -81,12 +79,11 @@ class CondensedProgram:
         self._before = flexibility.reshape(samples, corners, samples, corners)[:, :, 0].reshape(-1, corners)
         weight = np.array([weights.com, weights.angular_momentum])[:, _AXES]
         self._softness = np.repeat(1.0 / weight, samples).reshape(-1)  # 1 / W
-        slope = limits.friction / math.sqrt(2.0)
-        self._faces = np.array([[-1.0, 0.0, slope], [1.0, 0.0, slope], [0.0, -1.0, slope], [0.0, 1.0, slope]])
-        self._sides = np.vstack((np.eye(3), -np.eye(3)))
         places = np.arange(self._forces).repeat(_FACES), np.arange(self._forces, self.size).repeat(_SIDES)
         self._places = np.concatenate(places)  # vector of each row
         self._active = np.zeros(len(self._places), dtype=bool)
+        self._normals, self._bounds = np.zeros((3, len(self._places))), np.zeros(len(self._places))  # G, b
+        self._moves, self._unforced = np.zeros((self.size, samples)), np.zeros((3, self.size))
         rows = (2, 3, samples)
         self._condensed = np.zeros((*rows, 3, self.size))  # J E
         self._skew = np.zeros((*rows[1:], 3, self.size))  # J of the angular momentum
@@ -104,18 +101,18 @@ class CondensedProgram:
 
     # -- what stays while a problem is linearised again and again ------------------------------------------------------
 
-    def begin(self, given: Mapping[str, NDArray], intervals: int | None) -> None:
+    def begin(self, forces: NDArray, given: Mapping[str, NDArray], intervals: int | None) -> None:
         """Take a problem.
 
         Args:
-            given: Inputs of ``CentroidalProblem.function``.
+            forces: Of the interval before the first, shape (corners, 3).
+            given: Outputs of ``CentroidalProblem.function``.
             intervals: By which the horizon has moved; None: begin without active rows.
         """
         self._shift(intervals)
-        active = given["active"].reshape(self._samples, self._contacts)
-        self._set_com(given["periods"], active)
-        self._set_unforced(given, active)
-        self._set_rows(given)
+        self._set_com(given["moves"])
+        self._set_unforced(forces, given)
+        self._normals[:], self._bounds[:] = given["normals"], given["bounds"]
 
     def _shift(self, intervals: int | None) -> None:
         """Move the active rows with the horizon; the last interval keeps its own."""
@@ -127,53 +124,25 @@ class CondensedProgram:
                 block = part.reshape(self._samples, -1)
                 block[:-intervals] = block[intervals:].copy()
 
-    def _set_com(self, periods: NDArray, active: NDArray) -> None:
+    def _set_com(self, moves: NDArray) -> None:
         """Set J of the CoM, with what follows from it."""
-        nodes = np.cumsum(periods)
-        middles = nodes - 0.5 * periods
-        steps = np.tril(periods * (nodes[:, None] - middles))
-        moves = np.zeros((self._samples, self.size))  # of the CoM by each vector
-        moves[:, : self._forces] = (steps[:, :, None] * active[:, self._owners]).reshape(self._samples, -1)
-        condensed = moves[:, : self._forces] @ self._flexibility[0, : self._forces, : self._forces]
-        schur = condensed @ moves[:, : self._forces].T
+        condensed = moves @ self._flexibility[0, : self._forces, : self._forces]
+        schur = condensed @ moves.T
         for axis in range(3):
             self._condensed[0, axis, :, axis, : self._forces] = condensed
             self._schur[0, axis, :, 0, axis] = schur
-        self._moves = moves.T.copy()
+        self._moves[: self._forces] = moves.T
 
-    def _set_unforced(self, given: Mapping[str, NDArray], active: NDArray) -> None:
+    def _set_unforced(self, forces: NDArray, given: Mapping[str, NDArray]) -> None:
         """Set y₀, its cost, and E of the locations."""
-        weights, count = self._weights, self._samples
-        forces, start = given["forces"].reshape(-1, 3).T, given["state"][3:].T[:, None]
-        nominal = given["contacts"].reshape(count, self._contacts, 3).transpose(2, 0, 1)
-        unforced = np.empty((3, self.size))
-        unforced[:, : self._forces] = self._rate * forces @ self._before.T
-        cost = self._rate * (forces * (forces - unforced[:, : len(self._owners)])).sum()
-        steps = np.tril(np.ones((count, count))) * (given["periods"][:, None] * (active == 0.0)).T[:, None]
-        inner = steps.transpose(0, 2, 1) @ steps
-        contact = np.array(weights.contact)[:, None, None, None]
-        softness = np.linalg.solve(contact * inner + weights.contact_velocity * np.eye(count), steps.transpose(0, 2, 1))
-        softness = steps @ softness  # (2, contacts, N, N)
+        softness = given["softness"].reshape(2, self._contacts, self._samples, self._samples)
         for i in range(self._contacts):
             part = slice(self._forces + i, self.size, self._contacts)
             self._flexibility[:, part, part] = softness[:, i]
-        pull = contact[_AXES, :, :, 0].transpose(0, 2, 1) * (nominal - start)
-        moved = (softness[_AXES] @ pull.transpose(0, 2, 1)[..., None])[..., 0].transpose(0, 2, 1)
-        cost += (pull * (nominal - start - moved)).sum()
-        unforced[:, self._forces :] = (start + moved).reshape(3, -1)
-        self._unforced, self._unforced_cost = unforced, 0.5 * float(cost)
-
-    def _set_rows(self, given: Mapping[str, NDArray]) -> None:
-        """Set G and b."""
-        rotations = given["rotations"].reshape(self._samples + 1, self._contacts, 3, 3).transpose(0, 1, 3, 2)
-        faces = (self._faces @ rotations[:-1])[:, self._owners]
-        sides = self._sides @ rotations[1:]
-        nominal = given["contacts"].reshape(self._samples, self._contacts, 3, 1)
-        bounds = np.concatenate((given["lowest"], -given["highest"]), axis=1).reshape(*sides.shape[:3])
-        normals = np.concatenate((faces.reshape(-1, 3), sides.reshape(-1, 3)))
-        self._bounds = np.zeros(len(normals))
-        self._bounds[self._forces * _FACES :] = (bounds + (sides @ nominal)[..., 0]).reshape(-1)
-        self._normals = normals.T.copy()
+        self._unforced[:, : self._forces] = (self._before @ (self._rate * forces)).T
+        self._unforced[:, self._forces :] = given["unforced"]
+        relaxed = forces - self._unforced[:, : len(forces)].T
+        self._unforced_cost = float(given["unforced_cost"][0]) + 0.5 * self._rate * float((forces * relaxed).sum())
 
     # -- one quadratic program -----------------------------------------------------------------------------------------
 
@@ -227,8 +196,9 @@ class CondensedProgram:
 
     def _pull(self, momenta: NDArray, levers: NDArray) -> NDArray:
         """Return Jᵀ of the levers times multipliers of CoM and angular momentum, shape (3, V)."""
-        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.tensordot(momenta[1], levers, (1, 1))
-        pull: NDArray = momenta[0] @ self._moves.T + np.stack((yz - zy, zx - xz, xy - yx))
+        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(momenta[1], levers).transpose(1, 0, 2)
+        pull: NDArray = momenta[0] @ self._moves.T
+        pull += (yz - zy, zx - xz, xy - yx)
         return pull
 
     def _linearise(self, levers: NDArray) -> None:
