@@ -301,7 +301,7 @@ class CentroidalMpc:
             return weight_forces(preview.active, self._owners), np.zeros((*preview.active.shape, 3))
         middles = 0.5 * (preview.times[:-1] + preview.times[1:])
         intervals = np.searchsorted(memory.times, middles) - 1
-        known = np.clip(intervals, 0, len(memory.forces) - 1)
+        known = np.minimum(np.maximum(intervals, 0), len(memory.forces) - 1)
         velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
         return memory.forces[known], velocities
 
@@ -310,7 +310,7 @@ class CentroidalMpc:
         if self._memory is None:
             return forces[0]
         before = np.searchsorted(self._memory.times, time - _SAME * self._config.period) - 1
-        return self._memory.forces[np.clip(before, 0, len(self._memory.forces) - 1)]
+        return self._memory.forces[min(max(int(before), 0), len(self._memory.forces) - 1)]
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -319,13 +319,14 @@ class CentroidalMpc:
     ) -> None:
         active = preview.active
         stands = np.logical_and.accumulate(active)[:, :, None]  # until the end of an interval, where it is now
-        lands = np.vstack((active[1:] & ~active[:-1], np.zeros_like(active[:1])))  # at the end of an interval
+        lands = np.zeros_like(active)  # at the end of an interval
+        lands[:-1] = active[1:] & ~active[:-1]
         now = np.vstack((state.com_position, state.contact_positions))
         momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
         places = frame.placed(now)
         lowest, highest = self._landing_box(state, preview, lands)
         self._set(
-            periods=np.diff(preview.times),
+            periods=preview.times[1:] - preview.times[:-1],
             state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
             active=active,
             com=frame.placed(reference(preview.times[1:])),
@@ -351,19 +352,22 @@ class CentroidalMpc:
         reach = np.where(is_flying, limits.contact_speed * remaining, FREE)[:, :, None]
         offsets = state.contact_positions - preview.positions[1:]
         offsets = (offsets[:, :, None, :] @ preview.rotations[1:])[:, :, 0]
-        near, far = (np.clip(offsets + side * reach, lowest, highest) for side in (-1.0, 1.0))
+        near, far = (np.minimum(np.maximum(offsets + side, lowest), highest) for side in (-reach, reach))
         counts = lands[:, :, None]
         return np.where(counts, near, -FREE), np.where(counts, far, FREE)
 
     def _set(self, **values: npt.NDArray[Any]) -> None:
-        for name, place in self.problem.function.inputs.items():
-            if name in values:
-                place[...] = values[name].reshape(place.shape)  # a single contact has a vector for a matrix
+        inputs = self.problem.function.inputs
+        for name, value in values.items():
+            place = inputs[name]
+            place[...] = value.reshape(place.shape)  # a single contact has a vector for a matrix
 
 
 def _check_finite(state: CentroidalState, wrench: NDArray) -> None:
     """Refuse a measurement that is not finite: the last solution, shifted, would follow it."""
     measured = {name: getattr(state, name) for name in state.__dataclass_fields__} | {"external_wrench": wrench}
+    if math.isfinite(sum(float(np.add.reduce(value, axis=None)) for value in measured.values())):
+        return
     wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
     if wrong:
         raise EstimationError(f"{PROBLEM}: {', '.join(wrong)} not finite")

@@ -165,7 +165,8 @@ class RealTimeIteration(TrajectorySolver):
         values = self._problem.evaluate(guess)
         w = values["w"].copy()
         found = self._problem.trajectory(w)
-        errors = np.stack(((found.com[1:] - self._com_reference).T, found.spin[1:].T))
+        errors = np.empty((2, 3, self._problem.samples))
+        errors[0], errors[1] = (found.com[1:] - self._com_reference).T, found.spin[1:].T
         levers = values["levers"].reshape(3, self._problem.samples, -1).copy()
         return _Point(w, self._problem.vectors(found), errors, levers, float(values["cost"][0]))
 

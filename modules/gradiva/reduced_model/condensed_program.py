@@ -82,12 +82,12 @@ class CondensedProgram:
         places = np.arange(self._forces).repeat(_FACES), np.arange(self._forces, self.size).repeat(_SIDES)
         self._places = np.concatenate(places)  # vector of each row
         self._active = np.zeros(len(self._places), dtype=bool)
+        self._parts = np.zeros((3, len(self._places)))
         self._normals, self._bounds = np.zeros((3, len(self._places))), np.zeros(len(self._places))  # G, b
-        self._moves, self._unforced = np.zeros((self.size, samples)), np.zeros((3, self.size))
-        rows = (2, 3, samples)
-        self._condensed = np.zeros((*rows, 3, self.size))  # J E
-        self._skew = np.zeros((*rows[1:], 3, self.size))  # J of the angular momentum
-        self._schur = np.zeros((*rows, *rows))  # C
+        self._moves, self._moved = np.zeros((2, samples, self.size))  # J of the CoM along an axis, and J E
+        self._unforced = np.zeros((3, self.size))
+        self._turned = np.zeros((2, 3, samples, self.size))  # levers times E, horizontal and vertical
+        self._schur = np.zeros((2, 3, samples, 2, 3, samples))  # C, its lower triangle
 
     def _force_hessian(self) -> NDArray:
         """Return that of spread and rate along one axis, shape (N corners, N corners)."""
@@ -126,12 +126,11 @@ class CondensedProgram:
 
     def _set_com(self, moves: NDArray) -> None:
         """Set J of the CoM, with what follows from it."""
-        condensed = moves @ self._flexibility[0, : self._forces, : self._forces]
+        self._moves[:, : self._forces] = moves
+        self._moved[:, : self._forces] = condensed = moves @ self._flexibility[0, : self._forces, : self._forces]
         schur = condensed @ moves.T
         for axis in range(3):
-            self._condensed[0, axis, :, axis, : self._forces] = condensed
             self._schur[0, axis, :, 0, axis] = schur
-        self._moves[: self._forces] = moves.T
 
     def _set_unforced(self, forces: NDArray, given: Mapping[str, NDArray]) -> None:
         """Set y₀, its cost, and E of the locations."""
@@ -157,14 +156,12 @@ class CondensedProgram:
         Raises:
             NoSolutionFound: No active set was found.
         """
-        self._levers = levers
         self._linearise(levers)
         offset = errors + self._effect(self._unforced - vectors)
-        condensed = self._condensed.reshape(len(self._softness), -1)
         free = lapack.dpotrs(self._factor, offset.reshape(-1), lower=0)[0]
-        unconstrained = self._unforced - (free @ condensed).reshape(3, -1)
-        multipliers, momenta, vectors, rounds = self._pivoted(unconstrained, free, condensed)
-        gain = multipliers @ (self._bounds - self._values(self._unforced))
+        multipliers, momenta, vectors, rounds = self._pivoted(free)
+        rows = multipliers.nonzero()[0]
+        gain = multipliers[rows] @ self._missing(rows, self._unforced)
         cost = self._unforced_cost + 0.5 * float(offset.reshape(-1) @ momenta + gain)
         return QuadraticSolution(vectors, cost, multipliers, momenta.reshape(offset.shape), rounds)
 
@@ -185,7 +182,7 @@ class CondensedProgram:
             cost: Its cost.
         """
         momenta = errors / self._softness.reshape(errors.shape)
-        change = self._pull(momenta, levers) - self._pull(solution.momenta, self._levers)
+        change = self._pull(momenta, self._moves, levers) - self._pull(solution.momenta, self._moves, self._levers)
         moved = vectors - solution.vectors
         flexible = np.concatenate((change[:2] @ self._flexibility[0], change[2:] @ self._flexibility[1]))
         answer = moved + flexible
@@ -194,55 +191,77 @@ class CondensedProgram:
         gain = (change * (answer + moved)).sum() + (pushed * (pushed @ self._hessian)).sum() - stiff @ stiff
         return 0.5 * max(0.0, float(gain)) / max(cost, math.ulp(1.0))
 
-    def _pull(self, momenta: NDArray, levers: NDArray) -> NDArray:
-        """Return Jᵀ of the levers times multipliers of CoM and angular momentum, shape (3, V)."""
-        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(momenta[1], levers).transpose(1, 0, 2)
-        pull: NDArray = momenta[0] @ self._moves.T
-        pull += (yz - zy, zx - xz, xy - yx)
-        return pull
-
     def _linearise(self, levers: NDArray) -> None:
-        """Set J, J E, and the factor of C for the angular momentum of a trajectory."""
+        """Set the factor of C for the levers of a trajectory."""
         count, forces, flexibility = self._samples, self._forces, self._flexibility
-        rows = levers.reshape(3 * count, -1)
-        horizontal, vertical = np.empty((2, *rows.shape))
-        horizontal[:, :forces] = vertical[:, :forces] = rows[:, :forces] @ flexibility[0, :forces, :forces]
-        horizontal[:, forces:] = rows[:, forces:] @ flexibility[0, forces:, forces:]
-        vertical[:, forces:] = rows[:, forces:] @ flexibility[1, forces:, forces:]
-        _fill_skew(self._skew, levers, levers)
-        turned = self._condensed[1]
-        _fill_skew(turned, horizontal.reshape(levers.shape), vertical.reshape(levers.shape))
-        flat = turned.reshape(3 * count, -1)
-        self._schur[1, :, :, 1] = (flat @ self._skew.reshape(3 * count, -1).T).reshape(3, count, 3, count)
-        self._schur[1, :, :, 0] = (turned.reshape(9 * count, -1) @ self._moves).reshape(3, count, 3, count)
+        self._levers, rows = levers, levers.reshape(3 * count, -1)
+        horizontal, vertical = turned = self._turned.reshape(2, 3 * count, -1)
+        np.matmul(rows[:, :forces], flexibility[0, :forces, :forces], out=horizontal[:, :forces])
+        vertical[:, :forces] = horizontal[:, :forces]
+        np.matmul(rows[:, forces:], flexibility[:, forces:, forces:], out=turned[:, :, forces:])
+        shape = (3, count, 3, count)
+        of_forces = horizontal[:, :forces] @ rows[:, :forces].T
+        across, along = (turned[:, :, forces:] @ rows[:, forces:].T + of_forces).reshape(2, *shape)
+        spin, x = self._schur[1, :, :, 1], (horizontal @ self._moves.T).reshape(3, count, count)
+        spin[0, :, 0], spin[1, :, 1] = across[2, :, 2] + along[1, :, 1], across[2, :, 2] + along[0, :, 0]
+        spin[2, :, 2] = across[1, :, 1] + across[0, :, 0]
+        spin[1, :, 0], spin[2, :, 0], spin[2, :, 1] = -along[0, :, 1], -across[0, :, 2], -across[1, :, 2]
+        both = self._schur[1, :, :, 0]
+        both[1, :, 0], both[2, :, 1], both[0, :, 2] = x[2], x[0], x[1]
+        both[0, :, 1], both[1, :, 2], both[2, :, 0] = -x[2], -x[0], -x[1]
         schur = self._schur.reshape(6 * count, -1).T.copy(order="K")
-        np.einsum("ii->i", schur)[:] += self._softness
+        schur.reshape(-1, order="F")[:: 6 * count + 1] += self._softness
         self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
         if failed:
             raise NoSolutionFound(PROBLEM, "the quadratic program is not finite")
 
     def _effect(self, vectors: NDArray) -> NDArray:
         """Return J times vectors, shape (2, 3, N)."""
-        spin = self._skew.reshape(3 * self._samples, -1) @ vectors.reshape(-1)
-        return np.stack((vectors @ self._moves, spin.reshape(3, -1)))
+        effect = np.empty((2, 3, self._samples))
+        np.matmul(vectors, self._moves.T, out=effect[0])
+        (_, xy, xz), (yx, _, yz), (zx, zy, _) = (self._levers @ vectors.T).transpose(0, 2, 1)
+        effect[1, 0], effect[1, 1], effect[1, 2] = yz - zy, zx - xz, xy - yx
+        return effect
 
-    def _values(self, vectors: NDArray) -> NDArray:
-        """Return G times vectors, shape (rows,)."""
-        values: NDArray = np.einsum("ar,ar->r", self._normals, vectors[:, self._places])
-        return values
+    def _pull(self, momenta: NDArray, moves: NDArray, levers: NDArray, vertical: NDArray | None = None) -> NDArray:
+        """Return Jᵀ times multipliers of CoM and angular momentum, shape (3, V); of J E where the levers are that."""
+        vertical = levers if vertical is None else vertical
+        pull: NDArray = momenta[0] @ moves
+        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(momenta[1], levers)
+        if vertical is not levers:
+            (_, xy, _), (yx, _, _), _ = np.matmul(momenta[1], vertical)
+        pull[0] += zy - yz
+        pull[1] += xz - zx
+        pull[2] += yx - xy
+        return pull
 
-    def _pivoted(
-        self, unconstrained: NDArray, free: NDArray, condensed: NDArray
-    ) -> tuple[NDArray, NDArray, NDArray, int]:
+    def _slack(self, vectors: NDArray) -> NDArray:
+        """Return G times vectors less b, shape (rows,)."""
+        parts = vectors.take(self._places, axis=1, out=self._parts, mode="clip")
+        parts *= self._normals
+        slack: NDArray = parts[0] + parts[1]
+        slack += parts[2]
+        slack -= self._bounds
+        return slack
+
+    def _missing(self, rows: npt.NDArray[np.intp], vectors: NDArray) -> NDArray:
+        """Return b less G times vectors of some rows."""
+        missing: NDArray = self._bounds[rows] - (self._normals[:, rows] * vectors[:, self._places[rows]]).sum(axis=0)
+        return missing
+
+    def _pivoted(self, free: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
         """Return multipliers of the rows and of the momenta, and the vectors, at the optimum; and the rounds taken."""
-        active, missing = self._active, self._bounds - self._values(unconstrained)
-        fewest, tries = len(active) + 1, _TRIES
+        active, fewest, tries = self._active, len(self._active) + 1, _TRIES
         for count in range(_ROUNDS):
-            multipliers, momenta, vectors = np.zeros(len(active)), free, unconstrained
-            rows = active.nonzero()[0]
+            multipliers, momenta, rows = np.zeros(len(active)), free, active.nonzero()[0]
             if len(rows):
-                multipliers[rows], momenta, vectors = self._held(rows, missing[rows], unconstrained, free, condensed)
-            slack = self._values(vectors) - self._bounds
+                multipliers[rows], momenta = self._held(rows, free)
+            vectors = self._unforced - self._pull(momenta.reshape(2, 3, -1), self._moved, *self._turned)
+            if len(rows):
+                places, forces = self._places[rows], self._normals[:, rows] * multipliers[rows]
+                vectors[:2] += forces[:2] @ self._flexibility[0][places]
+                vectors[2] += forces[2] @ self._flexibility[1][places]
+            slack = self._slack(vectors)
             least = _TOLERANCE * max(1.0, float(multipliers.max(initial=0.0)))
             wrong = np.where(active, multipliers < -least, slack < -_TOLERANCE).nonzero()[0]
             if not len(wrong):
@@ -255,34 +274,25 @@ class CondensedProgram:
         active[:] = False
         raise NoSolutionFound(PROBLEM, f"no active set after {_ROUNDS} changes")
 
-    def _held(
-        self, rows: npt.NDArray[np.intp], missing: NDArray, vectors: NDArray, free: NDArray, condensed: NDArray
-    ) -> tuple[NDArray, NDArray, NDArray]:
-        """Return multipliers of rows that are held at their bounds, momenta and vectors with them."""
+    def _held(self, rows: npt.NDArray[np.intp], free: NDArray) -> tuple[NDArray, NDArray]:
+        """Return multipliers of rows that are held at their bounds, and the momenta with them."""
         places, normals = self._places[rows], self._normals[:, rows]
-        blocks = condensed.reshape(len(free), 3, -1)
-        pushed = np.einsum("mar,ar->mr", blocks[:, :, places], normals)  # J E Gᵀ
+        pushed = self._pushed(places, normals)
+        missing = self._missing(rows, self._unforced) + free @ pushed
         back = lapack.dtrtrs(self._factor, pushed, lower=0, trans=1)[0]
         horizontal, vertical = self._flexibility[:, places[:, None], places]
         own = horizontal * (normals[:2].T @ normals[:2]) + vertical * (normals[2][:, None] * normals[2])
         schur = own - back.T @ back
-        np.einsum("ii->i", schur)[:] += _PROXIMITY * own.diagonal()
+        schur.reshape(-1)[:: len(rows) + 1] += _PROXIMITY * own.diagonal()
         _, multipliers, failed = lapack.dposv(schur, missing, lower=1)
         if failed or not math.isfinite(float(multipliers.sum())):
             raise NoSolutionFound(PROBLEM, "the active rows contradict each other")
-        momenta = free + lapack.dtrtrs(self._factor, back @ multipliers, lower=0)[0]
-        forces = normals * multipliers
-        vectors = self._unforced - (momenta @ condensed).reshape(3, -1)
-        vectors[:2] += forces[:2] @ self._flexibility[0][places]
-        vectors[2] += forces[2] @ self._flexibility[1][places]
-        return multipliers, momenta, vectors
+        return multipliers, free + lapack.dtrtrs(self._factor, back @ multipliers, lower=0)[0]
 
-
-def _fill_skew(matrix: NDArray, horizontal: NDArray, vertical: NDArray) -> None:
-    """Write the skew matrices of vectors, shape (3, N, V), whose third column is that of others, into (3, N, 3, V)."""
-    (_, _, z), (x, y, _) = horizontal, vertical
-    np.negative(z, out=matrix[0, :, 1])
-    matrix[0, :, 2], matrix[1, :, 0] = y, z
-    np.negative(x, out=matrix[1, :, 2])
-    np.negative(horizontal[1], out=matrix[2, :, 0])
-    matrix[2, :, 1] = horizontal[0]
+    def _pushed(self, places: npt.NDArray[np.intp], normals: NDArray) -> NDArray:
+        """Return J E Gᵀ of some rows, shape (6 N, rows)."""
+        pushed = np.empty((2, 3, self._samples, len(places)))
+        (hx, hy, hz), (vx, vy, _), (x, y, z) = *self._turned[..., places], normals
+        np.multiply(self._moved[:, places], normals[:, None], out=pushed[0])
+        pushed[1, 0], pushed[1, 1], pushed[1, 2] = vy * z - hz * y, hz * x - vx * z, hx * y - hy * x
+        return pushed.reshape(6 * self._samples, -1)
