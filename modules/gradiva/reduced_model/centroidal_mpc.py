@@ -20,7 +20,7 @@ from gradiva.reduced_model.centroidal_problem import (
     Trajectory,
     weight_forces,
 )
-from gradiva.reduced_model.centroidal_solvers import InteriorPoint, RealTimeIteration, TrajectorySolver
+from gradiva.reduced_model.centroidal_solvers import Accuracy, InteriorPoint, RealTimeIteration, TrajectorySolver
 from gradiva.reduced_model.condensed_program import PROBLEM
 from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
 from gradiva.robot_model import Compiler, interpreted
@@ -43,14 +43,10 @@ class CentroidalMpcConfig:
         samples: N, intervals of the horizon.
         period: Of an interval, [s].
         solver: Which one.
-        iterations: Quadratic programs of a real-time iteration at most; with the last solution at hand one often does.
-        settled: Change of a quadratic program's solution when it is made consistent with the dynamics, below which no
-            other one follows, in the units of the variables.
-        tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
-        max_iterations: Of OSQP in a quadratic program, or of IPOPT.
+        tolerance: Of IPOPT's residuals, [m, m/s, m²/s, m/s²]; quadratic programs are solved exactly.
+        max_iterations: Of IPOPT.
         deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
             none before it, may take that time for each of its quadratic programs.
-        usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         wrench_persistence: Fraction of the external wrench that is expected to be left after an interval; 0: it ends
             with the first one, [-].
@@ -64,19 +60,16 @@ class CentroidalMpcConfig:
     samples: int
     period: float
     solver: CentroidalSolver
-    iterations: int
-    settled: float
     tolerance: float
     max_iterations: int
     deadline: float
-    usable_violation: float
     tolerated_failures: int
     wrench_persistence: float
     weights: CentroidalWeights
     limits: CentroidalLimits
 
     def __post_init__(self) -> None:
-        for name in ("period", "iterations", "settled", "tolerance", "max_iterations", "deadline", "usable_violation"):
+        for name in ("period", "tolerance", "max_iterations", "deadline"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
         if not 0.0 <= self.wrench_persistence <= 1.0:
@@ -123,9 +116,11 @@ class CentroidalSolution:
         contact_velocities: Of the contacts in the air, [m/s], shape (N, contacts, 3).
         cost: Objective.
         violation: Largest violation of a constraint, momentum and forces per kilogram, [SI].
-        iterations: Of the solver; of OSQP over all quadratic programs.
+        iterations: Of the solver: quadratic programs, or iterations of IPOPT.
         solve_time: Of the solver, [s].
         is_fallback: Whether it is the last solution, shifted, because there is no new one.
+        accuracy: How much less the optimum costs, estimated; not a number of IPOPT and of a fallback.
+        warning: Why it is a fallback, or how inaccurate it is; empty of a good solution.
     """
 
     times: NDArray
@@ -141,6 +136,8 @@ class CentroidalSolution:
     iterations: int
     solve_time: float
     is_fallback: bool
+    accuracy: Accuracy = Accuracy()
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +183,7 @@ class CentroidalMpc:
             config.samples, config.period, body, config.weights, config.limits, config.wrench_persistence, compiler
         )
         self._solver: TrajectorySolver
-        if config.solver is CentroidalSolver.IPOPT:
+        if config.solver == CentroidalSolver.IPOPT:
             self._solver = InteriorPoint(self.problem, config.deadline, config.tolerance, config.max_iterations)
         else:
             self._solver = RealTimeIteration(self.problem, config.deadline)
@@ -249,33 +246,32 @@ class CentroidalMpc:
         guess = self.problem.trajectory(np.zeros(self.problem.size))
         guess.forces[:], guess.contact_velocities[:] = frame.turned(forces), frame.turned(velocities)
         try:
-            found = self._solved(guess.flat, preview)
-            is_fallback = False
-        except NoSolutionFound:
+            found, failure = self._solved(guess.flat, preview), ""
+        except NoSolutionFound as error:
             self.failures += 1
             self._failures_in_a_row += 1
             if self._memory is None or self._failures_in_a_row > self._config.tolerated_failures:
                 raise
-            found, is_fallback = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy()), True
-        return self._solution(found, preview, frame, is_fallback)
+            found = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy())
+            failure = f"{error}; the last solution takes its place"
+        return self._solution(found, preview, frame, failure)
 
     def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
         memory, count = self._memory, self._config.samples
         now = preview.times[0] + _SAME * self._config.period
         passed = 0 if memory is None else int(np.searchsorted(memory.times[1:], now))
         w = self._solver.solve(guess, memory is None, min(passed, count - 1))
-        violation = float(self.problem.function.outputs["violation"][0])
-        if not violation <= self._config.usable_violation:
-            raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
         self._failures_in_a_row = 0
         return self.problem.trajectory(w)
 
     def _solution(
-        self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
+        self, found: Trajectory, preview: ContactPreview, frame: _Frame, failure: str
     ) -> CentroidalSolution:
+        """Return a trajectory in world; with ``failure`` it is the last one, shifted, for that reason."""
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
         self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
-        mass = self._body.mass
+        mass, values = self._body.mass, self.problem.function.outputs
+        accuracy = Accuracy() if failure else self._solver.accuracy
         return CentroidalSolution(
             times=preview.times,
             active=preview.active,
@@ -285,11 +281,13 @@ class CentroidalMpc:
             contact_positions=frame.placed_back(found.contacts),
             corner_forces=mass * forces * preview.active[:, self._owners, None],
             contact_velocities=velocities * ~preview.active[:, :, None],
-            cost=float(self.problem.function.outputs["cost"][0]),
-            violation=float(self.problem.function.outputs["violation"][0]),
+            cost=float(values["cost"][0]),
+            violation=float(values["violation"][0]),
             iterations=self._solver.iterations,
             solve_time=self._solver.solve_time,
-            is_fallback=is_fallback,
+            is_fallback=bool(failure),
+            accuracy=accuracy,
+            warning=failure or accuracy.warning,
         )
 
     # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 import casadi as cs
 import numpy as np
 
-from gradiva.common import NDArray, NoSolutionFound
+from gradiva.common import GRAVITY, NDArray, NoSolutionFound
 from gradiva.reduced_model.centroidal_problem import CentroidalProblem
 from gradiva.reduced_model.condensed_program import PROBLEM, CondensedProgram
 
 _LEAST, _MOST, _COLD = 2, 5, 10  # quadratic programs of a start; of one without a last solution
 _SETTLED = 5e-4  # [-] of the cost: estimate of what another quadratic program gains, below which there is none
 _FAR, _DOUBTFUL = 0.4, 5e-3  # [-] estimates after the first, and after the last one, beyond which a second start follows
+_WEIGHT_CHANGE = 1e-3  # [-] of the weight by which the force on a corner may change in an interval for nothing
 _HALVINGS = 4  # of a step that costs more than none
+_INACCURATE = 1e-2  # [-] estimate or residual, beyond which a solution has a warning
 _UNUSABLE = 1.0  # [-] estimate or residual, as a fraction of the cost, of what is no solution
 
 
@@ -31,6 +33,18 @@ class Accuracy(NamedTuple):
 
     estimate: float = math.nan
     residual: float = math.nan
+
+    @property
+    def worst(self) -> float:
+        """Return the larger one of both, without its sign."""
+        return max(abs(self.estimate), self.residual)
+
+    @property
+    def warning(self) -> str:
+        """Return what is wrong with a solution that may cost noticeably more than the optimum; else nothing."""
+        if not self.worst > _INACCURATE:
+            return ""
+        return f"estimate {100.0 * self.estimate:.2g} %, KKT residual {100.0 * self.residual:.2g} % of the cost"
 
 
 class TrajectorySolver(ABC):
@@ -110,6 +124,8 @@ class RealTimeIteration(TrajectorySolver):
     def __init__(self, problem: CentroidalProblem, deadline: float) -> None:
         self._problem, self._deadline = problem, deadline
         self._program = CondensedProgram(problem.samples, problem.period, problem.body, problem.weights)
+        rate = problem.weights.force_rate / problem.period**2
+        self._negligible = 0.5 * rate * (_WEIGHT_CHANGE * GRAVITY) ** 2  # cost: standing still costs nothing
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
@@ -127,8 +143,8 @@ class RealTimeIteration(TrajectorySolver):
             self._evaluate(found.point.w)
         self.accuracy = found.accuracy
         self.solve_time = time.perf_counter() - self._began
-        if not max(abs(self.accuracy.estimate), self.accuracy.residual) < _UNUSABLE:
-            raise NoSolutionFound(PROBLEM, f"not converged, {self.accuracy}")
+        if not self.accuracy.worst < _UNUSABLE:
+            raise NoSolutionFound(PROBLEM, f"not converged: {self.accuracy.warning or 'not finite'}")
         return found.point.w
 
     def _descent(self, point: _Point, limit: int) -> _Descent:
@@ -138,11 +154,12 @@ class RealTimeIteration(TrajectorySolver):
             program = self._program.solve(point.levers, point.vectors, point.errors)
             self.iterations += 1
             before, point = point, self._stepped(point, program.vectors)
-            estimates.append((point.cost - program.cost) / max(point.cost, math.ulp(1.0)))
+            scale = point.cost + self._negligible
+            estimates.append((point.cost - program.cost) / scale)
             self._check_time()
             is_settled = len(estimates) >= _LEAST and abs(estimates[-1]) < _SETTLED
             if is_settled or point is before or len(estimates) == limit:
-                residual = self._program.residual(program, point.vectors, point.errors, point.levers, point.cost)
+                residual = self._program.residual(program, point.vectors, point.errors, point.levers) / scale
                 return _Descent(point, estimates[0], Accuracy(estimates[-1], residual))
 
     def _check_time(self) -> None:

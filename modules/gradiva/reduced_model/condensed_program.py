@@ -165,10 +165,8 @@ class CondensedProgram:
         cost = self._unforced_cost + 0.5 * float(offset.reshape(-1) @ momenta + gain)
         return QuadraticSolution(vectors, cost, multipliers, momenta.reshape(offset.shape), rounds)
 
-    def residual(
-        self, solution: QuadraticSolution, vectors: NDArray, errors: NDArray, levers: NDArray, cost: float
-    ) -> float:
-        r"""Return :math:`\tfrac12 r^\top M^{-1} r` over the cost, r the gradient of the Lagrangian at a trajectory.
+    def residual(self, solution: QuadraticSolution, vectors: NDArray, errors: NDArray, levers: NDArray) -> float:
+        r"""Return :math:`\tfrac12 r^\top M^{-1} r` with r the gradient of the Lagrangian at a trajectory.
 
         With M, the Hessian of the last quadratic program, this is what a Newton step with the same active rows would
         gain at most. At its optimum the gradient of the program is zero: r is what the levers of the trajectory change,
@@ -179,7 +177,6 @@ class CondensedProgram:
             vectors: Forces and locations of the trajectory, shape (3, V).
             errors: Its deviations, shape (2, 3, N).
             levers: Its levers, shape (3, N, V).
-            cost: Its cost.
         """
         momenta = errors / self._softness.reshape(errors.shape)
         change = self._pull(momenta, self._moves, levers) - self._pull(solution.momenta, self._moves, self._levers)
@@ -189,7 +186,7 @@ class CondensedProgram:
         pushed = moved[:, : self._forces]
         stiff = lapack.dtrtrs(self._factor, self._effect(answer).reshape(-1), lower=0, trans=1)[0]
         gain = (change * (answer + moved)).sum() + (pushed * (pushed @ self._hessian)).sum() - stiff @ stiff
-        return 0.5 * max(0.0, float(gain)) / max(cost, math.ulp(1.0))
+        return 0.5 * max(0.0, float(gain))
 
     def _linearise(self, levers: NDArray) -> None:
         """Set the factor of C for the levers of a trajectory."""
