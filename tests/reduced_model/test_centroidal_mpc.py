@@ -121,7 +121,9 @@ def test_levers_and_moves_are_the_derivative_of_angular_momentum_and_com(mpc):
     levers = problem.function.outputs["levers"].reshape(3, 12, -1).copy()
     moves = problem.function.outputs["moves"].copy()
     inner[:, :96] = 1e-5 * random.standard_normal((3, 96))  # forces within their pyramids
-    inner[:2, 96:] = 1e-5 * random.standard_normal((2, 24)) * (np.abs(np.diff(found.contacts, axis=0)) > 0.0).any(axis=2).ravel()
+    inner[:2, 96:] = (
+        1e-5 * random.standard_normal((2, 24)) * (np.abs(np.diff(found.contacts, axis=0)) > 0.0).any(axis=2).ravel()
+    )
     held = np.cumsum(inner[:, 96:].reshape(3, 12, 2), axis=1)  # a contact that stands stays where it has landed
     inner[:, 96:] = held.reshape(3, -1)
 

@@ -20,7 +20,13 @@ from gradiva.reduced_model.centroidal_problem import (
     Trajectory,
     weight_forces,
 )
-from gradiva.reduced_model.centroidal_solvers import Accuracy, InteriorPoint, RealTimeIteration, TrajectorySolver
+from gradiva.reduced_model.centroidal_solvers import (
+    NO_ESTIMATE,
+    Accuracy,
+    InteriorPoint,
+    RealTimeIteration,
+    TrajectorySolver,
+)
 from gradiva.reduced_model.condensed_program import PROBLEM
 from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
 from gradiva.robot_model import Compiler, interpreted
@@ -136,7 +142,7 @@ class CentroidalSolution:
     iterations: int
     solve_time: float
     is_fallback: bool
-    accuracy: Accuracy = Accuracy()
+    accuracy: Accuracy = NO_ESTIMATE
     warning: str = ""
 
 
@@ -264,14 +270,12 @@ class CentroidalMpc:
         self._failures_in_a_row = 0
         return self.problem.trajectory(w)
 
-    def _solution(
-        self, found: Trajectory, preview: ContactPreview, frame: _Frame, failure: str
-    ) -> CentroidalSolution:
+    def _solution(self, found: Trajectory, preview: ContactPreview, frame: _Frame, failure: str) -> CentroidalSolution:
         """Return a trajectory in world; with ``failure`` it is the last one, shifted, for that reason."""
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
         self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
         mass, values = self._body.mass, self.problem.function.outputs
-        accuracy = Accuracy() if failure else self._solver.accuracy
+        accuracy = NO_ESTIMATE if failure else self._solver.accuracy
         return CentroidalSolution(
             times=preview.times,
             active=preview.active,

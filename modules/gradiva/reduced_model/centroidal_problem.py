@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gradiva.common import GRAVITY, ConfigError, NDArray
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
-FREE = 10.0  # [m] bound of a location that no box constrains; infinite ones change the solver's step
+FREE = 10.0  # [m] bound of a location that no box constrains
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class CentroidalProblem:
             first += len(corners)
 
     def _constraints(self, variables: cs.SX) -> cs.SX:
-        """Return rows, of which ``bounds`` has the limits: start, dynamics, then friction and boxes of each interval."""
+        """Return rows, bounded by ``bounds``: start, dynamics, then friction and boxes of each interval."""
         rows = [cs.vertcat(*self._node(variables, 0)) - cs.vec(self._symbols["state"].T)]
         rows += [self._dynamics(variables, interval) for interval in range(self.samples)]
         for k in range(self.samples):
@@ -406,13 +406,16 @@ class CentroidalProblem:
         found, after, beyond = self._consistent(0, cs.vertsplit(state, 3), cs.vertsplit(inputs, 3))
         cost = self._cost(0, after, found, cs.vertsplit(before, 3))
         loads = [
-            symbols["active"][0, i] * sum(found[first : first + count]) for i, (first, count) in enumerate(self._groups())
+            symbols["active"][0, i] * sum(found[first : first + count])
+            for i, (first, count) in enumerate(self._groups())
         ]
         given = [symbols["periods"][0], symbols["active"][0, :], symbols["com"][0, :]]
         given += [symbols[name][:contacts, :] for name in ("contacts", "lowest", "highest")]
         given += [symbols["rotations"][: 6 * contacts, :], symbols["external"]]
         results = [cs.vertcat(*after), cs.vertcat(*found), cost, cs.mmax(cs.vertcat(*beyond))]
-        return cs.Function("interval", [state, inputs, before, *given], [*results, cs.vertcat(*arms), cs.vertcat(*loads)])
+        return cs.Function(
+            "interval", [state, inputs, before, *given], [*results, cs.vertcat(*arms), cs.vertcat(*loads)]
+        )
 
     def _levers_function(self) -> cs.Function:
         r"""Return one axis of q of the derivative :math:`q \times` of the angular momentum, shape (N, V).
@@ -429,7 +432,10 @@ class CentroidalProblem:
             impulse, row = periods[node] * cs.sum1(loads[:, node]), list[cs.SX]()
             for begin in range(self.samples):
                 moved[begin] += impulse * periods[begin] * (middles[node] - middles[begin]) if begin < node else 0.0
-                turned = [active[begin, i] * (periods[begin] * arms[j, begin] + moved[begin]) for j, i in enumerate(self._owners)]
+                turned = [
+                    active[begin, i] * (periods[begin] * arms[j, begin] + moved[begin])
+                    for j, i in enumerate(self._owners)
+                ]
                 row += turned if begin <= node else [cs.SX(0)] * self._corners
             for begin in range(1, self.samples + 1):
                 row += [-periods[begin] * loads[i, begin] if begin <= node else cs.SX(0) for i in range(self._contacts)]
@@ -450,11 +456,16 @@ class CentroidalProblem:
         ends = cs.cumsum(symbols["periods"])
         middles = ends - 0.5 * symbols["periods"]
         moves = [
-            [symbols["periods"][l] * (ends[k] - middles[l]) * symbols["active"][l, i] if l <= k else cs.SX(0)
-             for l in range(count) for i in self._owners]
+            [
+                symbols["periods"][j] * (ends[k] - middles[j]) * symbols["active"][j, i] if j <= k else cs.SX(0)
+                for j in range(count)
+                for i in self._owners
+            ]
             for k in range(count)
         ]
-        softness = [[self._location_softness(i, weight) for i in range(self._contacts)] for weight in self.weights.contact]
+        softness = [
+            [self._location_softness(i, weight) for i in range(self._contacts)] for weight in self.weights.contact
+        ]
         unforced, cost = cs.SX(count * self._contacts, 3), cs.SX(0)
         for i, axis in np.ndindex(self._contacts, 3):
             offset = symbols["contacts"][i :: self._contacts, axis] - symbols["state"][3 + i, axis]
@@ -477,8 +488,8 @@ class CentroidalProblem:
     def _location_softness(self, contact: int, weight: float) -> cs.SX:
         """Return the inverse Hessian of a contact's locations along an axis, shape (N, N).
 
-        Locations are a random walk whose steps have the variance T² over the weight of the velocity in the air, 0 on the
-        ground, each measured with the variance 1 over its weight: a Kalman filter, and backwards the smoother.
+        Locations are a random walk whose steps have the variance T² over the weight of the velocity in the air, 0 on
+        the ground, each measured with the variance 1 over its weight: a Kalman filter, and backwards the smoother.
         """
         symbols, count = self._symbols, self.samples
         variances, gains, filtered = list[cs.SX](), list[cs.SX](), cs.SX(0)

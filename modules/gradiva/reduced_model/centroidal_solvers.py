@@ -16,7 +16,8 @@ from gradiva.reduced_model.condensed_program import PROBLEM, CondensedProgram
 
 _LEAST, _MOST, _COLD = 2, 5, 10  # quadratic programs of a start; of one without a last solution
 _SETTLED = 5e-4  # [-] of the cost: estimate of what another quadratic program gains, below which there is none
-_FAR, _DOUBTFUL = 0.4, 5e-3  # [-] estimates after the first, and after the last one, beyond which a second start follows
+_FAR = 0.4  # [-] estimate after the first quadratic program, beyond which a second start follows
+_DOUBTFUL = 5e-3  # [-] estimate after the last one, likewise
 _WEIGHT_CHANGE = 1e-3  # [-] of the weight by which the force on a corner may change in an interval for nothing
 _HALVINGS = 4  # of a step that costs more than none
 _INACCURATE = 1e-2  # [-] estimate or residual, beyond which a solution has a warning
@@ -28,7 +29,8 @@ class Accuracy(NamedTuple):
 
     Attributes:
         estimate: Cost less that of the last quadratic program's optimum.
-        residual: That of the KKT conditions at the solution, in the norm of the inverse Hessian: what a Newton step gains.
+        residual: That of the KKT conditions at the solution, squared in the norm of the inverse Hessian: what a Newton
+            step gains.
     """
 
     estimate: float = math.nan
@@ -47,6 +49,9 @@ class Accuracy(NamedTuple):
         return f"estimate {100.0 * self.estimate:.2g} %, KKT residual {100.0 * self.residual:.2g} % of the cost"
 
 
+NO_ESTIMATE = Accuracy()
+
+
 class TrajectorySolver(ABC):
     """Solves the problem whose parameters are set.
 
@@ -56,7 +61,7 @@ class TrajectorySolver(ABC):
         accuracy: Of the last solution.
     """
 
-    iterations, solve_time, accuracy, _deadline = 0, 0.0, Accuracy(), math.nan
+    iterations, solve_time, accuracy, _deadline = 0, 0.0, NO_ESTIMATE, math.nan
 
     @property
     def deadline(self) -> float:
@@ -130,7 +135,7 @@ class RealTimeIteration(TrajectorySolver):
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
         self._began, self.iterations, self.solve_time = time.perf_counter(), 0, 0.0
-        self._is_cold, self.accuracy = is_cold, Accuracy()
+        self._is_cold, self.accuracy = is_cold, NO_ESTIMATE
         inputs = self._problem.function.inputs
         self._com_reference = inputs["com"].reshape(-1, 3)
         begin = self._evaluate(guess)

@@ -17,7 +17,7 @@ PROBLEM = "centroidal MPC"  # its name in errors
 _AXES = np.array([0, 0, 1])  # weights are those of horizontal axes, or of the vertical
 _FACES = 4  # of a friction pyramid
 _SIDES = 6  # of a location box
-_ROUNDS = 60  # changes of the active set; 1 to 4 are usual, 12 where 72 rows change at once
+_ROUNDS = 100  # changes of the active set; 1 to 4 are usual, 12 where 72 rows change at once
 _TRIES = 4  # changes of all wrong rows at once that may fail to lower their number, until one row changes at a time
 _TOLERANCE = 1e-8  # [m/s², m] of a row, and of a multiplier as a fraction of the largest
 _PROXIMITY = 1e-9  # [-] of a row's own flexibility: at the apex of a pyramid four rows hold three forces
@@ -44,9 +44,9 @@ class QuadraticSolution(NamedTuple):
 class CondensedProgram:
     r"""Objective and constraints of ``CentroidalProblem``, linearised about a trajectory, without its states.
 
-    Variables: y, the V vectors of corner forces and of contact locations. Objective: what they cost themselves, which is
-    least at :math:`y_0` with the inverse Hessian :math:`E`, and the deviations z of CoM and angular momentum, linear in
-    y. Constraints: faces of the friction pyramids and sides of the location boxes.
+    Variables: y, the V vectors of corner forces and of contact locations. Objective: what they cost themselves, which
+    is least at :math:`y_0` with the inverse Hessian :math:`E`, and the deviations z of CoM and angular momentum, linear
+    in y. Constraints: faces of the friction pyramids and sides of the location boxes.
 
     .. math:: \min_y \tfrac12 (y - y_0)^\top E^{-1} (y - y_0) + \tfrac12 z^\top W z, \quad
         z = \bar z + J (y - \bar y), \quad G y \ge b

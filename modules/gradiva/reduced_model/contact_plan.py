@@ -117,7 +117,13 @@ class ContactPlan:
         self._switches = sorted(switch for switch in switches if math.isfinite(switch))
         self._begins, self._ends, self._positions, self._rotations, self._allowed = (
             _table(self.phases, name, last)
-            for name, last in (("begin", math.inf), ("end", math.inf), ("position", 0.0), ("rotation", 0.0), ("allowed", 0.0))
+            for name, last in (
+                ("begin", math.inf),
+                ("end", math.inf),
+                ("position", 0.0),
+                ("rotation", 0.0),
+                ("allowed", 0.0),
+            )
         )
         self._lasts = np.array([len(each) - 1 for each in self.phases])
 
@@ -131,7 +137,8 @@ class ContactPlan:
         """Return the plan at the nodes ``times`` [s], shape (N + 1,); an interval is as its middle."""
         middles, contacts = 0.5 * (times[:-1] + times[1:])[:, None], np.arange(len(self.phases))
         shown, running = (
-            np.minimum((self._ends <= at[..., None]).sum(axis=2), self._lasts) for at in (times[:, None] - _SAME, middles)
+            np.minimum((self._ends <= at[..., None]).sum(axis=2), self._lasts)
+            for at in (times[:, None] - _SAME, middles)
         )
         active = (self._begins[contacts, running] <= middles) & (middles < self._ends[contacts, running])
         tables = (self._positions, self._rotations, self._allowed, self._begins)
