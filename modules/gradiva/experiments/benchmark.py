@@ -144,8 +144,8 @@ def run_benchmark(
     rows += contact_rows(setups[0].robot.sole)
     announce("centroidal MPC")
     compiled = compiler if size.gaits == len(_CENTROIDAL) else interpreted
-    cases = ((samples, size.gait, *case, compiled) for samples, *case in _CENTROIDAL[: size.gaits])
-    rows += [row for case in cases for row in centroidal_rows(*case)]
+    for samples, gait, weights in _CENTROIDAL[: size.gaits]:
+        rows += centroidal_rows(samples, size.gait, gait, weights, compiled)
     announce("middleware")
     rows += [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in message_calls().items()]
     rows += _middleware_rows(size)

@@ -303,8 +303,8 @@ class CentroidalProblem:
         x, v, spin, *contacts = state
         total, torque = cs.SX.zeros(3), self._symbols["external"][1, :].T * self._persistence**k
         for arm, owner, force in zip(self._arms(k, state), self._owners, inputs, strict=False):
-            pressed = self._symbols["active"][k, owner] * force
-            total, torque = total + pressed, torque + cs.cross(arm, pressed)
+            carried = self._symbols["active"][k, owner] * force
+            total, torque = total + carried, torque + cs.cross(arm, carried)
         acceleration = total + weight
         airborne = [1.0 - self._symbols["active"][k, i] for i in range(self._contacts)]
         moved = zip(contacts, airborne, inputs[self._corners :], strict=True)
@@ -345,8 +345,8 @@ class CentroidalProblem:
             state[3 + i] -= beyond
             inputs[self._corners + i] -= beyond / self._symbols["periods"][k]
         faces = self._limits(k, state, inputs)[: self._corners]
-        beyond = [cs.fabs(self._beyond_box(k, i, state[3 + i])) for i in range(self._contacts)]
-        return inputs, state, [-face for face in faces] + beyond
+        boxes = [cs.fabs(self._beyond_box(k, i, state[3 + i])) for i in range(self._contacts)]
+        return inputs, state, [-face for face in faces] + boxes
 
     def _beyond_box(self, k: int, contact: int, location: cs.SX) -> cs.SX:
         """Return by how much a location at the end of interval k is beyond its box, world."""
@@ -388,13 +388,13 @@ class CentroidalProblem:
                 results.append(result)
             before = inputs[-1][: 3 * self._corners]
         costs, violations, *turning = others
-        (corners, pressed), levers = (cs.horzcat(*each) for each in turning), self._levers_function()
+        (corners, carried), levers = (cs.horzcat(*each) for each in turning), self._levers_function()
         periods, active = given["periods"], given["active"]
         return {
             "w": cs.vertcat(*states, *inputs),
             "cost": cs.sum1(cs.vertcat(*costs)),
             "violation": cs.mmax(cs.vertcat(0.0, *violations)),
-            "levers": cs.vertcat(*(levers(periods, active, corners[k::3, :], pressed[k::3, :]) for k in range(3))),
+            "levers": cs.vertcat(*(levers(periods, active, corners[k::3, :], carried[k::3, :]) for k in range(3))),
         }
 
     def _interval_function(self) -> cs.Function:

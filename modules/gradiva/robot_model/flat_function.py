@@ -86,7 +86,7 @@ class FlatFunction:
         if isinstance(source, cs.MX):  # a function of MX takes symbols alone
             flat, ends = cs.MX.sym("inputs", source.numel()), np.cumsum([part.numel() for part in inputs.values()])
             parts = zip(cs.vertsplit(flat, [0, *ends.tolist()]), inputs.values(), strict=True)
-            shaped = [cs.reshape(part, *symbol.T.shape).T for part, symbol in parts]
+            shaped = [cs.reshape(part, symbol.size2(), symbol.size1()).T for part, symbol in parts]
             result = cs.graph_substitute([result], [*inputs.values()], shaped)[0]
             source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
