@@ -43,7 +43,7 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
+from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig, silent_sources
 
 _LOGGER = logging.getLogger("gradiva.module")
 ENTRY_POINTS = "gradiva.safety_checks"
@@ -304,6 +304,8 @@ class SafetySupervisor:
     def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:
         """Return the most severe new event of a robot that is moved without balancing, or None."""
         measurement, found = self._sensors.usable(measurement)
+        for source in silent_sources(measurement, time):
+            found.append(Finding(SafetyKind.STALE_MEASUREMENT, source.name, f"no new readings of {source}"))
         return self.note([*found, *self._motors.findings(measurement.motor_temperatures, time)], time)
 
     def succeeded(self) -> None:
