@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, FootReference, altered, so3
-from gradiva.whole_body import FootAdmittance, FootAdmittanceConfig
+from gradiva.whole_body import SURPLUS_TIME_CONSTANT, FootAdmittance, FootAdmittanceConfig
 from tests.whole_body.standing_robot import PERIOD, reference, state
 
 GAINS = {
@@ -70,11 +70,23 @@ def test_loads_that_are_shared_as_expected_move_no_foot():
 def test_what_has_been_yielded_is_taken_back_slowly():
     law = admittance(leak_time_constant=0.5)
     law.adapted(expecting(), measuring(load(LOAD + 50.0), moment(4.0, 0.0)), PERIOD)
+    for _ in range(round(10.0 * SURPLUS_TIME_CONSTANT / PERIOD)):
+        law.adapted(expecting(), measuring(), PERIOD)
     height, tilt = law.height, law.tilts[1, 0]
     for _ in range(round(0.5 / PERIOD)):
         law.adapted(expecting(), measuring(), PERIOD)
     assert law.height == pytest.approx(height / np.e, rel=0.01)
     assert law.tilts[1, 0] == pytest.approx(tilt / np.e, rel=0.01)
+
+
+def test_loads_that_change_from_tick_to_tick_are_not_answered():
+    law, heights = admittance(leak_time_constant=1e6), []
+    for tick in range(100):
+        force = LOAD + (50.0 if tick % 2 else -50.0)
+        law.adapted(expecting(), measuring(load(force), load(2.0 * LOAD - force)), PERIOD)
+        heights.append(law.height)
+    unfiltered = 2.0 * PERIOD * 2e-5 * 50.0
+    assert np.ptp(np.diff(heights[-10:])) < 0.1 * unfiltered
 
 
 def test_a_moment_is_taken_in_the_axes_of_the_sole():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.robot_model import Compiler
-from gradiva.setup import Setup
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, write_report
@@ -331,6 +331,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             }
             for drawn in outcome.walk.robot.drawn_values()
         ],
+        "stability_margins": asdict(stability_margins(setup)) if has_wrench_loop(setup) else None,
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
