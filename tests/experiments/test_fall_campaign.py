@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
 from gradiva.experiments.campaigns.fall_campaign import SEED, draw
-from gradiva.experiments.fall_causes import CauseKind
+from gradiva.experiments.fall_evidence import CauseKind
 from gradiva.setup import Plant
 
 

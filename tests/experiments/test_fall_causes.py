@@ -8,17 +8,10 @@ import pytest
 
 from gradiva.common import GRAVITY, EstimationError, Side, so3
 from gradiva.experiments import fall_diagnosis
-from gradiva.experiments.fall_causes import (
-    CauseKind,
-    FallEvidence,
-    _foot_pushed_over,
-    _limit_of_steps,
-    cause_not_found,
-    find_cause,
-    greatest_speed,
-    moves,
-)
+from gradiva.experiments.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.experiments.fall_evidence import CauseKind, FallEvidence
 from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.experiments.push_cause import _foot_pushed_over, _limit_of_steps
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
 from gradiva.simplified_model import SteppingMode

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradiva.common import Side
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.fall_causes import CauseKind
+from gradiva.experiments.fall_evidence import CauseKind
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
