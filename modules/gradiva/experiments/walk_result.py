@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import NDArray, RobotInterfaceError, Side, so3
+import numpy as np
+
+from gradiva.common import ModelError, NDArray, RobotInterfaceError, Side, so3
 from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
@@ -316,6 +319,15 @@ def _goal_error(command: Command, pose: Pose) -> float | None:
     return math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
+def _margins(setup: Setup) -> dict[str, Any] | None:
+    """Return the stability margins; None where there is no loop from wrenches, or it is not known."""
+    if not has_wrench_loop(setup):
+        return None
+    with suppress(ModelError, np.linalg.LinAlgError):
+        return asdict(stability_margins(setup))
+    return None
+
+
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
@@ -332,7 +344,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             }
             for drawn in outcome.walk.robot.drawn_values()
         ],
-        "stability_margins": asdict(stability_margins(setup)) if has_wrench_loop(setup) else None,
+        "stability_margins": _margins(setup),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},

@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, Side
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.setup import standing_plant, wrench_loop
 from gradiva.setup.load_setup import Setup
@@ -193,9 +193,11 @@ class _Analysis:
     @cached_property
     def _plants(self) -> list[tuple[str, float, Plant]]:
         both = StandingBody(self._setup, _FEET["double support"])
-        one = StandingBody(self._setup, _FEET["single support"])
         found = [("double support", time, Plant(both, time)) for time in CONTACT_TIMES]
-        return [*found, ("single support", CONTACT_TIMES[0], Plant(one, CONTACT_TIMES[0]))]
+        with suppress(ModelError):  # a robot that stands on both feet need not reach a posture on one
+            one = StandingBody(self._setup, _FEET["single support"])
+            found.append(("single support", CONTACT_TIMES[0], Plant(one, CONTACT_TIMES[0])))
+        return found
 
     def result(self) -> StabilityMargins:
         config = self._setup.walking
@@ -297,11 +299,13 @@ def check_margins(setup: Setup) -> str:
 
     Raises:
         ConfigError: The robot would oscillate with these gains.
-        ModelError: The robot's model lacks something, or it cannot stand as it should.
     """
     if not has_wrench_loop(setup):
         return ""
-    margins = stability_margins(setup)
+    try:
+        margins = stability_margins(setup)
+    except (ModelError, np.linalg.LinAlgError) as error:
+        return f"stability margins are not known: {error}"
     margins.check()
     return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {margins.advice}"
 

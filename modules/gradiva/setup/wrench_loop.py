@@ -27,7 +27,6 @@ from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
 from gradiva.walking import WalkingConfig
-from gradiva.whole_body import SURPLUS_TIME_CONSTANT
 
 _PROBE = 1e-4  # [m] of the ZMP, of finite differences
 
@@ -156,7 +155,7 @@ class _MotionController:
             return np.zeros((1, width), dtype=complex), np.zeros((4, width), dtype=complex)
         rows = [6 * foot + row for foot in range(2) for row in CHANNELS]
         expected = self._low_pass(z, config.expected_time_constant) * (self._expected[rows] @ zmp)
-        surplus = self._low_pass(z, SURPLUS_TIME_CONSTANT) * (read.wrenches - expected)
+        surplus = self._low_pass(z, config.surplus_time_constant) * (read.wrenches - expected)
         yielded = 1.0 / (self._difference(z) + 1.0 / (config.leak_time_constant * z))
         moments = []
         for foot in range(2):

@@ -4,7 +4,7 @@ from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlCo
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
-from gradiva.whole_body.foot_admittance import SURPLUS_TIME_CONSTANT, FootAdmittance, FootAdmittanceConfig
+from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
     InverseKinematicsConfig,
@@ -40,7 +40,6 @@ from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity
 __all__ = [
     "JOINTS",
     "QUANTITIES",
-    "SURPLUS_TIME_CONSTANT",
     "Body",
     "CommandedMotion",
     "CompliantTorqueControlConfig",

@@ -13,9 +13,6 @@ from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted,
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _NORMAL = 2  # row of the vertical force in a wrench
-SURPLUS_TIME_CONSTANT = 0.06
-"""Time constant of the low pass on measured less expected wrenches, [s]: six ticks of 10 ms, a tenth of a step. Faster
-ones are answers of the ground to the servos, which close a loop; errors of encoders and floors last for steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +24,8 @@ class FootAdmittanceConfig:
         tilt_gain: Angular velocity of a sole for each moment about its expected centre of pressure, [rad/(s·N·m)].
         leak_time_constant: In which what has been yielded is taken back while both feet stand, [s].
         expected_time_constant: Of the low pass on the expected wrenches: measured ones are as much older, [s].
+        surplus_time_constant: Of the low pass on measured less expected wrenches: what is faster answers the
+            servos, and closes a loop with them, [s].
         highest: Largest height of a sole over its plan, [m].
         steepest: Largest tilt of a sole about each axis, [rad].
     """
@@ -35,11 +34,19 @@ class FootAdmittanceConfig:
     tilt_gain: float
     leak_time_constant: float
     expected_time_constant: float
+    surplus_time_constant: float
     highest: float
     steepest: float
 
     def __post_init__(self) -> None:
-        for name in ("height_gain", "tilt_gain", "expected_time_constant", "highest", "steepest"):
+        for name in (
+            "height_gain",
+            "tilt_gain",
+            "expected_time_constant",
+            "surplus_time_constant",
+            "highest",
+            "steepest",
+        ):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
         if not self.leak_time_constant > 0.0:
@@ -110,7 +117,7 @@ class FootAdmittance:
         if self._is_off:
             return reference
         left, right, function = reference.left_foot, reference.right_foot, self._function
-        constants = self._config.expected_time_constant, SURPLUS_TIME_CONSTANT
+        constants = self._config.expected_time_constant, self._config.surplus_time_constant
         gains = [1.0 if self._is_first else low_pass_gain(constant, period) for constant in constants]
         self._is_first = False
         function.set(
