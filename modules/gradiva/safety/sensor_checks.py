@@ -16,6 +16,7 @@ from gradiva.common import (
     Debounce,
     EstimationError,
     ImuMeasurement,
+    LateSource,
     Measurement,
     NDArray,
     Side,
@@ -32,6 +33,7 @@ _REPEATS = 2  # of a reading, each taken later: a single one may be the last bef
 _IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
 _UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
+_SILENCE = 0.5  # [s] of a source while the robot does not balance: longer than any stall of a machine or a network
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
@@ -398,7 +400,7 @@ class SensorCheck:
         age = time - taken
         motion, self._last_time = (time - self._last_time) * commanded_velocities, time
         is_stale = not age <= self._config.max_age  # so is a time that is not finite
-        found += self._stale_findings(is_stale, age, time)
+        found += self._stale_findings(is_stale, age, time, measurement.late)
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):
             self._unread_motion = self._unread_motion + motion
@@ -480,11 +482,13 @@ class SensorCheck:
         found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
         return time - self._lag
 
-    def _stale_findings(self, is_stale: bool, age: float, time: float) -> list[Finding]:
+    def _stale_findings(
+        self, is_stale: bool, age: float, time: float, late: Sequence[LateSource] = ()
+    ) -> list[Finding]:
         if not self._stale.update(is_stale, time):
             return []
-        limit = self._config.max_age
-        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s"
+        limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
+        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
         return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _repaired(
@@ -539,6 +543,16 @@ class SensorCheck:
             base=None,
         )
         return self._last
+
+
+def silent_sources(measurement: Measurement, time: float) -> list[LateSource]:
+    """Return the sources of a measurement that have been silent at ``time`` [s] for longer than any stall."""
+    parts = measurement.late or (
+        LateSource("the encoders", time - measurement.time),
+        LateSource("the force-torque sensors", time - measurement.wrenches_time),
+        LateSource("the IMU", time - measurement.imu_time),
+    )
+    return [source for source in parts if not source.age <= _SILENCE]  # so is an age that is not finite
 
 
 def _is_reading(value: object, shape: tuple[int, ...]) -> bool:
