@@ -125,7 +125,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
     assert re.fullmatch(r"a push of about 1[0-4]\d N to the left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
-    assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.0")
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.0")
     assert "first sign: DCM error" in err
     assert "next    " in err
     assert "before it, a push of 130 N on torso from 6.00 to 6.10 s" in result["reason"]
