@@ -91,7 +91,7 @@ def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
     ("outcome", "line"),
     [
         ("walked", "ok    talos: configuration, "),
-        ("fell", "fail  talos: does not walk 2 m at 0.17 m/s: fell: base tilt at 4.00 s"),
+        ("fell", "fail  talos: does not walk 2 m at 0.28 m/s: fell: base tilt at 4.00 s"),
     ],
 )
 def test_a_robot_is_ok_when_it_has_walked_two_metres(gradiva, monkeypatch, outcome, line):
@@ -108,7 +108,7 @@ def test_a_robot_is_ok_when_it_has_walked_two_metres(gradiva, monkeypatch, outco
     assert final_pose(plan_from_start(request.setup, request.command))[0] == pytest.approx(2.0, abs=0.1)
     assert status == (outcome != "walked")
     said = next(said for said in out.splitlines() if said.startswith(line))
-    assert outcome != "walked" or said.endswith("walks 2.0 m at 0.17 m/s")
+    assert outcome != "walked" or said.endswith("walks 2.0 m at 0.28 m/s")
 
 
 def test_a_robot_whose_package_is_missing_names_the_package(gradiva, monkeypatch):
