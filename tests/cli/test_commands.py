@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from gradiva import __version__
 from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 from gradiva.cli.experiment import print_rows
-from gradiva.cli.main import run
+from gradiva.cli.main import main, run
 from gradiva.experiments import final_pose, plan_from_start
 from gradiva.yarp_modules.gradiva_module import MODULES
 
@@ -279,3 +280,14 @@ def test_the_help_imports_no_arithmetic():
         "import sys, gradiva.cli.commands; print(sorted({'numpy', 'casadi', 'mujoco', 'pureyarp'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_second_interrupt_finds_a_program_that_ends_already(monkeypatch):
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr("gradiva.cli.main.run", lambda arguments: 130)
+    try:
+        with pytest.raises(SystemExit) as left:
+            main(["walk"])
+        assert (left.value.code, signal.getsignal(signal.SIGINT)) == (130, signal.SIG_IGN)
+    finally:
+        signal.signal(signal.SIGINT, handler)
