@@ -284,7 +284,7 @@ def test_the_help_imports_no_arithmetic():
 
 def test_a_second_interrupt_finds_a_program_that_ends_already(monkeypatch):
     handler = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr("gradiva.cli.main.run", lambda arguments: 130)
+    monkeypatch.setitem(main.__globals__, "run", lambda arguments: 130)
     try:
         with pytest.raises(SystemExit) as left:
             main(["walk"])
