@@ -39,7 +39,7 @@ from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverNam
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
 UNBOUNDED = 1e30  # both solvers take it for infinity
-_REGULARISATION = 1e-6  # [-] keeps H positive definite for the solver; the guess is without
+_REGULARISATION = 1e-6  # [-] keeps H positive definite: no pivot is zero, for the solver neither
 _SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first
 _REFINEMENTS = 2  # [-] after which neither is seen in a torque, where torques alone decide about the wrenches
 _FEW = 12  # [-] variables in a constraint that may be guessed active: bounds and wrench cones; more fill the matrix
@@ -104,7 +104,7 @@ class QpComposer:
     """
 
     def __init__(self, variables: cs.SX, bounded: int) -> None:
-        """Begin with nothing but a trace of regularisation.
+        """Begin with nothing.
 
         Args:
             variables: x, in the solver's order.
@@ -113,7 +113,7 @@ class QpComposer:
         size = variables.numel()
         self._variables = variables
         self._bounded = bounded
-        self._hessian = _REGULARISATION * cs.SX.eye(size)
+        self._hessian = cs.SX.zeros(size, size)
         self._gradient = cs.SX(size, 1)
         self._lower = -UNBOUNDED * cs.SX.ones(bounded)
         self._upper = UNBOUNDED * cs.SX.ones(bounded)
@@ -314,7 +314,6 @@ def _equations(composer: QpComposer, stiffness: cs.SX, pull: cs.SX) -> tuple[cs.
     """Return the matrix and the right side; fixed variables have an equation of their own, x = 0."""
     problem, free = composer.outputs(), cs.diag(composer.freedom)
     hessian = free @ (problem["hessian"] + stiffness) @ free + cs.diag(1.0 - composer.freedom)
-    hessian -= _REGULARISATION * free
     rows, offset, idle = cs.SX(0, free.shape[0]), cs.SX(0, 1), cs.SX(0, 1)
     for one in composer.equalities:
         rows = cs.vertcat(rows, one.activity * one.rows @ free)
@@ -410,7 +409,10 @@ class ComposedProblem:
         results, (problem, outputs) = self._function.outputs, self._names
         self.outputs = {name: results[name] for name in outputs}
         self.quadratic_program = QuadraticProgram(
-            **{name: results[name] for name in problem}, slack_weights=self._slack_weights, pattern=self._pattern
+            **{name: results[name] for name in problem},
+            slack_weights=self._slack_weights,
+            pattern=self._pattern,
+            regularisation=_REGULARISATION,
         )
         self._guess, self._errors = results["guess"], (results["guess_violation"], results["guess_residual"])
         self.reset()
