@@ -497,17 +497,26 @@ class ComposedProblem:
             raise ConfigError(f"{self._name}: no value of {', '.join(unset)}, which had one in a tick before")
         self.was_solver_asked = True
         try:
-            solution = self.solver.solve()
+            return self._refined(self.solver.solve())
         except NoSolutionFound as error:
             raise self._named(error) from None
-        self._function.set(active_limits=self._active(solution))
-        return self._refined(solution)
 
     def _refined(self, solution: NDArray) -> NDArray:
-        """Return the optimum where the guess of the solver's active limits is right, else the solver's solution."""
+        """Return the optimum: the guess of the solver's active limits, or where they are not guessed a proximal step.
+
+        Either takes out what the trace of regularisation does to the solver's solution.
+        """
+        self._function.set(active_limits=self._active(solution))
         self._function()
         violation, residual = self._errors
-        return self._guess.copy() if violation[0] <= _VIOLATION and residual[0] <= _RESIDUAL else solution
+        if violation[0] <= _VIOLATION and residual[0] <= _RESIDUAL:
+            return self._guess.copy()
+        pull, gradient = _REGULARISATION * solution, self.quadratic_program.gradient
+        gradient -= pull
+        try:
+            return self.solver.solve()
+        finally:
+            gradient += pull
 
     def _active(self, solution: NDArray) -> NDArray:
         """Return which limits a solution passes: 1 the upper one, -1 the lower one; see ``guessed_optimum``."""
