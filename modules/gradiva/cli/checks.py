@@ -22,7 +22,7 @@ from gradiva.experiments.speed_search import walking_time
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
-from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names, stability_margins
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
@@ -125,9 +125,11 @@ def check_robot(name: str) -> Finding:
     try:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
+        margins = stability_margins(setup).finding()
     except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
-    return Finding("ok", f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg")
+    text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg; {margins.text}"
+    return Finding(margins.verdict, text, margins.remedy)
 
 
 def check_rendering() -> Finding:

@@ -13,7 +13,7 @@ from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
-from gradiva.setup import Setup
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
 from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.bring_up.checks import (
     BringUpConfig,
@@ -65,6 +65,8 @@ class BringUp:
         """Yield the findings, stage by stage."""
         assert self._setup.robot.ports is not None, "checked by YarpRobot"
         ports, config = self._setup.robot.ports, self._config
+        if has_wrench_loop(self._setup):
+            yield stability_margins(self._setup).finding()
         required = self._robot.required_ports()
         found = check_ports(ports, self._environment, required)
         yield from found
@@ -130,15 +132,16 @@ class MessageRate:
     longest_gap: float
 
 
-class _Arrivals(yarp.BottleCallback):
+class _Arrivals(yarp.PortReader):
     """Records the arrival times of messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.times: list[float] = []
 
-    def onRead(self, datum: yarp.Bottle, *reader: object) -> None:
+    def read(self, reader: yarp.ConnectionReader) -> bool:
         self.times.append(time.monotonic())
+        return yarp.Bottle().read(reader)
 
 
 def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[MessageRate]:
@@ -159,8 +162,8 @@ def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[Me
 
 
 def _listen(stack: ExitStack, remote: str, name: str) -> _Arrivals:
-    arrivals, port = _Arrivals(), yarp.BufferedPortBottle()
-    port.useCallback(arrivals)
+    arrivals, port = _Arrivals(), yarp.Port()
+    port.setReader(arrivals)
     if port.open(name):
         stack.callback(port.close)
         stack.callback(port.interrupt)
