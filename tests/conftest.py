@@ -1,4 +1,4 @@
-"""What the tests of several rooms share."""
+"""Models and fixtures that tests of several rooms share."""
 
 import gc
 import signal

@@ -268,6 +268,6 @@ def test_a_measurement_keeps_the_temperatures_it_is_given():
     assert not warm.motor_temperatures.flags.writeable
 
 
-def test_a_value_and_its_limit_can_be_told_apart():
+def test_a_value_beside_its_limit_has_the_digits_that_differ():
     assert beside_limit(0.4699, 0.47, 2, " m") == "0.4699 m, the limit is 0.4700 m"
     assert beside_limit(0.4, 0.47, 2, " m", " above the ground") == "0.40 m above the ground, the limit is 0.47 m"
