@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import RobotInterfaceError, Side, so3
+import numpy as np
+
+from gradiva.common import ModelError, RobotInterfaceError, Side, so3
 from gradiva.experiments.commanded_end import (
     EndError,
     commanded_speed,
@@ -24,7 +27,7 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
-from gradiva.setup import Setup
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
@@ -226,6 +229,7 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
         "mpc": None if times is None else times.as_table(),
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
+        "bridged_readings": walk.controller.bridged_readings,
         "held_ticks": walk.held_ticks,
         "deadline_misses": None,  # the simulation waits for the controller: there is no deadline
     }
@@ -301,6 +305,15 @@ def _tilt(walk: SimulatedWalk) -> float:
     return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
 
 
+def _margins(setup: Setup) -> dict[str, Any] | None:
+    """Return the stability margins; None where there is no loop from wrenches, or it is not known."""
+    if not has_wrench_loop(setup):
+        return None
+    with suppress(ModelError, np.linalg.LinAlgError):
+        return asdict(stability_margins(setup))
+    return None
+
+
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
@@ -317,6 +330,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             }
             for drawn in outcome.walk.robot.drawn_values()
         ],
+        "stability_margins": _margins(setup),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},

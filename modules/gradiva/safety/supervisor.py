@@ -158,6 +158,7 @@ class ResponsesConfig:
     base_height: Response
     dcm_error: Response
     sensor_not_finite: Response
+    bridged_reading: Response
     encoder_jump: Response
     sensor_frozen: Response
     stale_measurement: Response
@@ -275,6 +276,11 @@ class SafetySupervisor:
         """Feet of which the force-torque sensors are not used."""
         suspected, untrusted = self._feet.suspected, self._sensors.untrusted_feet
         return untrusted if suspected is None or untrusted else frozenset((suspected,))
+
+    @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that were not finite and bridged since the robot was prepared, by sensor."""
+        return self._sensors.bridged_readings
 
     def checked(self, measurement: Measurement, command: LastCommand, time: float) -> Measurement:
         """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``."""

@@ -205,9 +205,11 @@ def _table(title: str, columns: list[str], rows: list[tuple[str, list[str]]]) ->
 
 
 def events(result: Mapping[str, Any]) -> str:
-    """Return the safety events as a list, nothing if there were none."""
-    found = result.get("safety_events") or []
-    items = "".join(f"<li>{escape(_event(event))}</li>" for event in found)
+    """Return the safety events and bridged readings as a list, nothing if there were none."""
+    bridged = result.get("bridged_readings") or {}
+    found = [_event(event) for event in result.get("safety_events") or []]
+    found += [f"{name}: {count} readings that were no numbers" for name, count in bridged.items()]
+    items = "".join(f"<li>{escape(line)}</li>" for line in found)
     return f'<h2>Safety events</h2><div class="card"><ul>{items}</ul></div>' if found else ""
 
 
@@ -282,8 +284,14 @@ KEY_FIGURES = (
     KeyFigure("mpc.decisions", "MPC decisions"),
     KeyFigure("mpc.fallbacks", "MPC fallbacks"),
     KeyFigure("mpc.late_decisions", "late MPC decisions"),
+    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions"),
+    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2),
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
+    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1),
+    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°"),
+    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1),
+    KeyFigure("stability_margins.stiffness_ratio", "ρ on a 20 ms floor", "", 1.0, 1),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures"),
     KeyFigure("held_ticks", "held ticks"),

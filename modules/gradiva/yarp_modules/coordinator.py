@@ -34,6 +34,7 @@ class WalkingStatus:
         model_failures: Ticks in which layer 2 fell back.
         safety_events: Their number.
         last_event: Kind of the last of them; empty for none.
+        bridged_readings: Number of readings that were not finite, by sensor.
         refused_messages: Malformed ones at the module's ports.
         step_adaptation: Its mode.
         adaptations: Changes of running steps since the robot was prepared.
@@ -51,6 +52,7 @@ class WalkingStatus:
     model_failures: int = 0
     safety_events: int = 0
     last_event: str = ""
+    bridged_readings: tuple[tuple[str, int], ...] = ()
     refused_messages: int = 0
     step_adaptation: str = ""
     adaptations: int = 0
@@ -76,6 +78,7 @@ class WalkingStatus:
             ["model_failures", self.model_failures],
             ["safety_events", self.safety_events],
             ["last_event", self.last_event],
+            ["bridged_readings", [list(pair) for pair in self.bridged_readings]],
             ["refused_messages", self.refused_messages],
             ["step_adaptation", self.step_adaptation],
             ["adaptations", self.adaptations],

@@ -212,6 +212,7 @@ class WalkingSession:
             model_failures=controller.model_failures,
             safety_events=len(events),
             last_event=str(events[-1].kind) if events else "",
+            bridged_readings=tuple(controller.bridged_readings.items()),
             refused_messages=self.refused_messages,
             step_adaptation=str(controller.step_adaptation),
             adaptations=controller.adaptations,
