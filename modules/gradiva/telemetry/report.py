@@ -284,6 +284,8 @@ KEY_FIGURES = (
     KeyFigure("mpc.decisions", "MPC decisions"),
     KeyFigure("mpc.fallbacks", "MPC fallbacks"),
     KeyFigure("mpc.late_decisions", "late MPC decisions"),
+    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions"),
+    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2),
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
     KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1),
