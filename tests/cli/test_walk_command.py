@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradiva.common import ModelError
 from gradiva.setup import load_robot
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
@@ -147,6 +148,16 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
+
+
+def test_a_robot_that_cannot_be_filmed_is_refused_before_it_walks(gradiva, monkeypatch, tmp_path):
+    def refuse(robot, form):
+        raise ModelError("mesh 'hand.obj': only STL or DAE meshes can be read, convert it to STL")
+
+    monkeypatch.setattr("gradiva.cli.walk_session.check_film", refuse)
+    status, _, err = gradiva("walk", "--record", "walk.mp4")
+    assert (status, err) == (2, "error: mesh 'hand.obj': only STL or DAE meshes can be read, convert it to STL\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.walk
