@@ -142,7 +142,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        " --step-adaptation off --plant ideal",
         " --push torso,0,130,0,6,0.1",
         "push of 130 N on torso",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
