@@ -49,6 +49,7 @@ MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "toml
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files
     "reduced_model/centroidal_solvers.py",  # the stopwatch of the solver, for its deadline
+    "robot_model/idyntree_model.py",  # keeps back what iDynTree writes to standard error
 }
 NEVER_IMPORTED = {
     "example-robot-data",  # URDF and meshes of TALOS

@@ -347,7 +347,8 @@ def test_a_fall_without_a_cause_names_where_one_was_looked_for_and_what_to_try()
     assert cause.text == (
         "not found among push, slope, speed, friction, mass, sensor, soft ground; l_knee gave way before the first sign"
     )
-    assert (cause.kind, cause.advice.startswith("a lower --speed")) == (None, True)
+    assert (cause.kind, cause.advice.startswith("a lower --speed; --plant ideal")) == (None, True)
+    assert "--plant" not in cause_not_found(dataclasses.replace(evidence, is_plant_ideal=True)).advice
 
 
 def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0, joint="l_knee"):

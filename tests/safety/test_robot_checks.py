@@ -203,6 +203,7 @@ def test_a_foot_that_reads_nothing_where_it_stands_is_suspected_at_once_and_dead
     assert (finding.kind, finding.subject) == (SafetyKind.FOOT_FORCE, "left")
     assert "its sensor is dead" in finding.text
     assert check.findings(standing(left=0.5, right=0.0), both, (Side.LEFT,), time + 2.0) == []  # nor is the other one
+    assert check.suspected is None
 
 
 def test_of_two_feet_that_read_nothing_the_one_known_before_is_suspected():

@@ -6,7 +6,14 @@ import pytest
 from gradiva.common import ImuMeasurement, Measurement, Side
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
-from gradiva.safety.sensor_checks import EncoderCheck, ImuCheck, SensorCheck, SensorCheckConfig, WrenchCheck
+from gradiva.safety.sensor_checks import (
+    EncoderCheck,
+    FrozenSensorCheck,
+    ImuCheck,
+    SensorCheck,
+    SensorCheckConfig,
+    WrenchCheck,
+)
 from gradiva.setup import load_robot
 
 JOINTS = ("hip", "knee")
@@ -121,6 +128,13 @@ def test_a_sensor_whose_offset_was_seen_in_the_air_is_dead_when_it_reads_zero():
     assert found[:4] == [[]] * 4
     (finding,) = found[4]
     assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+
+
+def test_readings_that_are_not_finite_show_no_offset_of_a_foot_in_the_air():
+    check = FrozenSensorCheck(0.04, unloaded=20.0)
+    for tick in range(30):
+        assert not check.is_frozen([0.1 * tick, float("nan"), 0.0], 0.01 * tick)
+    assert not any(check.is_frozen([0.0, 0.0, 0.0], 0.3 + 0.01 * tick) for tick in range(10))
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e9, -1e200])

@@ -75,7 +75,7 @@ def test_an_error_of_any_kind_is_named_and_freezes_the_joints_while_the_robot_st
 
 
 @pytest.mark.parametrize(("ticks", "state"), [(40, WalkingState.STOPPED), (1, WalkingState.WALKING)])
-def test_the_step_is_finished_where_layer_2_raises_errors(ready, monkeypatch, ticks, state):
+def test_the_step_is_finished_where_layer_2_raises_errors(ready, monkeypatch, ticks, state, caplog):
     walk = ready("icub_v2_7", settle=0.1)
     walk.controller.walk(VelocityCommand(0.2))
     assert walk.run(1.4)
@@ -91,6 +91,7 @@ def test_the_step_is_finished_where_layer_2_raises_errors(ready, monkeypatch, ti
     assert walk.controller.state is state
     kinds = [event.kind for event in walk.controller.safety_events]
     assert kinds == [SafetyKind.FAILED_TICK, SafetyKind.STALE_REFERENCE][: 1 + (ticks > 1)]
+    assert caplog.text.count("Traceback") == 1  # of code that is not ours
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), np.linalg.LinAlgError("singular")])

@@ -10,19 +10,27 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
-from gradiva.common import WalkingError
 from gradiva.common.errors import FAIL, OK, Finding
 from gradiva.experiments import WalkRequest, run_walk
 from gradiva.experiments.speed_search import walking_time
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
-from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names, stability_margins
+from gradiva.setup import (
+    GccCompiler,
+    Setup,
+    cache_folder,
+    has_wrench_loop,
+    load_setup,
+    robot_names,
+    stability_margins,
+)
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
@@ -121,15 +129,15 @@ def check_compiler() -> Finding:
 
 
 def check_robot(name: str) -> Finding:
-    """A robot's model, and whether its start posture can be reached."""
+    """Return whether a robot's start posture can be reached, and its stability margins where they are modelled."""
     try:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
-        margins = stability_margins(setup).finding()
+        margins = stability_margins(setup).finding() if has_wrench_loop(setup) else None
     except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
-    text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg; {margins.text}"
-    return Finding(margins.verdict, text, margins.remedy)
+    text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg"
+    return Finding(OK, text) if margins is None else replace(margins, text=f"{text}; {margins.text}")
 
 
 def check_rendering() -> Finding:
@@ -201,7 +209,7 @@ def check_first_walk(robot: str) -> Finding:
         speed = 0.5 * setup.walking.planner.max_speed
         duration = walking_time(setup.walking.planner, speed, _FIRST_WAY)
         outcome = run_walk(WalkRequest(setup, VelocityCommand(speed, duration=duration)))
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return Finding(FAIL, f"does not walk: {error}")
     result = outcome.result
     if not outcome.walked:

@@ -67,7 +67,8 @@ def cause_not_found(evidence: FallEvidence) -> Cause:
     """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
     joints = ", ".join(overloaded_joints(evidence))
     hint = f"; {joints} gave way before the first sign" if joints else ""
-    advice = "a lower --speed; --plant ideal tells whether the plant matters; gradiva view RUN shows the fall slowly"
+    on_ideal = "" if evidence.is_plant_ideal else "--plant ideal tells whether the plant matters; "
+    advice = f"a lower --speed; {on_ideal}gradiva view RUN shows the fall slowly"
     return Cause(None, f"not found among {', '.join(CauseKind)}{hint}", advice)
 
 

@@ -172,6 +172,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             stepping=walk.setup.walking.step_adaptation.mode,
             models_soft_ground=walk.setup.walking.knows_soft_ground,
             dcm_gain=_dcm_gain(walk.setup.walking),
+            is_plant_ideal=walk.setup.plant is Plant.IDEAL,
         )
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)

@@ -81,6 +81,7 @@ class FallEvidence:
         stepping: What step adaptation may change; of the advice alone, like the next.
         models_soft_ground: Whether torque control has its model of soft ground.
         dcm_gain: Of the instantaneous law, [-]; infinite where another one balances.
+        is_plant_ideal: Whether the plant is the ideal one; of the advice alone.
     """
 
     walk: MeasuredWalk
@@ -94,6 +95,7 @@ class FallEvidence:
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False
     dcm_gain: float = math.inf
+    is_plant_ideal: bool = False
 
     @property
     def standing(self) -> MeasuredWalk:

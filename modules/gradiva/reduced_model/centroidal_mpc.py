@@ -51,8 +51,8 @@ class CentroidalMpcConfig:
         solver: Which one.
         tolerance: Of IPOPT's residuals, [m, m/s, m²/s, m/s²]; quadratic programs are solved exactly.
         max_iterations: Of IPOPT.
-        deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
-            none before it, may take that time for each of its quadratic programs.
+        deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; a real-time iteration
+            with no solution before it has none.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         wrench_persistence: Fraction of the external wrench that is expected to be left after an interval; 0: it ends
             with the first one, [-].

@@ -549,10 +549,3 @@ def _axes(weights: Sequence[float]) -> cs.DM:
 
 def _square(vector: cs.SX, weight: cs.DM | float) -> cs.SX:
     return cs.dot(vector, weight * vector)
-
-
-def _write(rows: Sequence[cs.SX], node: int, first: int, vectors: Sequence[cs.SX]) -> None:
-    """Write vectors, an axis each matrix, into a row from its column ``first`` on."""
-    for axis, matrix in enumerate(rows):
-        for column, vector in enumerate(vectors, first):
-            matrix[node, column] = vector[axis]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -236,11 +237,14 @@ class _Answer:
     error: str = ""
 
 
+_REDIRECTION = threading.Lock()  # two threads at once would leave standard error in the file of one of them
+
+
 @contextmanager
 def _answer_of_idyntree() -> Iterator[_Answer]:
     """Keep what iDynTree writes to standard error: a warning for each texture, and why it refuses a model."""
     answer = _Answer()
-    with tempfile.TemporaryFile() as written:
+    with _REDIRECTION, tempfile.TemporaryFile() as written:
         sys.stderr.flush()
         terminal = os.dup(2)
         os.dup2(written.fileno(), 2)

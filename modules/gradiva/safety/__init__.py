@@ -3,7 +3,7 @@
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
 from gradiva.safety.robot_checks import JointBounds
 from gradiva.safety.sensor_checks import silent_sources
-from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick
+from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick, log_traceback
 
 __all__ = [
     "Finding",
@@ -17,5 +17,6 @@ __all__ = [
     "SafetySupervisor",
     "clock_finding",
     "failed_tick",
+    "log_traceback",
     "silent_sources",
 ]

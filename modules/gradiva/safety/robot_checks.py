@@ -26,9 +26,7 @@ from gradiva.safety.events import Finding, SafetyKind
 
 _NOTHING = 0.01  # [-] of the weight: a sensor that reads less under a foot that stands reads nothing
 _CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack less for as long as it takes to blink
-_FASTEST_FALL = (
-    0.5  # [m/s] by load that lacks: healthy walks 0.01; a G1 that all but runs, at 0.6 m/s, 0.2, by velocity 0.4
-)
+_FASTEST_FALL = 0.5  # [m/s] by load that lacks: healthy walks 0.01; G1 at 0.6 m/s 0.2, in velocity control 0.4
 _MOST_DIGITS = 6
 
 
@@ -305,6 +303,7 @@ class FootCheck:
             time: [s].
         """
         if untrusted:
+            self.suspected = None
             return []
         found = self._lacking_load(state, reference, time)
         if not reference.is_double_support:

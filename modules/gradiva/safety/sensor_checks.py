@@ -81,7 +81,8 @@ class FrozenSensorCheck:
 
     def _learn_zero(self, values: list[float], is_zero: bool, time: float) -> None:
         """Note whether the sensor reads something where it has carried nothing for a while."""
-        if is_zero or values == self._values or max(map(abs, values)) > self._unloaded or time < self._loaded:
+        is_unloaded = all(abs(value) <= self._unloaded for value in values)  # which NaN is not
+        if is_zero or not is_unloaded or values == self._values or time < self._loaded:
             self._loaded = time
         self._is_zero_alive = self._is_zero_alive or time - self._loaded >= _IN_THE_AIR
 

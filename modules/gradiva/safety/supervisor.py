@@ -112,6 +112,12 @@ def failed_tick(error: Exception) -> Finding:
     return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{where}")
 
 
+def log_traceback(error: Exception, finding: Finding) -> None:
+    """Log the traceback of an error that passed code of others, as a law, a task or a check."""
+    if not isinstance(error, WalkingError) and _place(error.__traceback__)[1]:
+        _LOGGER.warning("%s", finding.text, exc_info=error)
+
+
 def _place(traceback: TracebackType | None) -> tuple[str, str, str]:
     """Return the innermost room of this package that an error passed, and the lines that tell where it arose.
 
@@ -324,9 +330,8 @@ class SafetySupervisor:
         The log has, once, the traceback of an error that passed code of others, as a law, a task or a check.
         """
         found = self._failures.failed(error, time)
-        is_new = (found[0].kind, found[0].subject) not in self._reported
-        if is_new and not isinstance(error, WalkingError) and _place(error.__traceback__)[1]:
-            _LOGGER.warning(found[0].text, exc_info=error)
+        if (found[0].kind, found[0].subject) not in self._reported:
+            log_traceback(error, found[0])
         return self.note(found, time)
 
     def note_jump(self, jump: ClockJump, time: float) -> SafetyEvent | None:

@@ -132,9 +132,10 @@ class StabilityMargins:
         case: Support, gains and floor that have the least gain margin.
         stiffness_ratio: ρ on the softest of these floors, [-].
         largest_com_gain: Of walking, on that floor, [1/s].
-        gain: Key of the gain that takes most of the margin; empty where the margins are wide.
-        value: Its value.
-        largest: Its largest value with wide margins; NaN where no value of it alone has them.
+        gain: Key of the gain that takes most of the margin; empty where the margins are wide or all gains zero. With
+            a ``zmp`` its ``com`` is scaled as well.
+        value: Present value of that gain.
+        largest: Largest value of that gain with wide margins; NaN where no value of it alone has them.
     """
 
     margins: Margins
@@ -167,7 +168,8 @@ class StabilityMargins:
         wanted = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s below {PEAK:g}"
         if math.isnan(self.largest):
             return f"{self.gain}={self.value:g} takes most of it, but no value of it alone has {wanted}"
-        return f"{self.gain}={self.value:g}: the largest value with {wanted} is {self.largest:.3g}"
+        beside = " (with com in proportion)" if self.gain.endswith(".zmp") else ""
+        return f"{self.gain}={self.value:g}: the largest value with {wanted} is {self.largest:.3g}{beside}"
 
     def finding(self) -> Finding:
         """Return the verdict: loops without margin fail."""
@@ -207,6 +209,8 @@ class _Analysis:
         if margins.is_wide:
             return result
         gain, value = self._most_effective(config)
+        if not gain:
+            return result
         return replace(result, gain=gain, value=value, largest=value * self._largest_factor(config, gain))
 
     def _least(self, config: WalkingConfig) -> tuple[Margins, str]:
@@ -225,7 +229,7 @@ class _Analysis:
         return least, worst
 
     def _most_effective(self, config: WalkingConfig) -> tuple[str, float]:
-        """Return key and value of the gain without which the margin is the largest."""
+        """Return key and value of the gain that widens the gain margin most when it is halved."""
         best = ("", math.nan, -math.inf)
         for key, scaled in _GAINS.items():
             value = _value(config, key)

@@ -24,7 +24,7 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.safety import Finding, JointBounds, SafetyKind, failed_tick
+from gradiva.safety import Finding, JointBounds, SafetyKind, failed_tick, log_traceback
 from gradiva.simplified_model import (
     BalanceConfig,
     BalanceLayer,
@@ -215,7 +215,7 @@ class StandInBalance:
 
     Attributes:
         failures: Number of ticks in which layer 2 raised.
-        findings: Of the last tick: the error, and that layer 2 does not do its work.
+        findings: Violations of the last tick: the error, and that layer 2 does not do its work.
     """
 
     def __init__(self, config: BalanceConfig, failed_duration: float) -> None:
@@ -230,6 +230,7 @@ class StandInBalance:
         self._failing.reset()
         self._last: BalanceReference | None = None
         self._stands_in = False
+        self._logged: set[str] = set()  # subjects of errors whose traceback the log has
         self.findings: list[Finding] = []
 
     def update(
@@ -252,6 +253,9 @@ class StandInBalance:
     ) -> BalanceReference:
         self.failures += 1
         self.findings = [failed_tick(error)]
+        if self.findings[0].subject not in self._logged:
+            self._logged.add(self.findings[0].subject)
+            log_traceback(error, self.findings[0])
         if self._failing.update(True, time):
             text = f"layer 2 fails ({self.findings[0].text}); the instantaneous law balances in its place"
             self.findings.append(_failing_layer_2(text))

@@ -504,7 +504,8 @@ class ComposedProblem:
     def _refined(self, solution: NDArray) -> NDArray:
         """Return the optimum: the guess of the solver's active limits, or where they are not guessed a proximal step.
 
-        Either takes out what the trace of regularisation does to the solver's solution.
+        Either takes out what the trace of regularisation does to the solver's solution, which is returned as it is
+        where the step has no solution.
         """
         self._function.set(active_limits=self._active(solution))
         self._function()
@@ -515,6 +516,8 @@ class ComposedProblem:
         gradient -= pull
         try:
             return self.solver.solve()
+        except NoSolutionFound:
+            return solution
         finally:
             gradient += pull
 

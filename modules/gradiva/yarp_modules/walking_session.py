@@ -102,8 +102,8 @@ class WalkingSession:
         try:
             reply = self._requests.ask(command, is_urgent=command.word is Word.EMERGENCY_STOP)
         except StateError as error:
-            raise StateError(f"{error}; {self.stall()}" if stall else str(error)) from None
-        return [*reply, self.stall()] if stall else reply
+            raise StateError(f"{error}; {stall}" if stall else str(error)) from None
+        return [*reply, stall] if stall else reply
 
     def stall(self) -> str:
         """Return for how long nothing has ticked, and why; empty while it ticks. From any thread."""

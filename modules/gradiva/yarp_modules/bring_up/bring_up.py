@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotInterfaceError
+from gradiva.common import ModelError, NDArray, RobotInterfaceError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
@@ -66,7 +66,7 @@ class BringUp:
         assert self._setup.robot.ports is not None, "checked by YarpRobot"
         ports, config = self._setup.robot.ports, self._config
         if has_wrench_loop(self._setup):
-            yield stability_margins(self._setup).finding()
+            yield self._margins()
         required = self._robot.required_ports()
         found = check_ports(ports, self._environment, required)
         yield from found
@@ -105,6 +105,12 @@ class BringUp:
         speed = self._setup.walking.walking.prepare_speed
         yield from check_distance(joints, samples[-1].joint_positions, posture, speed, config)
         yield Finding(OK, "this was the last check; nothing was commanded")
+
+    def _margins(self) -> Finding:
+        try:
+            return stability_margins(self._setup).finding()
+        except (ModelError, np.linalg.LinAlgError) as error:
+            return Finding(WARN, f"stability margins are not known: {error}")
 
     def _start_posture(self) -> NDArray:
         if self._posture is None:
