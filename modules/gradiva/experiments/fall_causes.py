@@ -60,15 +60,18 @@ def find_cause(evidence: FallEvidence) -> Cause | None:
     What is seen while the robot stands comes first, as it spoils all that follows; a push comes last, because a foot
     that slides or sinks looks like one.
     """
-    return next((cause for infer in _INFERENCES if (cause := infer(evidence)) is not None), None)
+    found = (infer(evidence) for kind, infer in _INFERENCES if kind not in evidence.impossible)
+    return next((cause for cause in found if cause is not None), None)
 
 
 def cause_not_found(evidence: FallEvidence) -> Cause:
     """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
     joints = ", ".join(overloaded_joints(evidence))
     hint = f"; {joints} gave way before the first sign" if joints else ""
-    advice = "a lower --speed; --plant ideal tells whether the plant matters; gradiva view RUN shows the fall slowly"
-    return Cause(None, f"not found among {', '.join(CauseKind)}{hint}", advice)
+    plant = "" if evidence.plant_is_ideal else "; --plant ideal tells whether the plant matters"
+    advice = f"a lower --speed{plant}; gradiva view RUN shows the fall slowly"
+    looked_for = dict.fromkeys(kind for kind, _ in _INFERENCES if kind not in evidence.impossible)
+    return Cause(None, f"not found among {', '.join(looked_for)}{hint}", advice)
 
 
 def _slope(evidence: FallEvidence) -> Cause | None:
@@ -208,18 +211,18 @@ def greatest_speed(times: NDArray, path: NDArray, moved: Sequence[float] = ()) -
     return float(speeds.max())
 
 
-_INFERENCES: tuple[Callable[[FallEvidence], Cause | None], ...] = (
-    reported_sensor,
-    reversed_wrench,
-    encoders,
-    tilted_imu,
-    _slope,
-    wrench_at_rest,
-    _mass,
-    _slip,
-    wrench_in_the_air,
-    turned_wrench,
-    _soft_ground,
-    _speed,
-    push,
+_INFERENCES: tuple[tuple[CauseKind, Callable[[FallEvidence], Cause | None]], ...] = (
+    (CauseKind.SENSOR, reported_sensor),
+    (CauseKind.SENSOR, reversed_wrench),
+    (CauseKind.SENSOR, encoders),
+    (CauseKind.SENSOR, tilted_imu),
+    (CauseKind.SLOPE, _slope),
+    (CauseKind.SENSOR, wrench_at_rest),
+    (CauseKind.MASS, _mass),
+    (CauseKind.FRICTION, _slip),
+    (CauseKind.SENSOR, wrench_in_the_air),
+    (CauseKind.SENSOR, turned_wrench),
+    (CauseKind.SOFT_GROUND, _soft_ground),
+    (CauseKind.SPEED, _speed),
+    (CauseKind.PUSH, push),
 )

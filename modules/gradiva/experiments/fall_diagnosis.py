@@ -19,8 +19,8 @@ from gradiva.experiments.measured_walk import Mask, MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_score import deflection_errors, true_deflections
 from gradiva.robot_model import RobotDescription, ServoLaw
-from gradiva.setup import Setup, load_robot
-from gradiva.simulation import Push
+from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.simulation import FaultKind, GroundKind, Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingConfig
 
@@ -104,7 +104,7 @@ class Diagnosis:
         return {
             "cause": str(cause.kind) if cause and cause.kind else None,
             "text": cause.text if cause else None,
-            "advice": cause.advice if cause else None,
+            "advice": None if cause is None else cause.advice if cause.is_tried else f"untried: {cause.advice}",
             "first_sign": self.first_sign or None,
             "first_sign_s": self.first_sign_time,
         }
@@ -150,6 +150,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             stepping=walk.setup.walking.step_adaptation.mode,
             models_soft_ground=walk.setup.walking.knows_soft_ground,
             dcm_gain=_dcm_gain(walk.setup.walking),
+            impossible=impossible_causes(walk),
+            plant_is_ideal=walk.setup.plant is Plant.IDEAL,
         )
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
@@ -159,7 +161,24 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         bending = None if is_reported else bending_links(found, walk.setup, log, onset)
         return advised(bending or found, response_note(walk.setup))
 
-    return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
+    return diagnose(log, walk.robot.pushes, walk.time, cause)
+
+
+def impossible_causes(walk: SimulatedWalk) -> frozenset[CauseKind]:
+    """Return the disturbances that did not act in a simulated walk."""
+    simulation, faults = walk.setup.simulation, {fault.kind for fault in walk.robot.faults}
+    floor, errors = simulation.ground, simulation.model_errors
+    exact = load_setup(walk.setup.robot_argument).simulation.sensors
+    acted = {
+        CauseKind.PUSH: bool(walk.robot.pushes),
+        CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
+        CauseKind.MASS: simulation.plant.mass_scale != 1.0,
+        CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,
+        CauseKind.BUMP: bool(floor.bumps),
+        CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults,
+        CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
+    }
+    return frozenset(kind for kind, did_act in acted.items() if not did_act)
 
 
 def advised(cause: Cause, note: str | None) -> Cause:

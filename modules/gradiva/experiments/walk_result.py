@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gradiva.common import NDArray, RobotInterfaceError, Side, so3
 from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
+from gradiva.experiments.known_causes import KnownWalk, tried_cause
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import (
@@ -117,8 +119,15 @@ def run_walk(
     request: WalkRequest,
     compiler: Compiler | None = None,
     observers: tuple[Observer, ...] = (),
+    report: Callable[[str], None] | None = None,
 ) -> WalkOutcome:
     """Prepare, walk, stop, stand; return the figures.
+
+    Args:
+        request: What is to be walked.
+        compiler: By default as in `SimulatedWalk`.
+        observers: Called after each tick.
+        report: As in `finish_walk`.
 
     Raises:
         PlanningError: The command cannot be planned.
@@ -126,14 +135,21 @@ def run_walk(
         KeyboardInterrupt: The walk was interrupted; the caller that wants what there is of it calls ``finish_walk``.
     """
     plan_from_start(request.setup, request.command)
-    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
+    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers), report)
     if outcome.was_interrupted:
         raise KeyboardInterrupt
     return outcome
 
 
-def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
-    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome."""
+def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None] | None = None) -> WalkOutcome:
+    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome.
+
+    Args:
+        request: What is to be walked.
+        walk: The robot on the ground.
+        report: Takes a line for each walk without one of the things that differ from a shipped one, by which the cause
+            of a fall is found; None: no such walks.
+    """
     started = time.perf_counter()
     failure = ""
     try:
@@ -145,7 +161,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
     except KeyboardInterrupt:
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
-    result = _result(request, walk, _ending(walk, stands, failure), wall)
+    ending = _ending(walk, stands, failure)
+    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), wall)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
 
 
@@ -275,6 +292,14 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     else:
         outcome = "stopped"
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+
+
+def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
+    """Return the ending with the cause of a fall that walks without what differs from a shipped one show."""
+    if ending.outcome != "fell" or ending.diagnosis is None:
+        return ending
+    cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+    return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 
 def _stopped_by_event(walk: SimulatedWalk) -> str:
