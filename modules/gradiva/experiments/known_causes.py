@@ -225,7 +225,8 @@ def _pushes(known: KnownWalk) -> Iterator[Difference]:
 
 
 def _push_in_words(push: Mapping[str, Any]) -> str:
-    return str(Push(**{name: tuple(value) if isinstance(value, list) else value for name, value in push.items()}))
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in push.items()}
+    return str(Push(**values))
 
 
 def _bumps(known: KnownWalk) -> Iterator[Difference]:
