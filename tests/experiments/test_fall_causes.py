@@ -345,7 +345,7 @@ def test_a_fall_without_a_cause_names_where_one_was_looked_for_and_what_to_try()
     )
     cause = cause_not_found(evidence)
     assert cause.text == (
-        "not found among push, slope, speed, friction, mass, sensor, soft ground; l_knee gave way before the first sign"
+        "not found among sensor, slope, mass, friction, soft ground, speed, push; l_knee gave way before the first sign"
     )
     assert (cause.kind, cause.advice.startswith("a lower --speed")) == (None, True)
 

@@ -155,7 +155,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         return diagnosis
     onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
     found = find_cause(_evidence(walk, measured, onset))
-    return replace(diagnosis, measured=found and found.kind)
+    return replace(diagnosis, measured=None if found is None else found.kind)
 
 
 def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:

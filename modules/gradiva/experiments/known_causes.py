@@ -282,11 +282,11 @@ def _speed_of(command: Command, planner: PlannerConfig) -> float:
 
 
 def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
-    """Return the difference without which the robot stands, what was inferred where there is none.
+    """Return the first difference without which the robot stands, what was inferred where there is none.
 
     Args:
         known: The walk that ended in a fall.
-        inferred: Cause by the measurements; of several differences that of its kind counts.
+        inferred: Cause by the measurements; differences of its kind are tried first.
         report: Takes a line for each walk.
     """
     if not known.is_repeatable:
@@ -295,10 +295,10 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
     speed = lower_speed(known)
     is_too_fast = speed is not None and _speed_of(known.command, known.setup.walking.planner) > _known_speed(known)
     candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
-    cures = [difference for difference in candidates if _stands_without(known, difference, report)]
-    if cures:
-        same_kind = [difference for difference in cures if inferred and difference.kind is inferred.kind]
-        return _cause_of(known, [*same_kind, *cures][0], cures, inferred, report)
+    candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
+    cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
+    if cure is not None:
+        return _cause_of(known, cure, inferred, report)
     if len(found) > 1 and _reported(report, "with all settings as shipped", known.stands_as_shipped):
         return Cause(found[0].kind, _together(found), "any of it as shipped, one after the other", is_tried=True)
     return _without_differences(known, found, speed, inferred, report)
@@ -336,19 +336,9 @@ def _without_differences(
     return inferred and replace(inferred, text=f"{inferred.text}{aside}")
 
 
-def _cause_of(
-    known: KnownWalk,
-    difference: Difference,
-    cures: Sequence[Difference],
-    inferred: Cause | None,
-    report: Callable[[str], None],
-) -> Cause:
-    pushed = (
-        "" if any(cure.kind is CauseKind.PUSH for cure in cures) or known.settings.get(_PUSHES) else "no push acted; "
-    )
-    others = [cure.text for cure in cures if cure is not difference]
-    also = f"; it stands as well without this: {'; '.join(others)}" if others else ""
-    text = f"{pushed}{difference.text}: it falls by that, and stands without{also}"
+def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
+    unpushed = "" if known.settings.get(_PUSHES) else "no push acted; "
+    text = f"{unpushed}{difference.text}: without that the robot stands"
     if difference.kind is CauseKind.PUSH:
         return Cause(difference.kind, text, _step_advice(known, inferred, report), is_tried=True)
     return Cause(difference.kind, text, f"{difference.advice}: tried, the robot stands", is_tried=True)

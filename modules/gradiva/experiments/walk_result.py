@@ -298,7 +298,10 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
     """Return the ending with the cause of a fall that walks without what differs from a shipped one show."""
     if ending.outcome != "fell" or ending.diagnosis is None:
         return ending
-    cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+    try:
+        cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+    except KeyboardInterrupt:  # of the further walks alone: this one is done
+        return ending
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 

@@ -39,9 +39,9 @@ _COUNTS = {
     CauseKind.SETTING: 7,
 }
 _DECOYS = 0.5  # [-] of the walks have a harmless push, bump or setting beside the cause
-_MOMENTS = 4.0, 7.0  # [s] in which what comes while the robot walks begins
-_ATTEMPTS = 12  # draws of one fall, until the robot falls
-_DURATION = 6.0  # [s] of walking
+_MOMENTS = 3.8, 6.0  # [s] in which what comes while the robot walks begins
+_ATTEMPTS = 16  # draws of one fall, until the robot falls
+_DURATION = 4.0  # [s] of walking
 _EASY = {Plant.IDEAL: 0.3, Plant.NOISY: 0.3, Plant.ROBOT: 0.2}  # [m/s] up to which nothing but its cause lets it fall
 _EASY_BY_TORQUE = 0.15  # [m/s] the same on the robot plant in torque control
 _TOO_FAST = {Plant.IDEAL: (1.6, 2.2), Plant.NOISY: (1.6, 2.2), Plant.ROBOT: (1.1, 1.5)}  # [-] of a robot's top speed
@@ -112,7 +112,11 @@ def draw(cause: CauseKind, seed: list[int], plant: Plant) -> tuple[Trial, Distur
     easy = _EASY_BY_TORQUE if plant is Plant.ROBOT and control == "torque" else _EASY[plant]
     speed = chosen.speed or float(random.uniform(0.1, easy))
     command = VelocityCommand(speed, duration=_DURATION)
-    decoy = _decoy(robot, random) if random.random() < _DECOYS else Disturbance("")
+    decoy = (
+        _decoy(robot, random, "simulation.ground.kind" in chosen.overrides)
+        if random.random() < _DECOYS
+        else Disturbance("")
+    )
     overrides = {"walking.control": control, **_merged(chosen.overrides, decoy.overrides)}
     trial = Trial(name, command, overrides, plant, int(random.integers(1000)), is_explained=True)
     return trial, replace(chosen, text=", beside ".join(filter(None, (chosen.text, decoy.text))))
@@ -169,7 +173,7 @@ def _add_count(run: ExperimentRun, plant: Plant, falls: int, place: int) -> None
 
 def _push(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
     """A push on the torso in any direction, stronger than a robot withstands that does not step aside."""
-    duration, start = round(random.uniform(0.05, 0.3), 2), round(random.uniform(4.0, 7.0), 2)
+    duration, start = round(random.uniform(0.05, 0.3), 2), round(random.uniform(*_MOMENTS), 2)
     size, heading = robot.mass * random.uniform(0.35, 0.65) / duration, random.uniform(-math.pi, math.pi)
     force = [float(size * math.cos(heading)), float(size * math.sin(heading)), 0.0]
     push = {"link": robot.torso_frame, "force": force, "start": start, "duration": duration}
@@ -177,14 +181,14 @@ def _push(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
     return Disturbance(text, {"simulation.pushes": [push]})
 
 
-def _decoy(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
-    """A push, a bump or a setting of which no robot falls."""
+def _decoy(robot: RobotDescription, random: np.random.Generator, is_soft: bool) -> Disturbance:
+    """A push, a setting or, on a rigid floor, a bump of which no robot falls."""
     force = [float(0.2 * robot.mass * random.choice((-1.0, 1.0))), 0.0, 0.0]
     push = {"link": robot.torso_frame, "force": force, "start": round(random.uniform(*_MOMENTS), 2), "duration": 0.1}
     bump = {"x": float(random.uniform(-0.6, -0.4)), "y": 0.0, "height": 0.01}
     decoys = (
         Disturbance("a weak push", {"simulation.pushes": [push]}),
-        Disturbance("a bump behind it", {"simulation.ground.bumps": [bump]}),
+        Disturbance("a bump behind it", {} if is_soft else {"simulation.ground.bumps": [bump]}),
         Disturbance("friction 0.9", {"simulation.ground.friction": 0.9}),
         Disturbance("a higher step", {"planner.adapted_swing_height": 0.031}),
     )
@@ -319,8 +323,6 @@ _SETTINGS = (
     ("planner.swing_height", 0.12, 0.3),
     ("planner.landing_height", -0.06, -0.02),
     ("dcm_controller.proportional_gain", 4.0, 12.0),
-    ("planner.com_height_amplitude", 0.05, 0.15),
-    ("zmp_com_controller.walking.com", 15.0, 40.0),
 )
 _SENSORS = (
     _bias,
