@@ -15,22 +15,18 @@ from tests.bindings.operator_session import GOAL
 
 NAMES = """
 import json, time
+from pathlib import Path
+from gradiva.experiments.private_network import NameServerProcess
 from gradiva.middleware import yarp
 from gradiva.middleware.network import registered_names
-from pureyarp.network.settings import use_settings
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
 
-server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
+server = NameServerProcess(Path.cwd())  # in this process the real bindings would wait for it, and it for them
 server.start()
-server.write_file(__import__("pathlib").Path("yarp.conf"))
-use_settings(server.settings)
 yarp.Network.init()
 first, second, third = yarp.Port(), yarp.BufferedPortBottle(), yarp.RpcServer()
 opened = [first.open("/first"), second.open("/second"), yarp.Port().open("/second")]
-server.stop()
-server = NameServer(server.settings)  # it has forgotten all names, and hands out the same numbers again
-server.start()
+server.kill()
+server.start()  # it has forgotten all names, and hands out the same numbers again
 opened.append(third.open("/third"))
 deadline = time.monotonic() + 60.0
 while not {"/first", "/second", "/third"} <= registered_names() and time.monotonic() < deadline:
@@ -41,7 +37,7 @@ print(json.dumps({"opened": opened, "known": known, "left": sorted(registered_na
 for port in (second, third):
     port.close()
 yarp.Network.fini()
-server.stop()
+server.kill()
 """
 
 

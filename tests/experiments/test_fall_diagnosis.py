@@ -6,11 +6,12 @@ import pytest
 from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
 from gradiva.experiments import diagnose, walk_result
-from gradiva.experiments.fall_diagnosis import Diagnosis, advised, bending_links
+from gradiva.experiments.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
 from gradiva.experiments.fall_evidence import Cause, CauseKind
+from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingState
+from gradiva.walking import Chatter, WalkingState
 from tests.experiments.synthetic_walk import walk_log
 
 FALL = 6.0  # [s]
@@ -251,3 +252,36 @@ def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empt
     assert str(diagnosis) == "; cause: not found among push, slope"
     table = diagnosis.as_table()
     assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "untried: a lower --speed", None)
+
+
+def oscillating_walk(force, sustained=0.0, *overrides):
+    """A walk of iCub v2.7 with the chatter of its last weight shift and of the time before the first sign."""
+    figures = {"double_support": Chatter(0.02, 1e-3, 0.001, 0), "shift": Chatter(force, 5e-5, 0.002, 3)}
+    chatter = SimpleNamespace(
+        figures=lambda: figures,
+        sustained=lambda begin, end: sustained,
+        frequency=lambda begin, end: 49.6,
+        last_shift=lambda: (5.1, 6.0),
+    )
+    return SimpleNamespace(chatter=chatter, setup=load_setup("icub_v2_7", overrides))
+
+
+def test_a_loop_that_oscillates_before_the_first_sign_is_the_cause_of_what_looks_like_a_push():
+    push = Cause(CauseKind.PUSH, "a push", "step aside")
+    cause = oscillating_loop(push, oscillating_walk(0.0, 0.08), FALL)
+    assert cause.kind is None  # none of the disturbances
+    assert cause.text.startswith("the loop oscillates at 50 Hz: 8.0 % of the weight")
+    assert "zmp_com_controller.standing.zmp" in cause.advice
+    assert oscillating_loop(push, oscillating_walk(0.0, 0.02), FALL) is None
+    assert oscillating_loop(Cause(CauseKind.SENSOR, "dead", "mend it"), oscillating_walk(0.0, 0.08), FALL) is None
+
+
+def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
+    assert chatter_table(oscillating_walk(0.002))["text"] is None
+    table = chatter_table(oscillating_walk(0.08))
+    assert table["shift"] == {"foot_force": 0.08, "zmp_m": 5e-5, "command_rad": 0.002, "joint": "l_shoulder_pitch"}
+    assert table["single_support"] is None
+    assert "the loop oscillates at 50 Hz: 8.0 % of the weight" in table["text"]
+    by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
+    assert "servo_feedforward" in table["text"]
+    assert "servo_feedforward" not in by_velocity["text"]

@@ -1,5 +1,6 @@
 """Streams between processes are measured."""
 
+import os
 import time
 
 import pytest
@@ -17,6 +18,7 @@ from gradiva.experiments.private_network import (
     private_network,
 )
 from gradiva.middleware import NameServer, NetworkError, NetworkSettings
+from tests.waiting import TIMEOUT
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,14 @@ def test_the_default_address_is_never_joined_in_place_of_a_private_network(tmp_p
         joined({"YARP_CONFIG_HOME": str(tmp_path)}),
     ):
         pass
+
+
+def test_what_yarp_itself_writes_on_standard_output_is_no_word_of_a_peer(network, tmp_path):
+    said = "print('[INFO] |yarp.os.Port| Port /talkative')"
+    (tmp_path / "sitecustomize.py").write_text(f"import atexit\n{said}\natexit.register(lambda: {said})\n")
+    path = f"{tmp_path}{os.pathsep}{network.get('PYTHONPATH', '')}"
+    with Peer({**network, "PYTHONPATH": path}, "count", "/talkative", 0) as reader:
+        assert reader.findings(TIMEOUT)["lost"] == 0
 
 
 def test_a_peer_that_cannot_begin_says_why(network):

@@ -18,6 +18,7 @@ from gradiva.middleware.network import (
     is_ticking,
     registered_names,
 )
+from pureyarp.network.subscriptions import Subscriptions
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.elements import WireFamily
 from tests.waiting import TIMEOUT
@@ -76,7 +77,7 @@ def test_a_time_is_rounded_to_the_nearest_nanosecond():
     assert ClockMessage(0.9999999999).to_wire_text() == "1 0"
 
 
-def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
+def test_a_clock_is_followed_only_once_it_ticks_and_the_name_server_connects_it(own_name_server, monkeypatch):
     yarp.Network.init()
     assert not is_ticking("/clock", 0.01)  # nobody is there
     clock, stopped = yarp.BufferedPortBottle(), threading.Event()
@@ -93,6 +94,9 @@ def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
     thread = threading.Thread(target=tick)
     thread.start()
     try:
+        with monkeypatch.context() as patch:  # a name server without persistent connections: useNetworkClock would hang
+            patch.setattr(Subscriptions, "hook_up", lambda *_: None)
+            assert not follow_clock("/clock", 0.1)
         assert follow_clock("/clock", TIMEOUT)
         assert (yarp.isNetworkClock(), yarp.now()) == (True, 1.5)
     finally:

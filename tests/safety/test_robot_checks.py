@@ -118,16 +118,25 @@ def standing(left=100.0, right=0.0, moment=(0.0, 0.0)):
     )
 
 
-def foot_findings(state, untrusted=(), both=False, seconds=0.1, config=FOOT_CONFIG, zmp=None):
-    check = FootCheck(config, SOLE, 100.0)
+def planned_support(both, zmp=None):
+    """Left foot alone, or both; the ZMP between them at ``zmp``."""
+    feet = {
+        Side.LEFT: SimpleNamespace(position=np.array([0.0, 0.08, 0.0]), in_contact=True),
+        Side.RIGHT: SimpleNamespace(position=np.array([0.0, -0.08, 0.0]), in_contact=both),
+    }
     zmp = (0.0 if both else 0.08) if zmp is None else zmp
-    reference = SimpleNamespace(
+    return SimpleNamespace(
         stance_foot=Side.LEFT,
         is_double_support=both,
-        left_foot=SimpleNamespace(position=np.array([0.0, 0.08, 0.0])),
-        right_foot=SimpleNamespace(position=np.array([0.0, -0.08, 0.0])),
+        foot=feet.get,
+        left_foot=feet[Side.LEFT],
+        right_foot=feet[Side.RIGHT],
         dcm=SimpleNamespace(zmp_position=np.array([0.0, zmp])),
     )
+
+
+def foot_findings(state, untrusted=(), both=False, seconds=0.1, config=FOOT_CONFIG, zmp=None):
+    check, reference = FootCheck(config, SOLE, 100.0), planned_support(both, zmp)
     assert check.findings(state, reference, untrusted, 0.0) == []
     return check.findings(state, reference, untrusted, seconds)
 
@@ -174,6 +183,36 @@ def test_both_feet_together_have_to_carry():
     for zmp, subject in ((0.06, "left"), (-0.06, "right")):
         (finding,) = foot_findings(standing(left=0.0, right=0.0), both=True, zmp=zmp)
         assert finding.subject == subject
+
+
+def test_a_foot_that_reads_nothing_where_it_stands_is_suspected_at_once_and_dead_when_the_robot_would_fall():
+    check, both = (
+        FootCheck(replace(FOOT_CONFIG, force_duration=1.0), SOLE, 100.0),
+        planned_support(both=True, zmp=-0.06),
+    )
+    assert check.findings(standing(left=0.5, right=91.0), both, (), 0.0) == []  # it lands late
+    assert check.suspected is None
+    speed, time = 0.0, 0.0
+    while speed <= 0.5:  # [m/s] by the half of the weight that lacks of what robots carry that walk
+        assert check.findings(standing(left=0.5, right=40.0), both, (), time) == []
+        assert check.suspected is Side.LEFT  # though the plan has most of the load on the other foot, which lacks more
+        time += 0.01
+        speed += 0.01 * 9.81 * (0.9 - 0.405)
+    (finding,) = check.findings(standing(left=0.5, right=40.0), both, (), time)
+    assert (finding.kind, finding.subject) == (SafetyKind.FOOT_FORCE, "left")
+    assert "its sensor is dead" in finding.text
+    assert check.findings(standing(left=0.5, right=0.0), both, (Side.LEFT,), time + 2.0) == []  # nor is the other one
+
+
+def test_of_two_feet_that_read_nothing_the_one_known_before_is_suspected():
+    check, both = FootCheck(FOOT_CONFIG, SOLE, 100.0), planned_support(both=True)
+    check.findings(standing(left=0.0, right=0.0), both, (), 0.0)
+    assert check.suspected is None  # in the air
+    check.findings(standing(left=30.0, right=0.0), both, (), 0.01)
+    check.findings(standing(left=0.0, right=0.0), both, (), 0.02)
+    assert check.suspected is Side.RIGHT
+    check.findings(standing(left=40.0, right=51.0), both, (), 0.03)
+    assert check.suspected is None
 
 
 def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)):

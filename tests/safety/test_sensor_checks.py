@@ -112,6 +112,17 @@ def test_a_foot_in_the_air_is_not_frozen():
     assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
 
 
+def test_a_sensor_whose_offset_was_seen_in_the_air_is_dead_when_it_reads_zero():
+    trust = trusted()
+    for tick in range(22):
+        assert trust.update(wrenches(2.0 + 0.1 * tick, 100.0 + tick), 0.01 * tick)[1] == []
+    readings = [(0.0, 0.0 if tick % 2 else 100.0) for tick in range(5)]  # the right one was never seen in the air
+    found = [trust.update(wrenches(*loads), 0.22 + 0.01 * tick)[1] for tick, loads in enumerate(readings)]
+    assert found[:4] == [[]] * 4
+    (finding,) = found[4]
+    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+
+
 @pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e9, -1e200])
 def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_accepted_meanwhile(wrong):
     trust = trusted()

@@ -44,7 +44,6 @@ class SteppingPlan:
         return DcmPreview(
             period=period,
             dcm_positions=self.dcm_positions[points],
-            zmp_positions=self.zmp_positions[here],
             divergence_rates=np.full(samples, SIGMA),
             left_in_contact=self.contacts[here, 0],
             right_in_contact=self.contacts[here, 1],

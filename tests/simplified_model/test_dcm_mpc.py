@@ -11,7 +11,7 @@ import pytest
 
 from gradiva.common import ConfigError, DcmPreview, NoSolutionFound, Side, SoleRectangle
 from gradiva.contacts import SupportPolygon, support_polygon
-from gradiva.simplified_model import BalancePlan, DcmMpc, DcmMpcConfig, LawMemory, dcm_mpc, dcm_quadratic_program
+from gradiva.simplified_model import BalancePlan, DcmMpc, DcmMpcConfig, LawMemory, dcm_mpc
 from gradiva.simplified_model.dcm_mpc import phase_polygons
 
 from .stepping import GRID, SIGMA, SOLE, SteppingPlan
@@ -89,7 +89,6 @@ def transformed(preview: DcmPreview, turn: np.ndarray, angle: float, shift: np.n
     return dataclasses.replace(
         preview,
         dcm_positions=preview.dcm_positions @ turn.T + shift,
-        zmp_positions=preview.zmp_positions @ turn.T + shift,
         left_foot_poses=poses(preview.left_foot_poses),
         right_foot_poses=poses(preview.right_foot_poses),
     )
@@ -141,27 +140,24 @@ def dense_optimum(
 
 
 @pytest.mark.parametrize("zmp_weight", [0.0, 15000.0])
-@pytest.mark.parametrize("error", [0.0, 0.003, 0.01, 0.02])
-def test_it_finds_the_optimum_of_the_problem_written_forwards(error, zmp_weight, monkeypatch):
-    """Within 1 µm by an exact solver; the shipped one stops within 5 µm, without a weight on the ZMP within 0.12 mm."""
-    exact = dataclasses.replace(CONFIG, zmp_weight=zmp_weight, max_iterations=20_000)
-    rng, shipped = np.random.default_rng(5), PredictiveLaw(dataclasses.replace(CONFIG, zmp_weight=zmp_weight), SOLE)
-    monkeypatch.setattr(dcm_quadratic_program, "_TOLERANCE", 1e-8)
-    law = PredictiveLaw(exact, SOLE)
+@pytest.mark.parametrize("error", [0.0, 0.003, 0.02, 0.06])
+def test_it_finds_the_optimum_of_the_problem_written_forwards(error, zmp_weight):
+    """The measured error gives way by a tenth at most where the polygons can capture it."""
+    config = dataclasses.replace(CONFIG, zmp_weight=zmp_weight)
+    rng, law, cold = np.random.default_rng(5), PredictiveLaw(config, SOLE), PredictiveLaw(config, SOLE)
     for index in rng.integers(1, 1500, size=20).tolist():
         preview, previous = PLAN.preview(index), PLAN.zmp_positions[index - 1]
         direction = rng.normal(size=2)
         dcm = preview.dcm_positions[0] + error * direction / np.linalg.norm(direction)
-        growth = np.exp(preview.divergence_rates * CONFIG.period)
         expected, held = (
-            first_polygon(preview).project(dense_optimum(dcm, preview, previous, growth, exact, weight))
+            first_polygon(preview).project(dense_optimum(dcm, preview, previous, preview.growth, config, weight))
             for weight in (dcm_mpc._CAPTURE_WEIGHT, 1e5)
         )
-        assert np.linalg.norm(expected - held) < 5e-5 + 0.1 * error  # as the measured error gives way
-        for mpc, tolerance in ((law, 1e-6), (shipped, 5e-6 if zmp_weight else 1.2e-4)):
-            mpc.reset()
-            mpc._previous_zmp = previous
-            np.testing.assert_allclose(mpc.zmp(dcm, preview), expected, atol=tolerance)
+        assert np.linalg.norm(expected - held) < 5e-5 + 0.1 * error or error > 0.02
+        cold.reset()
+        for mpc in (law, cold):  # with the active edges of another problem, and without
+            mpc.resume(LawMemory(np.zeros(2), previous))
+            np.testing.assert_allclose(mpc.zmp(dcm, preview), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(("zmp_weight", "lead"), [(0.0, 2.83), (15000.0, 1.94)])
@@ -174,36 +170,14 @@ def test_the_weight_on_the_zmp_makes_it_lead_a_dcm_error_that_lasts_by_less(zmp_
     np.testing.assert_allclose((zmps[1] - zmps[0]) / 0.003, [lead, 0.0], atol=0.01)
 
 
-def test_it_stops_within_a_tenth_of_a_millimetre_of_its_own_optimum(monkeypatch):
-    rng, samples = np.random.default_rng(5), []
-    for index in range(1, 1500, 10):
-        preview, direction = PLAN.preview(index), rng.normal(size=2)
-        dcm = preview.dcm_positions[0] + rng.choice([0.0, 0.003, 0.01, 0.02]) * direction / np.linalg.norm(direction)
-        samples.append((dcm, preview, PLAN.zmp_positions[index - 1]))
-
-    def answers(mpc):
-        return np.array(
-            [
-                mpc.resume(LawMemory(np.zeros(2), previous)) or mpc.zmp(dcm, preview)
-                for dcm, preview, previous in samples
-            ]
-        )
-
-    quick = answers(PredictiveLaw(CONFIG, SOLE))
-    monkeypatch.setattr(dcm_quadratic_program, "_TOLERANCE", 1e-7)
-    exact = answers(PredictiveLaw(dataclasses.replace(CONFIG, max_iterations=20_000), SOLE))
-    assert np.linalg.norm(quick - exact, axis=1).max() < 1e-4
-
-
 def test_it_finds_the_optimum_when_the_divergence_rate_varies():
     still = PLAN.preview(1)  # the reference need not be consistent with the rates
     preview = dataclasses.replace(still, divergence_rates=SIGMA + 0.5 * np.sin(0.1 * np.arange(100)))
-    F = np.exp(preview.divergence_rates * CONFIG.period)
     dcm = preview.dcm_positions[0] + [0.01, -0.005]
     mpc = PredictiveLaw(CONFIG, SOLE)
     mpc._previous_zmp = PLAN.zmp_positions[0]
-    expected = dense_optimum(dcm, preview, PLAN.zmp_positions[0], F)
-    np.testing.assert_allclose(mpc.zmp(dcm, preview), expected, atol=1e-4)
+    expected = dense_optimum(dcm, preview, PLAN.zmp_positions[0], preview.growth)
+    np.testing.assert_allclose(mpc.zmp(dcm, preview), expected, atol=1e-6)
 
 
 def test_without_error_and_motion_the_zmp_is_the_one_of_the_reference():
@@ -251,7 +225,6 @@ def test_left_mirrors_right():
     mirrored = dataclasses.replace(
         preview,
         dcm_positions=preview.dcm_positions * mirror,
-        zmp_positions=preview.zmp_positions * mirror,
         left_in_contact=preview.right_in_contact,
         right_in_contact=preview.left_in_contact,
         left_foot_poses=preview.right_foot_poses * [1, -1, -1],

@@ -154,6 +154,13 @@ def walk_result():
         "specific_energetic_cost": 0.42,
         "qp_failures": 0,
         "safety_events": [],
+        "chatter": {
+            "double_support": {"foot_force": 0.0451, "zmp_m": 0.0021, "command_rad": 0.0042, "joint": "l_knee"},
+            "single_support": None,
+            "shift": {"foot_force": 0.0123, "zmp_m": 0.0007, "command_rad": 0.0011, "joint": "l_knee"},
+            "healthy_shift": {"foot_force": 0.003, "zmp_m": 0.0001},
+            "text": "the loop oscillates at 50 Hz",
+        },
         "tick_us": {
             name: {"median": 90.0, "p99": 180.0, "max": 1204.0}
             for name in ("estimation", "model_control", "whole_body", "total")

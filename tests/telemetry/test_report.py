@@ -95,6 +95,13 @@ def test_the_page_shows_outcome_figures_and_configuration(page):
         assert part in text
 
 
+def test_the_page_shows_what_oscillates_beside_its_healthy_band(page):
+    text = page.read_text()
+    assert "the loop oscillates at 50 Hz" in text
+    assert "<th>shift</th><td>1.23</td><td>0.70</td><td>1.10 mrad</td>" in text
+    assert "<th>healthy in shift</th><td>0.30</td><td>0.10</td><td>–</td>" in text
+
+
 def test_the_page_of_a_long_run_is_small(page):
     assert page.stat().st_size < 2_000_000
 

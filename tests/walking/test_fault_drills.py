@@ -55,6 +55,11 @@ def test_a_force_sensor_that_freezes_in_the_air_is_known_when_its_foot_should_ca
     assert walk.controller.safety_events[0].finding.subject == "left"
 
 
+def test_a_force_sensor_dead_at_zero_is_the_only_one_that_is_blamed(ready):
+    walk = drill(ready, "g1", FaultKind.DEAD_WRENCH, 3.25, name="left_foot_ft")  # in a double support
+    assert_stopped_standing(walk, SafetyKind.FOOT_FORCE)
+
+
 @pytest.mark.parametrize(
     ("fault", "name", "value", "kind"),
     [

@@ -8,6 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
+from gradiva.setup import load_robot
 from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok, word
@@ -146,6 +147,10 @@ def walk_by_joypad():
     wait_for(lambda: state() == "walking", "the joypad drives")
     wait_for(lambda: state() == "paused", "the walk stops without the joypad")
     assert "goal:i has been silent" in ask("getReason")[1]
+    chatter = dict(status()["chatter"])
+    assert 0.0 < chatter["foot_force"] < 0.5
+    assert chatter["zmp"] < 0.05
+    assert chatter["joint"] in load_robot("icub_v2_7").joints
 
 
 def freeze():

@@ -175,6 +175,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     console.print(outcome_line(outcome.result), soft_wrap=True)
     if advice := (outcome.result["diagnosis"] or {}).get("advice"):
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
+    if oscillation := outcome.result["chatter"]["text"]:
+        _warn(console, [f"warning: {oscillation}"])
     console.print(result_table(outcome.result))
     console.print(
         f"report  {outcome.result['report'] or 'none: the robot never balanced'}", markup=False, soft_wrap=True

@@ -249,15 +249,11 @@ class PlannedContact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DcmPreview:
-    r"""A walking plan sampled over n intervals of equal length; world.
-
-    The ZMP of an interval is the constant one that carries the DCM from its first sample to the next, so that
-    the preview obeys :math:`\xi_{k+1} = e^{\sigma T} \xi_k + (1 - e^{\sigma T}) z_k` exactly.
+    """A walking plan sampled over n intervals of equal length; world.
 
     Attributes:
         period: Length of an interval, [s].
         dcm_positions: At the ends of the intervals, [m], shape (n + 1, 2).
-        zmp_positions: Held over the intervals, [m], shape (n, 2).
         divergence_rates: σ in the middle of the intervals, [rad/s], shape (n,).
         left_in_contact: Whether the left foot carries load in the middle of the interval, shape (n,).
         right_in_contact: The same of the right foot, shape (n,).
@@ -268,7 +264,6 @@ class DcmPreview:
 
     period: float
     dcm_positions: NDArray
-    zmp_positions: NDArray
     divergence_rates: NDArray
     left_in_contact: npt.NDArray[np.bool_]
     right_in_contact: npt.NDArray[np.bool_]
@@ -280,7 +275,6 @@ class DcmPreview:
         freeze_arrays(
             self,
             dcm_positions=(count + 1, 2),
-            zmp_positions=(count, 2),
             divergence_rates=(count,),
             left_foot_poses=(count, None),
             right_foot_poses=(count, None),
@@ -291,3 +285,19 @@ class DcmPreview:
                 raise ValueError(f"DcmPreview.{name}: expected {count} flags, got shape {flags.shape}")
             flags.flags.writeable = False
             object.__setattr__(self, name, flags)
+
+    @property
+    def growth(self) -> NDArray:
+        r"""Factor by which the DCM leaves a constant ZMP in each interval, :math:`e^{\sigma T}`, [-], shape (n,)."""
+        growth: NDArray = np.exp(self.period * self.divergence_rates)
+        return growth
+
+    @property
+    def zmp_positions(self) -> NDArray:
+        r"""Constant ZMP of each interval that carries the DCM from its beginning to its end, [m], shape (n, 2).
+
+        The preview so obeys :math:`\xi_{k+1} = e^{\sigma T} \xi_k + (1 - e^{\sigma T}) z_k` exactly.
+        """
+        growth = self.growth[:, None]
+        positions: NDArray = (self.dcm_positions[1:] - growth * self.dcm_positions[:-1]) / (1.0 - growth)
+        return positions

@@ -22,7 +22,7 @@ from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import Plant, Setup, load_robot, load_setup
 from gradiva.simulation import FaultKind, GroundKind, Push
 from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingConfig
+from gradiva.walking import Chatter, WalkingConfig
 
 _DEGREES = 180.0 / np.pi
 _LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
@@ -39,6 +39,28 @@ _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity 
 _PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
 _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
 
+
+_LIKE_OSCILLATION = (*_LIKE_BENDING, CauseKind.SPEED, CauseKind.FRICTION)
+_OSCILLATING = 0.05  # [-] of the weight in each part of
+_OSCILLATING_FOR = 0.5  # [s] before the first sign
+_COMMAND_UNITS = {ControlMode.POSITION: "rad", ControlMode.VELOCITY: "radps", ControlMode.TORQUE: "nm"}
+
+
+@dataclass(frozen=True, slots=True)
+class HealthyChatter:
+    """Chatter of the last weight shift that a loop with margins stays below.
+
+    Attributes:
+        foot_force: [-] of the weight.
+        zmp: [m].
+    """
+
+    foot_force: float
+    zmp: float
+
+
+_HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at most 0.0013, those without: from 0.016 on
+_HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.010
 
 CauseSearch = Callable[[float], Cause | None]
 """From the time of the first sign, [s], to the cause."""
@@ -148,7 +170,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             return None
         is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
         bending = None if is_reported else bending_links(found, walk.setup, log, onset)
-        return advised(bending or found, response_note(walk.setup))
+        oscillating = oscillating_loop(found, walk, onset)
+        return advised(oscillating or bending or found, response_note(walk.setup))
 
     diagnosis = diagnose(log, walk.robot.pushes, walk.time, cause)
     if measured is None or diagnosis.cause is None:
@@ -285,6 +308,71 @@ def servo_lag(setup: Setup) -> NDArray:
     if setup.walking.walking.control is not ControlMode.POSITION:
         return law.lag
     return (1.0 - config.velocity) * law.lag + config.hold * setup.walking.walking.period
+
+
+# -- oscillation of the loop -------------------------------------------------------------------------------------------
+
+
+def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause | None:
+    """Return as the cause that the loop oscillated before the first sign, which looks like many a disturbance."""
+    if cause.kind not in _LIKE_OSCILLATION:
+        return None
+    begin = onset - _OSCILLATING_FOR
+    size = walk.chatter.sustained(begin, onset)
+    if size < _OSCILLATING:
+        return None
+    frequency = walk.chatter.frequency(begin, onset)
+    text = f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(size)} on a foot before the first sign"
+    return Cause(None, text, f"look at {gains_of_loop(walk.setup)}")
+
+
+def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
+    """Return the chatter of a walk by phase and for the last second online, with what it says where it is too much."""
+    figures, joints = walk.chatter.figures(), walk.setup.robot.joints
+    unit = _COMMAND_UNITS[walk.setup.walking.walking.control]
+    phases = {
+        name: {
+            "foot_force": one.foot_force,
+            "zmp_m": one.zmp,
+            f"command_{unit}": one.command,
+            "joint": joints[one.joint],
+        }
+        for name, one in figures.items()
+    }
+    healthy = _HEALTHY_IDEAL if walk.setup.plant is Plant.IDEAL else _HEALTHY
+    return {
+        **{name: phases.get(name) for name in ("double_support", "single_support", "shift")},
+        "healthy_shift": {"foot_force": healthy.foot_force, "zmp_m": healthy.zmp},
+        "text": _oscillation(walk, figures["shift"], healthy) if "shift" in figures else None,
+    }
+
+
+def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter) -> str | None:
+    if shift.foot_force <= healthy.foot_force and shift.zmp <= healthy.zmp:
+        return None
+    frequency = walk.chatter.frequency(*walk.chatter.last_shift())
+    return (
+        f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(shift.foot_force)} on a foot and"
+        f" {1e3 * shift.zmp:.1f} mm of the ZMP in the last weight shift, healthy are"
+        f" {_of_weight(healthy.foot_force)} and {1e3 * healthy.zmp:.1f} mm; look at {gains_of_loop(walk.setup)}"
+    )
+
+
+def gains_of_loop(setup: Setup) -> str:
+    """Return the keys of the loop that oscillates first, in each control mode."""
+    control, config = setup.walking.walking.control, setup.walking
+    if control is ControlMode.TORQUE:
+        return "state_estimator.velocity_time_constant"
+    keys = ["zmp_com_controller.standing.zmp and walking.zmp"]
+    if config.foot_admittance.height_gain or config.foot_admittance.tilt_gain:
+        keys.append("foot_admittance")
+    if control is ControlMode.POSITION:
+        keys.append("servo_feedforward.velocity_time_constant")
+    return ", ".join(keys)
+
+
+def _of_weight(fraction: float) -> str:
+    return f"{100.0 * fraction:.1f} % of the weight"
 
 
 def _dcm_gain(config: WalkingConfig) -> float:

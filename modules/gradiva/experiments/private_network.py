@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -60,20 +59,19 @@ class Peer:
             NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        pipe = subprocess.PIPE  # unbuffered: `communicate` would not find what was read ahead
+        self._process = subprocess.Popen(command, 0, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
         self._role = role
         if not self._is_ready():
             raise NetworkError(self._failure())
 
     def _is_ready(self) -> bool:
-        """Wait for the word; a process that hangs before it is killed."""
+        """Wait for the word, among the lines that YARP writes itself; a process that hangs before it is killed."""
         assert self._process.stdout is not None
         alarm = threading.Timer(_TIMEOUT, self._process.kill)
         alarm.start()
         try:
-            return self._process.stdout.readline().strip() == "ready"
+            return any(line.strip() == b"ready" for line in self._process.stdout)
         finally:
             alarm.cancel()
 
@@ -101,8 +99,8 @@ class Peer:
             self.kill()
             raise NetworkError(f"peer '{self._role}' did not end within {timeout:g} s") from None
         if self._process.returncode != 0:
-            raise NetworkError(f"peer '{self._role}': {errors.strip()}")
-        return json.loads(output)
+            raise NetworkError(f"peer '{self._role}': {errors.decode().strip()}")
+        return next(json.loads(line) for line in reversed(output.splitlines()) if line.startswith(b"{"))
 
     def kill(self) -> None:
         """End the process as a crash would."""
@@ -111,20 +109,7 @@ class Peer:
 
     def _failure(self) -> str:
         _, errors = self._process.communicate(timeout=_TIMEOUT)
-        return f"peer '{self._role}': {errors.strip() or 'ended without a word'}"
-
-
-@contextmanager
-def private_network() -> Iterator[dict[str, str]]:
-    """Serve names beside all other networks; yields the environment in which processes find this one alone."""
-    server = NameServer(NetworkSettings(name_server_port=0))
-    server.start()
-    try:
-        with tempfile.TemporaryDirectory(prefix="gradiva-network-") as folder:
-            server.write_file(Path(folder) / "yarp.conf")
-            yield {**_without_yarp(os.environ), "YARP_CONFIG_HOME": folder, "OMP_NUM_THREADS": "1"}
-    finally:
-        server.stop()
+        return f"peer '{self._role}': {errors.decode().strip() or 'ended without a word'}"
 
 
 class NameServerProcess:
@@ -132,9 +117,10 @@ class NameServerProcess:
 
     def __init__(self, folder: Path) -> None:
         """Choose an address, and write the file in which processes find it into ``folder``."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        probe = NameServer(NetworkSettings(name_server_port=0))
+        probe.start()
+        probe.stop()
+        self._port = probe.settings.name_server_port
         self.environment = {**_without_yarp(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -181,6 +167,17 @@ class NameServerProcess:
         except (SettingsError, NameServerUnreachable):  # a file that is half written, or no server yet
             return False
         return True
+
+
+@contextmanager
+def private_network() -> Iterator[dict[str, str]]:
+    """Serve names beside all other networks; yields the environment in which processes find this one alone.
+
+    The name server is a process of its own: in this one it could not answer the real bindings, which hold the
+    interpreter while they close a port.
+    """
+    with tempfile.TemporaryDirectory(prefix="gradiva-network-") as folder, NameServerProcess(Path(folder)) as names:
+        yield names.environment
 
 
 @contextmanager
@@ -277,8 +274,8 @@ def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: in
     """Send ``messages`` from one process to another."""
     name = f"/strict_stream/{carrier}"
     with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
-        writer.findings(_MEASUREMENT_TIMEOUT)
         found = reader.findings(_MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
@@ -287,8 +284,8 @@ def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: floa
     name = f"/periodic_stream/{carrier}"
     listener = Peer(network, "listen", name, rate, duration)
     with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
-        writer.findings(duration + _MEASUREMENT_TIMEOUT)
         found = reader.findings(duration + _MEASUREMENT_TIMEOUT)
+        writer.findings(_MEASUREMENT_TIMEOUT)
     return PeriodicStream(found["ages_us"], found["missing"])
 
 

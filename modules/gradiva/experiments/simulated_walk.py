@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import ConfigError, ControlMode, Measurement, NDArray, RobotPosture
+from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, RobotPosture
 from gradiva.experiments.walking_recorder import (
     WalkingRecorder,
     ground_signals,
@@ -22,7 +22,7 @@ from gradiva.safety import SafetyCheck
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
-from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
+from gradiva.walking import ChatterRecord, WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class SimulatedWalk:
         robot: The plant.
         controller: The walking controller.
         recorder: Signals of all ticks.
+        chatter: Forces, ZMP and commands of all ticks, and what oscillates in them.
         measurement: That of the last tick.
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
@@ -120,6 +121,7 @@ class SimulatedWalk:
         self.layers = layers
         self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
         self.recorder = WalkingRecorder(setup.robot, setup.simulated_robot)
+        self.chatter = ChatterRecord(setup.robot.mass * GRAVITY, setup.walking.walking.period)
         self.fault_reasons: list[str] = []
         self.held_ticks = 0
         self._observers = observers
@@ -161,6 +163,7 @@ class SimulatedWalk:
         return log
 
     def _record(self, log: WalkingLog) -> None:
+        self.chatter.add(log)
         if self.recorder.wants(log):
             truth, robot = self.robot.truth(), self.setup.robot
             more: dict[str, float | NDArray] = {}

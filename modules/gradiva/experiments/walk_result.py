@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.common import NDArray, RobotInterfaceError, Side, so3
-from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
+from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.experiments.known_causes import KnownWalk, tried_cause
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
@@ -247,6 +247,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk) -> dict[str, Any]:
         "goal_error_m": _goal_error(request.command, pose),
         "foot_slip_m": truth.foot_slip_m,
         "specific_energetic_cost": cost,
+        "chatter": chatter_table(walk),
     }
 
 

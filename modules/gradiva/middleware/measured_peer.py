@@ -79,7 +79,10 @@ def count(name: str, messages: str) -> Findings:
 
 
 def send(name: str, carrier: str, messages: str) -> Findings:
-    """Write numbered messages to port ``name`` as fast as it takes them."""
+    """Write numbered messages to port ``name`` as fast as it takes them; close when standard input does.
+
+    A port of the real bindings that closes earlier may take the last ones with it.
+    """
     port = yarp.BufferedPortBottle()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
@@ -87,6 +90,7 @@ def send(name: str, carrier: str, messages: str) -> Findings:
         bottle = port.prepare()
         _fill(bottle, number)
         port.writeStrict()
+    sys.stdin.read()
     port.close()
     return {}
 
@@ -108,18 +112,23 @@ def listen(name: str, rate: str, duration: str) -> Findings:
 
 
 def stream(name: str, carrier: str, rate: str, duration: str) -> Findings:
-    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number."""
+    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number.
+
+    The last one is sent strictly, since readers wait for it; the port closes when standard input does.
+    """
     port = yarp.BufferedPortVector()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
     start, period = time.monotonic(), 1.0 / float(rate)
-    for number in range(_messages(rate, duration)):
+    last = _messages(rate, duration) - 1
+    for number in range(last + 1):
         time.sleep(max(0.0, start + number * period - time.monotonic()))
         vector = port.prepare()
         vector.resize(DOUBLES)
         vector.set(1, float(number))
         vector.set(0, time.monotonic())
-        port.write()
+        port.write(number == last)
+    sys.stdin.read()
     port.close()
     return {"duration_s": time.monotonic() - start}
 

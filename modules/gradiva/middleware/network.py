@@ -114,7 +114,8 @@ def follow_clock(clock: str, timeout: float) -> bool:
     """Take the time of this process from a clock's port; False where that sends none within ``timeout`` [s].
 
     The real `useNetworkClock` holds the interpreter until the first time comes, for ever where none does, so it is
-    called for a clock that runs alone. Never to be called in the process that publishes the clock.
+    called alone for a clock that runs and to which the name server connects ports, as it asks it to. Never to be called
+    in the process that publishes the clock.
     """
     if not is_ticking(clock, timeout):
         return False
@@ -126,10 +127,16 @@ def follow_clock(clock: str, timeout: float) -> bool:
 
 
 def is_ticking(clock: str, timeout: float) -> bool:
-    """Return whether a clock's port sends a time within ``timeout`` [s]."""
-    port = yarp.BufferedPortBottle()
+    """Return whether a clock's port sends a time within ``timeout`` [s] to a port that the name server connects to it.
+
+    That is how `useNetworkClock` is connected: by a persistent connection, which not every name server makes.
+    """
+    port, style = yarp.BufferedPortBottle(), yarp.ContactStyle()
+    style.persistent, style.persistenceType, style.quiet = True, yarp.ContactStyle.END_WITH_TO_PORT, True
     try:
-        if not (port.open("...") and yarp.Network.connect(clock, port.where().getName(), "tcp", True)):
+        if not (is_there(clock, timeout) and port.open("...")):
+            return False
+        if not yarp.Network.connect(clock, port.where().getName(), style):
             return False
         deadline = time.monotonic() + timeout
         while port.read(False) is None:

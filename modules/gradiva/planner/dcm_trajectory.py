@@ -226,9 +226,9 @@ class PendulumTrajectory:
         index = np.maximum(np.searchsorted(self.starts, times, side="right") - 1, 0)
         tau = np.maximum(0.0, times - self.starts[index])
         growth = np.exp(self.rates[index] * (tau - self.durations[index]))
-        C = self.matrices[index, :5, :2]
-        cubic = C[:, 0] + tau[:, None] * (C[:, 1] + tau[:, None] * (C[:, 2] + tau[:, None] * C[:, 3]))
-        return cubic + growth[:, None] * C[:, 4], np.full(len(times), self.frequency)
+        square = tau * tau
+        terms = np.array((np.ones(len(times)), tau, square, square * tau, growth))
+        return np.einsum("in,nij->nj", terms, self.matrices[index, :5, :2]), np.full(len(times), self.frequency)
 
     def spliced(self, since: float, time: float, continuation: Self) -> Self:
         """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""

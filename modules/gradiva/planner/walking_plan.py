@@ -339,20 +339,24 @@ class WalkingPlan:
         return reference
 
     def preview(self, time: float, period: float, count: int) -> DcmPreview:
-        r"""Return the plan sampled over ``count`` intervals of ``period`` [s] from ``time`` on.
+        """Return the plan sampled over ``count`` intervals of ``period`` [s] from ``time`` on.
 
-        The ZMP of an interval is the constant one that carries the DCM from its beginning to its end,
-        :math:`z_k = (\xi_{k+1} - e^{\sigma T} \xi_k) / (1 - e^{\sigma T})`: the preview obeys the predictive
-        controller's own model. A foot that swings is given where it will land.
+        A foot that swings is given where it will land.
         """
         times = time + period * np.arange(count + 1.0)
         dcm, rates = self.trajectory.sampled(times)
-        growth = np.exp(period * rates[:-1])[:, None]
-        zmp = (dcm[1:] - growth * dcm[:-1]) / (1.0 - growth)
         first, in_contact, poses = self._phases_between(times[0], times[-2])
         index = np.maximum(np.searchsorted(self.supports.times, times[:-1], side="right") - 1 - first, 0)
-        in_contact, poses = in_contact[index], poses[index]
-        return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
+        return unchecked(
+            DcmPreview,
+            period=period,
+            dcm_positions=dcm,
+            divergence_rates=rates[:-1].copy(),
+            left_in_contact=in_contact[index, 0],
+            right_in_contact=in_contact[index, 1],
+            left_foot_poses=poses[index, 0],
+            right_foot_poses=poses[index, 1],
+        )
 
     def dcm_ahead(self, time: float, period: float, count: int) -> NDArray:
         """Return the DCM at the ends of ``count`` intervals of ``period`` [s] from ``time`` on, [m], (count + 1, 2)."""

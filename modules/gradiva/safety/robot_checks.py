@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    GRAVITY,
     ConfigError,
     Debounce,
     Measurement,
@@ -22,6 +23,12 @@ from gradiva.common import (
     WalkingReference,
 )
 from gradiva.safety.events import Finding, SafetyKind
+
+_NOTHING = 0.01  # [-] of the weight: a sensor that reads less under a foot that stands reads nothing
+_CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack less for as long as it takes to blink
+_FASTEST_FALL = (
+    0.5  # [m/s] by load that lacks: healthy walks 0.01; a G1 that all but runs, at 0.6 m/s, 0.2, by velocity 0.4
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +253,22 @@ class FootCheck:
     r"""Checks the load and the centre of pressure of the foot that stands alone, and the load of both feet together.
 
     In double support one foot may carry nothing, but not both: the finding then names the foot that lacks most of the
-    load that the planned ZMP gives it, most often because its sensor is dead. In the axes of the sole frame, with
-    force :math:`f` and moment :math:`\mu` about its origin and the bottom of the sole at height :math:`h`, the centre
-    of pressure is
+    load that the planned ZMP gives it. A foot that should stand and reads nothing while both together lack load is
+    suspected from that tick on: its sensor is not used, whether it is dead or the robot is in the air for an instant.
+    It is dead when the lacking part of the weight W would have made the robot fall faster than any that walks,
+
+    .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
+
+    In the axes of the sole frame, with force :math:`f` and moment :math:`\mu` about its origin and the bottom of the
+    sole at height :math:`h`, the centre of pressure is
 
     .. math:: c = \frac{1}{f_z} [h f_x - \mu_y, \; h f_y + \mu_x]
+
+    Once the sensor of one foot is known to be wrong, loads accuse the other one no more: nothing is left with which
+    they could be compared, and a robot that goes on without a sensor loads its feet as no plan has it.
+
+    Attributes:
+        suspected: Foot whose sensor is not to be used in the next tick; None: there is none.
     """
 
     def __init__(self, config: FootCheckConfig, sole: SoleRectangle, weight: float) -> None:
@@ -265,9 +283,12 @@ class FootCheck:
         self._pressure = {side: Debounce(config.pressure_duration) for side in Side}
         self._early = {side: Debounce(config.early_landing_duration) for side in Side}
         self._load = Debounce(config.force_duration)
+        self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
+        self.suspected: Side | None = None
+        self._time = self._falling_speed = 0.0
         for debounce in (*self._force.values(), *self._early.values(), *self._pressure.values(), self._load):
             debounce.reset()
 
@@ -282,15 +303,21 @@ class FootCheck:
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
         """
-        found = [] if untrusted else self._lacking_load(state, reference, time)
-        stance = reference.stance_foot
-        if not reference.is_double_support and stance not in untrusted:
-            found += self._standing_alone(state, stance, time)
+        if untrusted:
+            return []
+        found = self._lacking_load(state, reference, time)
+        if not reference.is_double_support:
+            found += self._standing_alone(state, reference.stance_foot, time)
         return found
 
     def _lacking_load(self, state: RobotState, reference: WalkingReference, time: float) -> list[Finding]:
         left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
-        if not self._load.update(left + right < self._lightest, time):
+        is_low = self._load.update(left + right < self._lightest, time)
+        suspected = self._suspect(left, right, reference, time)
+        if suspected is not None and (is_low or self._falling_speed > _FASTEST_FALL):
+            text = f"the {suspected} foot reads nothing where it stands, and both carry {left + right:.0f} N together"
+            return [Finding(SafetyKind.FOOT_FORCE, str(suspected), f"{text}: its sensor is dead")]
+        if not is_low:
             return []
         planned_left = (1.0 - _share_of_right_foot(reference)) * self._weight
         lacks_more = planned_left - left > self._weight - planned_left - right
@@ -300,6 +327,22 @@ class FootCheck:
             f" {side} foot, which has no ground, or its sensor is dead"
         )
         return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
+
+    def _suspect(self, left: float, right: float, reference: WalkingReference, time: float) -> Side | None:
+        """Return the foot that reads nothing where it should stand while load lacks; of both, the one known before."""
+        lacking, last = _CARRIED - (left + right) / self._weight, self.suspected
+        period, self._time = time - self._time, time
+        loads = ((Side.LEFT, left), (Side.RIGHT, right))
+        silent = [
+            side for side, load in loads if abs(load) < _NOTHING * self._weight and reference.foot(side).in_contact
+        ]
+        if lacking <= 0.0 or not silent:
+            self.suspected = None
+        elif len(silent) == 1:
+            (self.suspected,) = silent
+        goes_on = last is not None and self.suspected is last
+        self._falling_speed = self._falling_speed + period * GRAVITY * lacking if goes_on else 0.0
+        return self.suspected
 
     def _standing_alone(self, state: RobotState, stance: Side, time: float) -> list[Finding]:
         rotation, wrench = state.foot_rotation(stance), state.foot_wrench(stance)

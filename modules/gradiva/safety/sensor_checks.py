@@ -29,6 +29,8 @@ from gradiva.safety.events import Finding, SafetyKind
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
+_IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
+_UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
@@ -38,31 +40,47 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class FrozenSensorCheck:
-    """Finds a sensor that repeats its reading; all zeros do not count: a foot in the air.
+    """Finds a sensor that repeats its reading.
 
     One reading that is seen again after a gap, in which this process or the network stalled, shows no frozen sensor.
+    All zeros do not count, for an ideal sensor of a foot in the air reads them, unless the sensor has shown that its
+    zero is alive: that it reads noise or an offset where it carries nothing.
     """
 
-    def __init__(self, duration: float) -> None:
-        """Take for how long a living sensor may repeat itself, [s]."""
+    def __init__(self, duration: float, unloaded: float = 0.0) -> None:
+        """Take the settings.
+
+        Args:
+            duration: For how long a living sensor may repeat itself, [s].
+            unloaded: Largest number that a sensor reads where it carries nothing; 0: it always carries.
+        """
         self._duration = duration - _ROUNDING
+        self._unloaded = unloaded
         self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
         self._values: list[float] = []
-        self._since = self._last = math.inf
+        self._since = self._last = self._loaded = math.inf
         self._repeats = 0
+        self._is_zero_alive = False
 
     def is_frozen(self, values: list[float], time: float) -> bool:
         """Return whether this reading, taken at ``time`` [s], has been the same for too long."""
-        is_clock_set_back = time < self._since
-        if values != self._values or is_clock_set_back or not any(values):
+        is_clock_set_back, is_zero = time < self._since, not any(values)
+        self._learn_zero(values, is_zero, time)
+        if values != self._values or is_clock_set_back or (is_zero and not self._is_zero_alive):
             self._values, self._since, self._last, self._repeats = values, time, time, 0
             return False
         if time > self._last:
             self._last, self._repeats = time, self._repeats + 1
         return self._repeats >= _REPEATS and time - self._since >= self._duration
+
+    def _learn_zero(self, values: list[float], is_zero: bool, time: float) -> None:
+        """Note whether the sensor reads something where it has carried nothing for a while."""
+        if is_zero or values == self._values or max(map(abs, values)) > self._unloaded or time < self._loaded:
+            self._loaded = time
+        self._is_zero_alive = self._is_zero_alive or time - self._loaded >= _IN_THE_AIR
 
 
 class EncoderCheck:
@@ -189,7 +207,7 @@ class WrenchCheck:
         """
         self._sensors = sensors
         self._largest = largest
-        self._frozen = [FrozenSensorCheck(frozen_duration) for _ in sensors]
+        self._frozen = [FrozenSensorCheck(frozen_duration, _UNLOADED * largest) for _ in sensors]
         self._debounce = VectorDebounce(np.full(len(sensors), bridge_duration))
         self.reset()
 

@@ -258,7 +258,8 @@ class SafetySupervisor:
     @property
     def untrusted_feet(self) -> frozenset[Side]:
         """Feet of which the force-torque sensors are not used."""
-        return self._sensors.untrusted_feet
+        suspected, untrusted = self._feet.suspected, self._sensors.untrusted_feet
+        return untrusted if suspected is None or untrusted else frozenset((suspected,))
 
     def checked(self, measurement: Measurement, command: LastCommand, time: float) -> Measurement:
         """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``."""
@@ -278,7 +279,7 @@ class SafetySupervisor:
         found, self._pending = self._pending, []
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
-        found += self._feet.findings(state, reference, self.untrusted_feet, time)
+        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time)
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
         for own in self._own:

@@ -22,6 +22,8 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
 _MOST_DRAWN = 12  # rows of the table of drawn values
+_PHASES = ("double_support", "single_support", "shift")
+_COMMANDS = {"command_rad": ("mrad", 1e3, 2), "command_radps": ("mrad/s", 1e3, 1), "command_nm": ("N·m", 1.0, 2)}
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 
@@ -61,13 +63,14 @@ def _page(title: str, body: str) -> str:
 
 
 def heading(result: Mapping[str, Any], run_name: str) -> str:
-    """Return the robot, the outcome with its reason and advice, the command, the pushes and what was run."""
+    """Return the robot, the outcome with its reason and advice, an oscillation, the command and what was run."""
     outcome = str(result.get("outcome", "no result"))
     kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
     settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
     advice = (result.get("diagnosis") or {}).get("advice")
+    oscillation = (result.get("chatter") or {}).get("text")
     pushes = [str(push) for push in result.get("pushes") or []]
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
@@ -75,7 +78,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (advice and f"next: {advice}", command, " · ".join(pushes))
+            for line in (advice and f"next: {advice}", oscillation, command, " · ".join(pushes))
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
@@ -161,12 +164,27 @@ def tables(result: Mapping[str, Any]) -> str:
     ]
     solver = result.get("mpc") or {}
     solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
+    chatter = result.get("chatter") or {}
+    oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
+    if healthy := chatter.get("healthy_shift"):
+        oscillating.append(("healthy in shift", _chatter(healthy)))
     shown = [
         _table("tracking error [mm]", ["rms", "max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
+        _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
+
+
+def _chatter(figures: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a row: foot force, ZMP and command with its unit."""
+    command = [
+        f"{number(figures[key], factor, digits)} {unit}"
+        for key, (unit, factor, digits) in _COMMANDS.items()
+        if key in figures
+    ]
+    return [number(figures["foot_force"], 1e2, 2), number(figures["zmp_m"], 1e3, 2), *(command or ["–"])]
 
 
 def _table(title: str, columns: list[str], rows: list[tuple[str, list[str]]]) -> str:

@@ -2,6 +2,7 @@
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
+from gradiva.walking.chatter import Chatter, ChatterRecord
 from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
@@ -25,6 +26,8 @@ from gradiva.walking.walking_log import Signals, WalkingLog, element_names, walk
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
+    "Chatter",
+    "ChatterRecord",
     "Finding",
     "GroundModel",
     "PlanReply",

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import (
+    GRAVITY,
     ClockJump,
     ControlClock,
     ControlMode,
@@ -25,6 +26,7 @@ from gradiva.common import (
 from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
+from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
@@ -81,6 +83,7 @@ class WalkingController:
         self._torques = TorqueRamp(layers.config.torque_control.torque_rate, layers.joint_bounds.torques)
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
+        self._chatter = ChatterMonitor(layers.robot.mass * GRAVITY, self._tick.period)
         self._time = 0.0
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
         self._worst: set[str] = set()  # types of the errors of safety itself that are events
@@ -242,6 +245,11 @@ class WalkingController:
         return self._whole_body.failures
 
     @property
+    def chatter(self) -> Chatter | None:
+        """Oscillation above 25 Hz in the last second; None while the control loop does not run."""
+        return self._chatter.chatter
+
+    @property
     def model_failures(self) -> int:
         """Number of times that layer 2 fell back on its instantaneous law."""
         return self._layers.model_control.failures
@@ -273,6 +281,7 @@ class WalkingController:
             except Exception as worse:
                 log = self._freeze_without_safety(measurement, (error, worse))
         self._held.last = log.command
+        self._chatter.update(log)
         return log.command, log
 
     def work_ahead(self) -> None:

@@ -15,7 +15,14 @@ from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simplified_model import BalanceLayer
-from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
+from gradiva.walking import (
+    Chatter,
+    PlanningService,
+    SynchronousPlanning,
+    WalkingController,
+    WalkingLayers,
+    WalkingState,
+)
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
@@ -245,7 +252,12 @@ class WalkingModule(GradivaModule):
         base: list[Element] = [*self._ports.robot_base]
         truth = None if self._robot is None else self._robot.true_deflections()
         bent: list[Element] = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
-        return [["robot_base", base], ["true_deflections", bent], *self.layer_status()]
+        return [["robot_base", base], ["true_deflections", bent], *self._chatter_status(), *self.layer_status()]
+
+    def _chatter_status(self) -> list[Element]:
+        """Return what oscillates above 25 Hz, of the last second; nothing while the loop does not run."""
+        chatter = None if self._session is None else self._session.controller.chatter
+        return [] if chatter is None else [chatter_status(chatter, self.setup.robot.joints)]
 
     def _finish_walk(self) -> None:
         """Close the feet before the boards are left: a robot that is left in the middle of a step falls."""
@@ -264,6 +276,12 @@ class WalkingModule(GradivaModule):
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+
+
+def chatter_status(chatter: Chatter, joints: Sequence[str]) -> list[Element]:
+    """Return rms above 25 Hz as the pair (chatter pairs): [-] of the weight, [m], and a joint command's unit."""
+    force, zmp, command = (float(f"{value:.3g}") for value in (chatter.foot_force, chatter.zmp, chatter.command))
+    return ["chatter", [["foot_force", force], ["zmp", zmp], ["command", command], ["joint", joints[chatter.joint]]]]
 
 
 def solver_status(layer: BalanceLayer) -> list[Element]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import socket
 import struct
@@ -32,8 +31,6 @@ from pureyarp.wire import (
 
 _USUAL_CAPACITY = 16 * 1024
 _LARGE_CAPACITY = 1024 * 1024
-_EAGERNESS = 200e-6  # [s] of looking again and again before sleeping: waking up takes longer than a peer's usual answer
-_SOON = 500e-6  # [s] between messages of a conversation that is worth it
 
 
 class PeerGone(NetworkError):  # noqa: N818 (it reads as the sentence it is)
@@ -47,19 +44,17 @@ class PeerStalled(NetworkError):  # noqa: N818
 class ByteStream:
     """Receives into a buffer, which grows with what has arrived, never with what a peer announces.
 
-    The socket blocks, at most for the timeout that the kernel keeps, so that a usual message costs one system call.
+    The socket blocks, at most for the timeout that the kernel keeps, so that a usual message costs one system call. A
+    thread that sleeps in it is woken ahead of others that compute; one that looked again and again would use up its
+    turn and then wait for theirs, milliseconds each.
     `PeerStalled` leaves what has arrived in place: reading can be tried again.
 
     Args:
         sock: Connected.
-        expects_answers: Whether what is received are answers, which come soon. The stream then looks for them a moment
-            before it sleeps; any other stream that is waited at does so while its peer sends one thing upon the other.
     """
 
-    def __init__(self, sock: socket.socket, expects_answers: bool = False) -> None:
+    def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._expects_answers = expects_answers
-        self._is_eager = expects_answers
         self._buffer = bytearray(_USUAL_CAPACITY)
         self._view = memoryview(self._buffer)
         self._start = 0
@@ -137,26 +132,8 @@ class ByteStream:
         return self._socket.recv_into(self._view[self._end :], 0, socket.MSG_DONTWAIT)
 
     def _wait_and_receive(self) -> int:
-        size = self._receive_soon() if self._is_eager else None
-        if size is None:
-            self._apply_timeout()
-            begin = time.monotonic()
-            size = self._socket.recv_into(self._view[self._end :])
-            self._is_eager = self._expects_answers or time.monotonic() - begin < _SOON
-        return size
-
-    def _receive_soon(self) -> int | None:
-        """Receive what comes within a moment; None if nothing does, or if the deadline is over."""
-        end = time.monotonic() + _EAGERNESS
-        if self._deadline is not None:
-            end = min(end, self._deadline)
-        while time.monotonic() < end:
-            try:
-                return self._receive_now()
-            except BlockingIOError:
-                os.sched_yield()
-        self._is_eager = self._expects_answers
-        return None
+        self._apply_timeout()
+        return self._socket.recv_into(self._view[self._end :])
 
     def _apply_timeout(self) -> None:
         timeout = self._stall_timeout if self._deadline is None else self._deadline - time.monotonic()
@@ -237,6 +214,9 @@ def open_socket(host: str, port: int, settings: NetworkSettings, timeout: float 
         _refuse_connection_to_itself(sock)
         _authenticate_as_initiator(sock, settings)
         sock.settimeout(limit)
+    except OSError as error:  # it has closed already
+        sock.close()
+        raise PeerUnreachable(f"{host}:{port} closed the connection at once: {error}") from error
     except BaseException:
         sock.close()
         raise

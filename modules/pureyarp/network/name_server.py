@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +18,7 @@ from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.byte_stream import LineConnection
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.name_registry import NameRegistry, RefusedRegistration, RegistryLimits, text_of
-from pureyarp.network.peers import CHOOSE, END_OF_REPLY, NameClient, line_of_contact
+from pureyarp.network.peers import CHOOSE, END_OF_REPLY, NameClient, connect_ports, line_of_contact
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import TEMPORARY
 from pureyarp.network.settings import (
@@ -29,6 +30,7 @@ from pureyarp.network.settings import (
     local_addresses,
     write_name_server_file,
 )
+from pureyarp.network.subscriptions import Subscriptions
 from pureyarp.wire import Element, encode_vocab, from_text, to_text
 
 _ADDRESSEE = "NAME_SERVER"
@@ -135,6 +137,7 @@ def error_items(code: int, reason: str) -> list[Element]:
 _REFUSED = -1
 _UNKNOWN = -2
 _NUMBER = re.compile(r"-?[0-9]{1,5}")
+_SILENT = "0"  # announces that a port does not answer
 _MOST_SHOWN = 40  # characters of what is refused
 _RUNNER = "yarprun"  # property of ports that start programs
 _HELP = (
@@ -147,6 +150,10 @@ _HELP = (
     "+ check NAME KEY VALUE",
     "+ route SOURCE DESTINATION",
     "+ announce NAME",
+    "+ subscribe [SOURCE [DESTINATION [from|to]]]   (connects them whenever both are there; without: lists)",
+    "+ unsubscribe SOURCE DESTINATION",
+    "+ topic [NAME]",
+    "+ untopic NAME",
     "+ runners",
     "+ gc",
     "+ help",
@@ -155,10 +162,11 @@ _HELP = (
 
 
 class NameCommands:
-    """Answers requests from a registry."""
+    """Answers requests from a registry and from the subscriptions of its ports."""
 
-    def __init__(self, registry: NameRegistry) -> None:
+    def __init__(self, registry: NameRegistry, subscriptions: Subscriptions) -> None:
         self._registry = registry
+        self._subscriptions = subscriptions
         self._commands: dict[str, Callable[[NameRequest], NameReply]] = {
             "register": self._register,
             "unregister": self._unregister,
@@ -168,7 +176,11 @@ class NameCommands:
             "get": self._get,
             "check": self._check,
             "route": self._route,
-            "announce": lambda request: BottleReply([encode_vocab("ok")]),
+            "announce": self._announce,
+            "subscribe": self._subscribe,
+            "unsubscribe": self._unsubscribe,
+            "topic": self._topic,
+            "untopic": self._untopic,
             "runners": self._runners,
             "gc": lambda request: LinesReply(["garbage collection done."]),
             "help": lambda request: LinesReply(_HELP),
@@ -196,7 +208,7 @@ class NameCommands:
 
     def _unregister(self, request: NameRequest) -> NameReply:
         self._registry.unregister(request.name())
-        return BottleReply([encode_vocab("ok")]) if request.wants_bottle else LinesReply()
+        return _done() if request.wants_bottle else LinesReply()
 
     def _query(self, request: NameRequest) -> NameReply:
         contact = self._registry.query(request.name())
@@ -226,7 +238,7 @@ class NameCommands:
         value = request.argument(2)
         is_there = value in [text_of(known) for known in values]
         if request.wants_bottle:
-            return BottleReply([encode_vocab("ok" if is_there else "fail")])
+            return _done(is_there)
         said = f"port {request.name()} property {request.argument(1)} value {value} present"
         return LinesReply([f"{said} {'true' if is_there else 'false'}"])
 
@@ -237,10 +249,38 @@ class NameCommands:
         name = destination.getRegName()
         return LinesReply([f"port {request.name()} route {name} = {destination.getCarrier()}:/{name}"])
 
+    def _announce(self, request: NameRequest) -> NameReply:
+        if request.argument(1) != _SILENT:
+            self._subscriptions.hook_up(request.name())
+        return _done()
+
+    def _subscribe(self, request: NameRequest) -> NameReply:
+        match request.arguments:
+            case [source, destination, *mode]:
+                return _done(self._subscriptions.add(source, destination, *mode[:1]))
+        return BottleReply(["subscriptions", *self._subscriptions.items(request.name())])
+
+    def _unsubscribe(self, request: NameRequest) -> NameReply:
+        self._subscriptions.remove(request.name(), request.argument(1))
+        return _done()
+
+    def _topic(self, request: NameRequest) -> NameReply:
+        if not request.arguments:
+            return BottleReply([*self._subscriptions.topics()])
+        return _done(self._subscriptions.set_topic(request.name()))
+
+    def _untopic(self, request: NameRequest) -> NameReply:
+        self._subscriptions.remove_topic(request.name())
+        return _done()
+
+
+def _done(is_done: bool = True) -> BottleReply:
+    return BottleReply([encode_vocab("ok" if is_done else "fail")])
+
 
 def _port_number(text: str) -> int | None:
-    """Return a number; None if it is to be chosen."""
-    if text == CHOOSE:
+    """Return a number; None if it is to be chosen: with ``YARP_IP`` set, the real programs write -1."""
+    if text in (CHOOSE, "-1", "0"):
         return None
     if not _NUMBER.fullmatch(text):
         raise RefusedRegistration(f"'{text[:_MOST_SHOWN]}' is no TCP port")
@@ -356,6 +396,7 @@ class NameServer:
         self._on_change = on_change
         self._limits = limits
         self._registry: NameRegistry | None = None
+        self._subscriptions: Subscriptions | None = None
         self._core: PortCore | None = None
         self._lock = threading.Lock()
 
@@ -377,6 +418,7 @@ class NameServer:
             self._core = self._open_port()
             self._settings = replace(self._settings, name_server_port=self._core.port_number)
             self._registry = NameRegistry(self.contact, self._limits, self._tell)
+            self._subscriptions = Subscriptions(self._registry.query, partial(connect_ports, settings=self._settings))
             self._describe(self._registry)
 
     def stop(self) -> None:
@@ -385,6 +427,8 @@ class NameServer:
             core, self._core = self._core, None
         if core is not None:
             core.close()
+        if self._subscriptions is not None:
+            self._subscriptions.close()
 
     def write_file(self, path: Path) -> None:
         """Write the file by which all YARP programs of a user find this server."""
@@ -395,6 +439,11 @@ class NameServer:
         with self._lock:
             assert self._registry is not None
             return self._registry
+
+    def _commands(self) -> NameCommands:
+        registry = self._known()
+        assert self._subscriptions is not None
+        return NameCommands(registry, self._subscriptions)
 
     def _describe(self, registry: NameRegistry) -> None:
         registry.set_property(self._settings.namespace, "process", [os.getpid()])
@@ -434,10 +483,10 @@ class NameServer:
 
     def _answer_message(self, message: IncomingMessage) -> bytes | list[Element]:
         request = request_of_items(message.items(), message.source.remote.getHost())
-        return NameCommands(self._known()).answer(request).as_message()
+        return self._commands().answer(request).as_message()
 
     def _serve_lines(self, connection: LineConnection) -> None:
-        commands = NameCommands(self._known())
+        commands = self._commands()
         while (line := connection.read_line()) is not None:
             reply = commands.answer(request_of_line(line, connection.peer_host))
             connection.send(reply.as_text().encode("utf-8", "surrogateescape"))
@@ -447,6 +496,8 @@ class NameServer:
         connection.send(http_reply(request_line, self._settings.namespace, self._known().contacts()))
 
     def _tell(self, is_there: bool, name: str) -> None:
+        if not is_there and self._subscriptions is not None:
+            self._subscriptions.end_with(name)
         if self._on_change is not None:
             self._on_change(is_there, name)
         core = self._core

@@ -41,6 +41,7 @@ from pureyarp.network.settings import (
     log,
     use_settings,
 )
+from pureyarp.network.subscriptions import END_WITH_DESTINATION, END_WITH_SOURCE
 from pureyarp.wire import CARRIERS, Element, decode_list, encode_list, encode_vocab, from_text
 
 _RACE = 2.0  # [s] another process may have bound the address first; then its name server is ours as soon as it answers
@@ -191,11 +192,7 @@ class NetworkNames:
     def setProperty(name: str, key: str, value: Value) -> bool:
         """Set a property of a registered port."""
         element = value.element
-        try:
-            return NameClient(current_settings()).set_property(name, key, *([] if element is None else [element]))
-        except NetworkError as error:
-            log.warning("property %s of %s was not set: %s", key, name, error)
-            return False
+        return _is_granted(lambda names: names.set_property(name, key, *([] if element is None else [element])))
 
     @staticmethod
     def getProperty(name: str, key: str) -> Value:
@@ -268,6 +265,15 @@ def _asked(question: Callable[[NameClient], Contact | None]) -> Contact:
         return Contact()
 
 
+def _is_granted(request: Callable[[NameClient], bool]) -> bool:
+    """Return whether the name server does what it is asked to."""
+    try:
+        return request(NameClient(current_settings()))
+    except NetworkError as error:
+        log.warning("%s", error)
+        return False
+
+
 _ADMINISTRATION = "text_ack"  # carriers; the name server is asked by it, too: it answers some questions by lines
 _DATA = "tcp"
 _ADDRESSEE = "NAME_SERVER "  # of a line, before the command
@@ -325,6 +331,7 @@ def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[
 _LEVELS = {-1: "ERROR", 0: "WARNING", 1: "INFO"}
 _USUAL_CARRIER = "tcp"  # of a question for a connection that names none
 _DONE, _FAILED = 0, 1  # what poll and sendMessage return
+_MODES = {ContactStyle.END_WITH_FROM_PORT: END_WITH_SOURCE, ContactStyle.END_WITH_TO_PORT: END_WITH_DESTINATION}
 
 
 def _quiet(carrier: str | bool | ContactStyle, quiet: bool | None) -> bool | None:
@@ -332,10 +339,6 @@ def _quiet(carrier: str | bool | ContactStyle, quiet: bool | None) -> bool | Non
     if isinstance(carrier, ContactStyle):
         return carrier.quiet
     return carrier if isinstance(carrier, bool) else quiet
-
-
-def _is_persistent(carrier: str | bool | ContactStyle) -> bool:
-    return isinstance(carrier, ContactStyle) and carrier.persistent
 
 
 class NetworkBase(NetworkNames):
@@ -382,15 +385,19 @@ class NetworkBase(NetworkNames):
 
     @staticmethod
     def connect(src: str, dest: str, carrier: str | ContactStyle = "", quiet: bool | None = None) -> bool:
-        """Let port ``src`` send to port ``dest``; a persistent style is always True, and made as far as both exist."""
+        """Let port ``src`` send to port ``dest``; with a persistent style the name server, whenever both are there."""
+        if isinstance(carrier, ContactStyle) and carrier.persistent:
+            by, mode = f"{carrier.carrier}:/" if carrier.carrier else "", _MODES.get(carrier.persistenceType, "")
+            return _is_granted(lambda names: names.subscribe(src, by + dest, mode))
         wanted = carrier.carrier if isinstance(carrier, ContactStyle) else carrier
-        is_made = connect(src, dest, wanted, bool(_quiet(carrier, quiet)))
-        return is_made or _is_persistent(carrier)
+        return connect(src, dest, wanted, bool(_quiet(carrier, quiet)))
 
     @staticmethod
     def disconnect(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:
-        """Let port ``src`` no longer send to port ``dest``; with a persistent style always True."""
-        return disconnect(src, dest, bool(_quiet(carrier, quiet))) or _is_persistent(carrier)
+        """Let port ``src`` no longer send to port ``dest``; a persistent style only ends what one has begun."""
+        if isinstance(carrier, ContactStyle) and carrier.persistent:
+            return _is_granted(lambda names: names.unsubscribe(src, dest))
+        return disconnect(src, dest, bool(_quiet(carrier, quiet)))
 
     @staticmethod
     def isConnected(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:

@@ -420,7 +420,7 @@ def open_output(
     deadline = time.monotonic() + limit
     sock = open_socket(receiver.getHost(), receiver.getPort(), settings, limit)
     try:
-        stream = ByteStream(sock, expects_answers=True)
+        stream = ByteStream(sock)
         stream.set_deadline(deadline)
         number = _introduce(sock, stream, sender, carrier)
         if carrier.is_datagram:

@@ -121,6 +121,17 @@ class NameClient:
         """Announce that a port now listens."""
         self._ask([_line(["announce", name])])
 
+    def subscribe(self, source: str, destination: str, mode: str = "") -> bool:
+        """Have two ports connected whenever both are there; ``from`` and ``to`` end this with one of them."""
+        return self._is_granted(["subscribe", source, destination, *([mode] if mode else [])])
+
+    def unsubscribe(self, source: str, destination: str) -> bool:
+        """End what `subscribe` began; the connection stays."""
+        return self._is_granted(["unsubscribe", source, destination])
+
+    def _is_granted(self, words: Sequence[str]) -> bool:
+        return self._ask([_line(words)])[0] == ["[ok]"]
+
     def command(self, text: str) -> list[str]:
         """Send any command as it is and return the lines of the answer, without the end line."""
         return self._ask([_line(text.split())])[0]
@@ -137,7 +148,7 @@ class NameClient:
 
     def _answer(self, sock: socket.socket, line: str, deadline: float) -> list[str]:
         sock.sendall(line.encode("utf-8", "surrogateescape"))
-        one_line = line.split()[1] in ("bot", "announce")
+        one_line = line.split()[1] in ("bot", "announce", "subscribe", "unsubscribe")
         received = bytearray()
         while not _is_complete(received, one_line):
             sock.settimeout(max(deadline - time.monotonic(), _SHORTEST_WAIT))
@@ -285,18 +296,29 @@ def connect(source: str, destination: str, carrier: str = "", quiet: bool = Fals
         to = Contact.fromString(destination)
         sender, receiver = _ports(source, to.getRegName())
         _report_former_connection(sender, receiver)
-        chosen = carrier or to.getCarrier() or receiver.getCarrier()
-        _ask(sender, [encode_vocab("add"), f"{chosen}:/{receiver.getRegName()}"])
+        _add(sender, receiver, carrier or to.getCarrier(), current_settings())
     except NetworkError as error:
         return _failed(f"{source} is not connected to {destination}: {error}", quiet)
     return True
+
+
+def connect_ports(sender: Contact, receiver: Contact, carrier: str, settings: NetworkSettings) -> None:
+    """Let one port send to another unless it does so by this carrier (empty: by any); raises `NetworkError`."""
+    present = _carrier_between(sender, receiver, settings)
+    if not present or carrier not in ("", present):
+        _add(sender, receiver, carrier, settings)
+
+
+def _add(sender: Contact, receiver: Contact, carrier: str, settings: NetworkSettings) -> None:
+    by = carrier or receiver.getCarrier()
+    _ask(sender, [encode_vocab("add"), f"{by}:/{receiver.getRegName()}"], settings)
 
 
 def disconnect(source: str, destination: str, quiet: bool = False) -> bool:
     """Let ``source`` no longer send to ``destination``. Failures are logged, as debugging if ``quiet``."""
     try:
         sender, receiver = _ports(source, Contact.fromString(destination).getRegName())
-        _ask(sender, [encode_vocab("del"), receiver.getRegName()])
+        _ask(sender, [encode_vocab("del"), receiver.getRegName()], current_settings())
     except NetworkError as error:
         return _failed(f"{source} is not disconnected from {destination}: {error}", quiet)
     return True
@@ -310,7 +332,7 @@ def is_connected(source: str, destination: str, carrier: str = "", quiet: bool =
     try:
         to = Contact.fromString(destination)
         sender, receiver = _ports(source, to.getRegName())
-        present = _carrier_between(sender, receiver)
+        present = _carrier_between(sender, receiver, current_settings())
     except NetworkError as error:
         return _failed(f"{source} is not connected to {destination}: {error}", quiet)
     wanted = carrier or to.getCarrier()
@@ -328,29 +350,30 @@ def _ports(source: str, destination: str) -> tuple[Contact, Contact]:
     return sender, receiver
 
 
-def _carrier_between(sender: Contact, receiver: Contact) -> str:
+def _carrier_between(sender: Contact, receiver: Contact, settings: NetworkSettings) -> str:
     """Return how a port sends to another one, empty if it does not."""
-    items = _admin(sender, [encode_vocab("list"), encode_vocab("out"), receiver.getRegName()])
+    items = _admin(sender, [encode_vocab("list"), encode_vocab("out"), receiver.getRegName()], settings)
     pairs = (item for item in items if isinstance(item, list) and len(item) == 2)
     return next((str(value) for key, value in pairs if key == "carrier"), "")
 
 
 def _report_former_connection(sender: Contact, receiver: Contact) -> None:
-    present = _carrier_between(sender, receiver)
+    present = _carrier_between(sender, receiver, current_settings())
     if present:
         log.info("%s is already connected to %s by %s", sender.getName(), receiver.getName(), present)
 
 
-def _ask(sender: Contact, command: list[Element]) -> None:
+def _ask(sender: Contact, command: list[Element], settings: NetworkSettings) -> None:
     """Let a port do something, or raise its own words."""
-    reply = _admin(sender, command)
+    reply = _admin(sender, command, settings)
     if not reply or reply[0] != 0:
         words = [item for item in reply if isinstance(item, str)]
         raise NetworkError(" ".join(" ".join(words).split()) or f"{sender.getName()} does not understand")
 
 
-def _admin(contact: Contact, command: list[Element]) -> list[Element]:
-    return request(contact, command, administrative=True, carrier="text_ack", timeout=_CONNECT_TIMEOUT) or []
+def _admin(contact: Contact, command: list[Element], settings: NetworkSettings) -> list[Element]:
+    timeout = _CONNECT_TIMEOUT
+    return request(contact, command, administrative=True, carrier="text_ack", timeout=timeout, settings=settings) or []
 
 
 def _failed(reason: str, quiet: bool) -> bool:

@@ -2,6 +2,7 @@
 
 import random
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -25,12 +26,12 @@ from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until
 
 
-@pytest.fixture(params=[False, True], ids=["messages", "answers"])
-def ends(request) -> Iterator[tuple[socket.socket, ByteStream]]:
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, ByteStream]]:
     """Return a sender and the stream of what it sends."""
     sender, receiver = socket.socketpair()
     with sender, receiver:
-        yield sender, ByteStream(receiver, expects_answers=request.param)
+        yield sender, ByteStream(receiver)
 
 
 def test_what_comes_in_quick_succession_and_then_late_is_received(ends):
@@ -127,9 +128,8 @@ class DrippingSocket:
         return 1
 
 
-@pytest.mark.parametrize("expects_answers", [False, True])
-def test_a_deadline_that_is_over_ends_a_stream_of_bytes_without_a_pause(expects_answers):
-    stream = ByteStream(DrippingSocket(), expects_answers)
+def test_a_deadline_that_is_over_ends_a_stream_of_bytes_without_a_pause():
+    stream = ByteStream(DrippingSocket())
     stream.set_deadline(time.monotonic())
     with pytest.raises(PeerStalled):
         stream.receive()
@@ -214,6 +214,23 @@ def test_without_a_listener_the_address_is_named():
         open_socket("127.0.0.1", port, settings())
     with pytest.raises(PeerUnreachable, match="cannot be reached"):
         open_socket("127.0.0.1", 70000, settings())
+
+
+def test_a_peer_that_closes_while_it_is_connected_to_cannot_be_reached(monkeypatch):
+    connect = socket.create_connection
+
+    def connect_to_one_that_resets(*arguments, **options) -> socket.socket:
+        sock = connect(*arguments, **options)
+        accepted, _ = listener.accept()
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        accepted.close()
+        with pytest.raises(OSError, match="reset"):
+            sock.recv(1)
+        return sock
+
+    monkeypatch.setattr(socket, "create_connection", connect_to_one_that_resets)
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(PeerUnreachable, match="closed"):
+        open_socket("127.0.0.1", listener.getsockname()[1], settings())
 
 
 def test_connections_that_announce_another_protocol_are_handed_on():

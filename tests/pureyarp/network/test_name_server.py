@@ -22,6 +22,7 @@ from pureyarp.network.settings import (
     NetworkSettings,
     read_name_server_file,
 )
+from pureyarp.network.subscriptions import Subscriptions
 from pureyarp.wire import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
@@ -223,9 +224,13 @@ def test_a_line_without_an_end_is_cut_off(name_server, name_client):
 HERE = "127.0.0.1"
 
 
+def commands_of(registry: NameRegistry) -> NameCommands:
+    return NameCommands(registry, Subscriptions(registry.query, lambda *_: None))
+
+
 @pytest.fixture
 def commands() -> NameCommands:
-    return NameCommands(NameRegistry(Contact("/root", "tcp", HERE, 10000)))
+    return commands_of(NameRegistry(Contact("/root", "tcp", HERE, 10000)))
 
 
 def ask(commands: NameCommands, line: str) -> str:
@@ -307,6 +312,11 @@ def test_a_bottle_asks_the_same(commands):
     )
 
 
+@pytest.mark.parametrize("number", ["...", "-1", "0"])
+def test_a_port_number_is_chosen_also_for_programs_with_an_address_of_their_own(commands, number):
+    assert " ip 127.0.0.1 port 10002 " in ask(commands, f"register /a ... 127.0.0.1 {number}")
+
+
 def test_refusals_say_why(commands):
     assert ask(commands, "register /a tcp 127.0.0.1 99999") == (
         "refused: 99999 is no TCP port\r\n*** end of message\r\n"
@@ -314,7 +324,7 @@ def test_refusals_say_why(commands):
     assert ask(commands, "register /a tcp 127.0.0.1 x") == "refused: 'x' is no TCP port\r\n*** end of message\r\n"
     for text in ("--5", "9" * 5000, "\N{ARABIC-INDIC DIGIT FIVE}", "1.5"):
         assert ask(commands, f"register /a tcp 127.0.0.1 {text}").endswith("is no TCP port\r\n*** end of message\r\n")
-    assert ask(commands, "bot register /a tcp 127.0.0.1 0") == 'port (error -1 "0 is no TCP port")\r\n'
+    assert ask(commands, "bot register /a tcp 127.0.0.1 -2") == 'port (error -1 "-2 is no TCP port")\r\n'
     assert ask(commands, "bot nonsense") == 'port (error -2 "command not known")\r\n'
 
 
@@ -337,7 +347,7 @@ def test_values_cannot_break_a_line(commands):
 
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n")), max_size=6), st.booleans())
 def test_any_line_is_answered_by_whole_lines(words, in_bottle_style):
-    commands = NameCommands(NameRegistry(Contact("/root", "tcp", HERE, 10000)))
+    commands = commands_of(NameRegistry(Contact("/root", "tcp", HERE, 10000)))
     for command in ("register", "query", "list", "set /root", "get /root", "check /root", "route /root", "unregister"):
         line = f"NAME_SERVER {'bot ' if in_bottle_style else ''}{command} {' '.join(words)}"
         try:

@@ -149,12 +149,17 @@ def _now() -> float:
 def _use_network_clock(clock: str, *rest: str) -> None:
     if clock in _opened.values():
         end_process(f"useNetworkClock in the process of {clock} never returns")
-    api.useNetworkClock(clock, *rest)
+    port, style = api.BufferedPortBottle(), api.ContactStyle(persistent=True, quiet=True)
+    port.open("...")
+    api.Network.connect(clock, port.getName(), style)
     deadline = time.monotonic() + _FIRST_TICK
-    while not api.isValid():
+    while port.read(False) is None:  # it has no other connection
         if time.monotonic() > deadline:
-            end_process(f"useNetworkClock waits for {clock}, which does not tick")
+            end_process(f"useNetworkClock waits for {clock}, which does not tick or is not connected")
         time.sleep(0.001)
+    api.Network.disconnect(clock, port.getName(), style)
+    port.close()
+    api.useNetworkClock(clock, *rest)
 
 
 def _delay(seconds: float) -> None:
