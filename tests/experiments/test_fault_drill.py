@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from gradiva.common import Side
 from gradiva.experiments import plan_from_start
 from gradiva.experiments.campaigns.fault_drill import (
     COMMAND,
@@ -46,10 +45,8 @@ def test_each_robot_has_the_drills_of_its_own_knee_and_feet(robot, knee):
     assert most_bent_joint(setup) == knee
     done = {drill.fault: drill.done for drill in lockstep_drills(setup)}
     assert done["weak motor"] == f"fault weak_motor 2 {knee} 0.4"
-    assert all(
-        setup.robot.force_torque_sensors[row].name in done["dead foot sensor"]
-        for row in setup.robot.sensors_of(Side.LEFT)
-    )
+    sensors = [sensor.name for sensor in setup.robot.force_torque_sensors]
+    assert sum(name in done["dead foot sensor"] for name in sensors) == len(sensors) // 2
     assert bump_below(setup).y > 0.0
 
 

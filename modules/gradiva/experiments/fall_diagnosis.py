@@ -207,13 +207,15 @@ def impossible_causes(walk: SimulatedWalk) -> frozenset[CauseKind]:
     simulation, faults = walk.setup.simulation, {fault.kind for fault in walk.robot.faults}
     floor, errors = simulation.ground, simulation.model_errors
     exact = load_setup(walk.setup.robot_argument).simulation.sensors
+    own = load_setup(walk.setup.robot_argument, plant=walk.setup.plant).simulation
+    drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
     acted = {
         CauseKind.PUSH: bool(walk.robot.pushes),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
         CauseKind.MASS: simulation.plant.mass_scale != 1.0,
         CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,
         CauseKind.BUMP: bool(floor.bumps),
-        CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults,
+        CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults or drives[0] != drives[1],
         CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
     }
     return frozenset(kind for kind, did_act in acted.items() if not did_act)

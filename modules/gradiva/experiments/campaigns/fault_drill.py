@@ -253,7 +253,8 @@ _PAUSED = "paused as commanded, both feet on the ground"
 
 
 def _sensor_drills(setup: Setup) -> list[Drill]:
-    foot = setup.robot.force_torque_sensors[0].name
+    standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
+    foot = setup.robot.force_torque_sensors[setup.robot.sensors_of(standing)[0]].name
     knee = most_bent_joint(setup)
     return [
         _sensor_drill("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
@@ -272,11 +273,12 @@ def most_bent_joint(setup: Setup) -> str:
 
 def _disturbance_drills(setup: Setup) -> list[Drill]:
     """Return those of which no sensor check tells: a foot whose sensors die, a motor that grows weak."""
-    feet = [setup.robot.force_torque_sensors[row].name for row in setup.robot.sensors_of(Side.LEFT)]
+    standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
+    feet = [setup.robot.force_torque_sensors[row].name for row in setup.robot.sensors_of(standing)]
     dead = [f"dead_wrench {_FAULTY:g} {foot}" for foot in feet]
     weak = f"weak_motor {_FAULTY:g} {most_bent_joint(setup)} {_WEAK:g}"
     return [
-        Drill("dead foot sensor", f"fault {', '.join(dead)}", _failing(*dead), "stopped", f"{Side.LEFT} foot", _FORCE),
+        Drill("dead foot sensor", f"fault {', '.join(dead)}", _failing(*dead), "stopped", f"{standing} foot", _FORCE),
         Drill("weak motor", f"fault {weak}", _walking_on(weak), "paused", _PAUSED, walks_on=True),
     ]
 
