@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from gradiva.setup import load_robot
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
+from tests.full_disk import full_at
 
 IDLE = 'rigid_torque_control.form="full"'
 CONTRACT = {
@@ -34,6 +36,8 @@ CONTRACT = {
     "peak_speed_mps": float,
     "final_pose": list,
     "goal_error_m": (float, type(None)),
+    "end_error_m": float,
+    "heading_error_rad": (float, type(None)),
     "com_error_m": dict,
     "dcm_error_m": dict,
     "zmp_error_m": dict,
@@ -51,6 +55,7 @@ CONTRACT = {
     "torque_control": type(None),
     "max_tilt_rad": float,
     "specific_energetic_cost": float,
+    "chatter": dict,
     "qp_failures": int,
     "safety_events": list,
     "tick_us": dict,
@@ -142,6 +147,27 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
+
+
+@pytest.mark.walk
+def test_a_disk_that_fills_up_keeps_the_figures_and_what_fits(gradiva, monkeypatch, tmp_path):
+    with ExitStack() as disk:
+
+        def walk_until_it_is_full(walk, command):
+            stands = walk.run(0.5)
+            disk.enter_context(full_at(50_000))
+            return stands
+
+        monkeypatch.setattr("gradiva.experiments.SimulatedWalk.follow", walk_until_it_is_full)
+        status, out, err = gradiva("walk", "--duration", "1", "--json", "result.json")
+    assert status == 1
+    assert "Traceback" not in err
+    assert "CoM error rms, max" in out
+    (line,) = (line for line in out.splitlines() if line.startswith("not saved: "))
+    assert re.fullmatch(r"not saved: runs/\S+/log.mat: File too large; runs/\S+/report.html: File too large", line)
+    assert json.loads((tmp_path / "result.json").read_text())["report"] is None
+    (run,) = (tmp_path / "runs").iterdir()
+    assert {path.name for path in run.iterdir()} == {"config.toml", "result.json"}
 
 
 @pytest.mark.walk

@@ -45,6 +45,19 @@ def test_a_trial_that_cannot_be_planned_is_an_outcome():
     assert result.figures["reason"].startswith("no plan: forward speed 9.0 m/s")
 
 
+def test_a_velocity_without_a_duration_is_refused_where_the_walk_would_never_end():
+    walk = SimulatedWalk(load_setup("icub_v2_7"))
+    for method in (walk.execute, walk.follow):
+        with pytest.raises(PlanningError, match=r"VelocityCommand\(forward=0.1, .* has no duration"):
+            method(VelocityCommand(forward=0.1))
+    assert walk.time < 0.01
+
+
+def test_a_period_in_which_the_robot_falls_away_unseen_is_refused():
+    with pytest.raises(ConfigError, match=r"period=0.5, must be at most 0.05 s"):
+        load_setup("icub_v2_7", {"walking.period": 0.5})
+
+
 def test_a_period_between_physics_steps_is_refused():
     with pytest.raises(ConfigError, match="multiple of simulation"):
         SimulatedWalk(load_setup("icub_v2_7", {"walking.period": 0.0105}))

@@ -59,6 +59,10 @@ def test_the_shipped_configurations_load(robot):
     ("key", "value"),
     [
         ("swing_height", 0.0),
+        ("swing_height", 0.5),
+        ("adapted_swing_height", 0.5),
+        ("landing_height", -0.2),
+        ("landing_height", 0.1),
         ("apex_fraction", 0.95),
         ("min_step_duration", 1.0),
         ("reference_point", [-0.1, 0.0]),

@@ -1,7 +1,7 @@
 """Findings become events with responses."""
 
 import re
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,6 +58,48 @@ def test_a_failed_tick_says_what_and_where(error, said):
     with pytest.raises(ConfigError) as caught:
         load_setup("no such robot")
     assert failed_tick(caught.value).subject == "ConfigError in setup"
+
+
+def module(name, file, code):
+    """Return the names of a module of some lines."""
+    names = {"__name__": name}
+    exec(compile(code, file, "exec"), names)
+    return names
+
+
+ROOM = "def update(law):\n    return law()\n"
+
+
+@pytest.mark.parametrize(
+    ("law", "lines"),
+    [
+        ("def law():\n\n    return {}['x']\n", "my_law.py:3"),
+        ("def law():\n    return lookup('x')\n", r"my_law.py:2, library.py:2"),
+        ("def law():\n    return update(lambda: lookup('x'))\n", r"my_law.py:2, library.py:2"),
+    ],
+    ids=["in the law", "in what the law calls", "in our code that the law calls"],
+)
+def test_an_error_of_a_law_of_ones_own_names_its_line_and_logs_its_traceback_once(law, lines, caplog):
+    ours = module("gradiva.simplified_model.model_control", "/gradiva/model_control.py", ROOM)
+    library = module("library", "/site-packages/library.py", "def lookup(key):\n    return {}[key]\n")
+    mine = module("my_law", "/mine/my_law.py", law) | {"lookup": library["lookup"], "update": ours["update"]}
+    own = FunctionType(mine["law"].__code__, mine)
+    safety = supervisor()
+    for time in (1.0, 1.01):
+        with pytest.raises(KeyError) as caught:
+            ours["update"](own)
+        safety.failed(caught.value, time)
+    (event,) = safety.events
+    assert event.text == f"KeyError 'x' in simplified_model ({lines})"
+    assert [record.getMessage() for record in caplog.records] == [event.text]
+    assert "my_law.py" in caplog.text.partition("Traceback")[2]
+
+
+def test_errors_of_our_own_code_and_named_ones_log_no_traceback(caplog):
+    safety = supervisor()
+    for error in (KeyError("x"), ConfigError("named")):
+        safety.failed(error, 1.0)
+    assert (len(safety.events), caplog.records) == (2, [])
 
 
 def supervisor(*overrides):

@@ -2,6 +2,8 @@
 
 import csv
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -11,7 +13,9 @@ from scipy.io.matlab import matfile_version
 from synthetic_walk import JOINTS, walk_log, walk_result
 
 from gradiva.cli.main import run as gradiva
+from gradiva.common import ConfigError
 from gradiva.telemetry import LogError, RunFolder, SignalLog, read_mat, write_mat
+from tests.full_disk import full_at
 
 KNEES = ("l_knee", "r_knee")
 
@@ -169,3 +173,37 @@ def test_the_example_of_the_readme_reads_the_last_run(folder, capsys):
         capsys.readouterr().out
         == f"largest DCM error: {1e3 * error.max():.0f} mm at {log.times[error.argmax()]:.2f} s\n"
     )
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from synthetic_walk import JOINTS, walk_log
+from gradiva.telemetry import write_mat
+
+path, sizes = Path(sys.argv[1]), map(int, sys.argv[2:])
+for size in sizes:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        write_mat(path, walk_log(3.0), JOINTS, "icub_v2_7")
+    except OSError as error:
+        print(error.strerror, Path(error.filename).name, path.exists())
+"""
+
+
+def test_a_full_disk_is_an_error_that_leaves_no_torn_file_and_does_not_crash(tmp_path):
+    """In a process of its own: HDF5 has ended it by a signal."""
+    path = tmp_path / "log.mat"
+    write_mat(path, walk_log(3.0), JOINTS, "icub_v2_7")
+    size = path.stat().st_size
+    sizes = [300, size // 3, size - 4000]
+    command = [sys.executable, "-c", FULL_DISK, str(path), *map(str, sizes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["File too large log.mat False"] * len(sizes)
+
+
+def test_a_run_on_a_full_disk_is_refused_and_leaves_no_folder(tmp_path):
+    with full_at(100), pytest.raises(ConfigError, match=r"cannot write .*config.toml: File too large"):
+        RunFolder.create(tmp_path, "walk", {"walking": {"words": "long " * 100}})
+    assert list(tmp_path.iterdir()) == []

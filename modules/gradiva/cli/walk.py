@@ -194,8 +194,8 @@ def walk(
 ) -> int:
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
-    Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input,
-    130 interrupted by Ctrl-C (log and report of the part that was walked are written).
+    Velocities can be combined. Exit status: 0 walked as commanded and stands, 1 walked badly, fell or stopped,
+    2 wrong input, 130 interrupted by Ctrl-C (log and report of the part that was walked are written).
     """
     with leaving_at_once():
         from gradiva.cli.walk_options import WalkOptions

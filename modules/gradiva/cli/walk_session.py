@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
+from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, PlanarPose, Side, nearest_name
 from gradiva.experiments import (
@@ -55,6 +56,7 @@ from gradiva.telemetry import (
     footprints,
     nominal_footprints,
     number,
+    unsaved,
 )
 
 _SETTLING = 3.0  # [s] of standing before and after the walk
@@ -64,7 +66,7 @@ _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a
 _OPENING = 20.0  # [s] that the walk waits for the page to be opened
 _RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
-_COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
+_COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +155,18 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
                 request, walk, lambda line: console.print(line, style="dim", markup=False, soft_wrap=True)
             )
         with console.status("writing the report"):
-            save_walk(outcome, folder)
-        target.write(outcome.result)
+            lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)
+        lost += unsaved(Path(results.json_to or STDOUT), lambda: target.write(outcome.result))
         _warn(console, _idle_pushes(outcome))
         if film_path is not None:
-            _film(console, outcome, film_path, film_format)
+            lost += unsaved(film_path, partial(_film, console, outcome, film_path, film_format))
+        _warn(console, ["not saved: " + "; ".join(lost)] if lost else [])
         if view is not None and not outcome.was_interrupted:
             view.replay(walk.recorder.log)
     if outcome.was_interrupted:
         raise KeyboardInterrupt
-    return 0 if outcome.walked else 1
+    return 0 if outcome.walked and not lost else 1
 
 
 def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
@@ -178,9 +181,9 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
     console.print(result_table(outcome.result))
-    console.print(
-        f"report  {outcome.result['report'] or 'none: the robot never balanced'}", markup=False, soft_wrap=True
-    )
+    if outcome.result["report"] or not len(outcome.log):
+        report = outcome.result["report"] or "none: the robot never balanced"
+        console.print(f"report  {report}", markup=False, soft_wrap=True)
 
 
 def _idle_pushes(outcome: WalkOutcome) -> list[str]:

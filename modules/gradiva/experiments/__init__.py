@@ -1,6 +1,7 @@
 """Walks in simulation: run, scored, compared with the thesis, timed."""
 
 from gradiva.experiments.benchmark import run_benchmark
+from gradiva.experiments.commanded_end import final_pose, plan_from_start
 from gradiva.experiments.experiment import (
     IS_CAPPED,
     Experiment,
@@ -31,9 +32,7 @@ from gradiva.experiments.walk_result import (
     WalkOutcome,
     WalkRequest,
     create_run,
-    final_pose,
     finish_walk,
-    plan_from_start,
     run_walk,
     save_walk,
 )

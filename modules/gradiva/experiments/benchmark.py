@@ -30,6 +30,7 @@ from gradiva.common import (
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.experiments.campaigns.centroidal_gaits import compared_solvers
+from gradiva.experiments.commanded_end import plan_from_start
 from gradiva.experiments.private_network import (
     measure_periodic_stream,
     measure_round_trips,
@@ -38,7 +39,6 @@ from gradiva.experiments.private_network import (
     private_network,
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.walk_result import plan_from_start
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line

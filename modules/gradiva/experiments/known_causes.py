@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from gradiva.common import WalkingError
+from gradiva.experiments.commanded_end import commanded_speed
 from gradiva.experiments.fall_evidence import Cause, CauseKind
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
@@ -261,21 +260,12 @@ def _setting_in_words(key: str, value: Any, shipped: Any) -> str:
 def lower_speed(known: KnownWalk) -> Difference | None:
     """Return the speed as a difference to half of it, or half of the known one; None where none is asked."""
     limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
-    asked = _speed_of(known.command, planner)
+    asked = commanded_speed(known.command, planner)
     if asked == 0.0:
         return None
     factor = _SLOWER * min(1.0, limit / asked)
     text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
     return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
-
-
-def _speed_of(command: Command, planner: PlannerConfig) -> float:
-    """Return the speed along the ground that a command asks for, [m/s]."""
-    if isinstance(command, VelocityCommand):
-        return float(np.hypot(command.forward, command.lateral))
-    if isinstance(command, GoalCommand | PathCommand):
-        return command.speed or planner.cruise_speed
-    return 0.0
 
 
 # -- which of it is the cause ------------------------------------------------------------------------------------
@@ -293,7 +283,9 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
         return inferred
     found = differences(known)
     speed = lower_speed(known)
-    is_too_fast = speed is not None and _speed_of(known.command, known.setup.walking.planner) > _known_speed(known)
+    is_too_fast = speed is not None and commanded_speed(known.command, known.setup.walking.planner) > _known_speed(
+        known
+    )
     candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
     cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
@@ -302,10 +294,6 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
     if len(found) > 1 and _reported(report, "with all settings as shipped", known.stands_as_shipped):
         return Cause(found[0].kind, _together(found), "any of it as shipped, one after the other", is_tried=True)
     return _without_differences(known, found, speed, inferred, report)
-
-
-def _known_speed(known: KnownWalk) -> float:
-    return load_robot(known.setup.robot_argument).max_speed
 
 
 def _together(found: Sequence[Difference]) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, RobotPosture
+from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
 from gradiva.experiments.walking_recorder import (
     WalkingRecorder,
     ground_signals,
@@ -16,7 +16,7 @@ from gradiva.experiments.walking_recorder import (
     solver_signals,
     torque_signals,
 )
-from gradiva.planner import Command
+from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
 from gradiva.setup import GccCompiler, Setup, cache_folder
@@ -225,16 +225,32 @@ class SimulatedWalk:
         """Prepare, start, walk until the command is done and stand; return the outcome: result, figures and log.
 
         A robot that falls and a controller that gives up are outcomes, too.
+
+        Raises:
+            PlanningError: The command never ends, or cannot be planned.
         """
+        _refuse_endless(command)
         from gradiva.experiments.walk_result import WalkRequest, finish_walk  # which build on this class
 
         return finish_walk(WalkRequest(self.setup, command, self.seed), self)
 
     def follow(self, command: Command, settle: float = 2.0) -> bool:
-        """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands."""
+        """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands.
+
+        Raises:
+            PlanningError: The command never ends, or cannot be planned.
+        """
+        _refuse_endless(command)
         self.controller.walk(command)
         done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
         return done and self.run(settle)
+
+
+def _refuse_endless(command: Command) -> None:
+    if isinstance(command, VelocityCommand) and command.duration is None:
+        raise PlanningError(
+            f"{command!r} has no duration and is never done: add duration=…, or call controller.walk(…) and run(…)"
+        )
 
 
 def _check_period(setup: Setup) -> None:

@@ -184,12 +184,15 @@ class WalkedSpeeds:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def walk_at(self, speed: float) -> str | None:
-        """Walk the distance with each seed; return the reason of the first fall, None without one."""
+        """Walk the distance with each seed; return the reason of the first fall, None without one.
+
+        Wherever the robot ends: a search is for what it can balance.
+        """
         for seed in self.seeds:
             result = self.pool.run(self.trial(speed, seed))
             if self.cancelled.is_set():
                 raise KeyboardInterrupt
-            if not result.walked:
+            if not result.stands:
                 self.note(speed, str(result.figures["outcome"]))
                 return f"seed {seed}: {result.figures['reason']}"
             self.peak_speeds[speed] = float(result.figures["peak_speed_mps"])

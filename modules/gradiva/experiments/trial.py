@@ -19,8 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side
+from gradiva.experiments.commanded_end import Pose, final_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
-from gradiva.experiments.walk_result import Pose, WalkOutcome, WalkRequest, final_pose, plan_from_start, run_walk
+from gradiva.experiments.walk_result import WALKED, WALKED_BADLY, WalkOutcome, WalkRequest, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
 from gradiva.telemetry import plain, write_mat
@@ -78,7 +79,12 @@ class TrialResult:
     @property
     def walked(self) -> bool:
         """Whether the robot did what was asked and still stands."""
-        return bool(self.figures["outcome"] == "walked")
+        return bool(self.figures["outcome"] == WALKED)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the robot walked to the end and still stands, wherever that is."""
+        return self.figures["outcome"] in (WALKED, WALKED_BADLY)
 
 
 def run_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> TrialResult:

@@ -10,61 +10,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import NDArray, RobotInterfaceError, Side, so3
+from gradiva.common import RobotInterfaceError, Side, so3
+from gradiva.experiments.commanded_end import (
+    EndError,
+    commanded_speed,
+    end_error,
+    goal_error,
+    plan_from_start,
+    posture_complaints,
+    true_pose,
+)
 from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.experiments.known_causes import KnownWalk, tried_cause
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
-from gradiva.planner import (
-    Command,
-    GoalCommand,
-    PathCommand,
-    PlannerConfig,
-    VelocityCommand,
-    WalkingPlan,
-    WalkingPlanner,
-)
+from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
-from gradiva.telemetry import RunFolder, SignalLog, write_report
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
 from gradiva.walking import WalkingState
 
+WALKED = "walked"
+"""Outcome of a robot that did what was commanded and stands."""
+WALKED_BADLY = "walked badly"
+"""Outcome of a robot that stands, but elsewhere than commanded, after it slid, or askew; the reason says which."""
 _INTERRUPTED = "interrupted"
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
-
-# -- the plan ----------------------------------------------------------------------------------------------------------
-
-Pose = tuple[float, float, float]
-"""x, y [m] and yaw [rad] in world."""
-
-
-def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
-    """Return what the robot is going to do, on a clock that starts with the walk.
-
-    Raises:
-        PlanningError: The command exceeds a limit, or no footsteps fulfil it.
-    """
-    planner = WalkingPlanner(setup.walking.planner)
-    return planner.walk(command, planner.at_origin(0.0))
-
-
-def final_pose(plan: WalkingPlan) -> Pose:
-    """Return where the middle of the feet stands at the end of a plan, and its heading."""
-    end = plan.at(plan.end_time)
-    left, right = end.foot(Side.LEFT), end.foot(Side.RIGHT)
-    return middle_pose(left.position, left.rotation, right.position, right.rotation)
-
-
-def middle_pose(
-    left_position: NDArray, left_rotation: NDArray, right_position: NDArray, right_rotation: NDArray
-) -> Pose:
-    """Return the pose in the middle of two feet (world; positions of shape (3,), rotations (3, 3))."""
-    x, y = 0.5 * (left_position + right_position)[:2]
-    left, right = so3.yaw(left_rotation), so3.yaw(right_rotation)
-    return float(x), float(y), float(left + 0.5 * so3.wrap_angle(right - left))
-
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
 
@@ -112,7 +85,12 @@ class WalkOutcome:
     @property
     def walked(self) -> bool:
         """Whether the robot did what was asked and still stands."""
-        return bool(self.result["outcome"] == "walked")
+        return bool(self.result["outcome"] == WALKED)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the robot walked to the end and still stands, wherever that is."""
+        return self.result["outcome"] in (WALKED, WALKED_BADLY)
 
 
 def run_walk(
@@ -161,8 +139,9 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     except KeyboardInterrupt:
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
-    ending = _ending(walk, stands, failure)
-    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), wall)
+    off = _end_error(request, walk)
+    ending = _judged(_ending(walk, stands, failure), walk, off)
+    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), off, wall)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
 
 
@@ -176,32 +155,39 @@ def create_run(request: WalkRequest, parent: Path) -> RunFolder:
     return RunFolder.create(parent, request.name, tables)
 
 
-def save_walk(outcome: WalkOutcome, folder: RunFolder) -> None:
-    """Fill the run's folder with log, result and report; the result then names the report.
+def save_walk(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    """Fill the run's folder with result, log and report; return a line for each file that the disk does not take.
 
-    A robot that fell before it balanced has left no log, and gets no report.
+    The result names the report. A robot that fell before it balanced has left no log, and gets no report.
     """
-    robot = outcome.request.setup.robot
-    log = outcome.walk.recorder.log
-    if len(log):
-        outcome.result["report"] = str(folder.report_path)
-        folder.write_log(log, robot.joints, robot.name)
-    folder.write_result(outcome.result | _for_the_report(outcome))
-    if len(log):
-        write_report(folder)
+    robot, log = outcome.request.setup.robot, outcome.log
+    if not len(log):
+        return _save_result(outcome, folder)
+    outcome.result["report"] = str(folder.report_path)
+    lines = _save_result(outcome, folder)
+    lines += unsaved(folder.log_path, lambda: folder.write_log(log, robot.joints, robot.name))
+    record = WalkRecord.of(log, robot.joints, plain(outcome.result | _for_the_report(outcome)))
+    if without_report := unsaved(folder.report_path, lambda: write_report(folder, record)):
+        outcome.result["report"] = None
+        _save_result(outcome, folder)
+    return lines + without_report
+
+
+def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    return unsaved(folder.result_path, lambda: folder.write_result(outcome.result | _for_the_report(outcome)))
 
 
 # -- result.json -------------------------------------------------------------------------------------------------------
 
 
-def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, wall: float) -> dict[str, Any]:
+def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: EndError, wall: float) -> dict[str, Any]:
     """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
     return {
         **ending.as_table(),
         **_what_was_asked(request),
         "model": walk.model,
         "duration_s": walk.time,
-        **_how_it_went(request, walk),
+        **_how_it_went(request, walk, error),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
         "report": None,
@@ -232,19 +218,19 @@ def _slope(setup: Setup) -> dict[str, float | None]:
     }
 
 
-def _how_it_went(request: WalkRequest, walk: SimulatedWalk) -> dict[str, Any]:
+def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> dict[str, Any]:
     """The figures of the log, and the simulator's truth at the end."""
     adapts_steps = walk.setup.walking.step_adaptation.mode is not SteppingMode.OFF
     figures, truth = score(walk.recorder.log, adapts_steps=adapts_steps), walk.robot.truth()
-    pose = middle_pose(
-        truth.left_foot_position, truth.left_foot_rotation, truth.right_foot_position, truth.right_foot_rotation
-    )
+    pose = true_pose(truth)
     cost = specific_energetic_cost(walk.robot.positive_work_j, request.setup.robot.mass, figures["distance_m"])
     return {
         **figures,
         "max_tilt_rad": _largest_tilt(walk, figures["max_tilt_rad"]),
         "final_pose": list(pose),
-        "goal_error_m": _goal_error(request.command, pose),
+        "goal_error_m": goal_error(request.command, pose),
+        "end_error_m": error.distance,
+        "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
         "specific_energetic_cost": cost,
         "chatter": chatter_table(walk),
@@ -280,7 +266,7 @@ class _Ending:
 def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     """Return how the walk ended; a controller that finished its step and gave up stands, but has not walked."""
     if stands and walk.controller.state is not WalkingState.STOPPED:
-        return _Ending("walked", walk.controller.reason)
+        return _Ending(WALKED, walk.controller.reason)
     if walk.robot.fall is not None:
         return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
     if failure == _INTERRUPTED:
@@ -306,6 +292,24 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 
+def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
+    """Return how far from the end of the command the robot is."""
+    setup, log = request.setup, walk.recorder.log
+    plan, lever = plan_from_start(setup, request.command), setup.walking.planner.turning_lever
+    adapts_steps = setup.walking.step_adaptation.mode is not SteppingMode.OFF
+    followed = walk.controller.plan if adapts_steps else None
+    return end_error(request.command, plan, followed or plan, true_pose(walk.robot.truth()), log, lever)
+
+
+def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
+    """Return how a walk ended, judged by its command where the controller takes it for done."""
+    if ending.outcome != WALKED:
+        return ending
+    least_load = walk.setup.simulation.slip.loaded_force
+    complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
+    return _Ending(WALKED_BADLY, "; ".join(complaints)) if complaints else ending
+
+
 def _stopped_by_event(walk: SimulatedWalk) -> str:
     """Return the event after which the robot finished its step, with its time, and that it did; else empty."""
     events = [event for event in walk.controller.safety_events if event.text == walk.controller.reason]
@@ -323,25 +327,6 @@ def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:
 def _tilt(walk: SimulatedWalk) -> float:
     """Return how far the base is tilted from its start, heading aside, [rad]."""
     return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
-
-
-def commanded_speed(command: Command, config: PlannerConfig) -> float:
-    """Return the speed along the ground that a command asks for, [m/s]; zero where it only turns or stops."""
-    if isinstance(command, VelocityCommand):
-        return math.hypot(command.forward, command.lateral)
-    if isinstance(command, GoalCommand | PathCommand):
-        return config.cruise_speed if command.speed is None else command.speed
-    return 0.0
-
-
-def _goal_error(command: Command, pose: Pose) -> float | None:
-    if isinstance(command, GoalCommand):
-        goal = command.x, command.y
-    elif isinstance(command, PathCommand):
-        goal = float(command.points[-1, 0]), float(command.points[-1, 1])
-    else:
-        return None
-    return math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:

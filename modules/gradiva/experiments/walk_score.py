@@ -290,6 +290,12 @@ def walked_path(log: SignalLog, window: slice) -> WalkedPath:
     return WalkedPath(float(strides[::2].sum() + left_over.sum()), float(np.max(speeds, initial=0.0)), stepping)
 
 
+def middles_of_feet(log: SignalLog) -> NDArray:
+    """Return where the middle of the feet was in the middle of each double support, by the truth, [m], shape (n, 2)."""
+    rows = _double_supports(log["walking::is_double_support"][:, 0] > 0.5)[2]
+    return _middle_of_feet(log, slice(None), rows)[0]
+
+
 def _arcs(positions: NDArray, headings: NDArray, steps: int) -> NDArray:
     """Return the lengths of the arcs from each point to the one ``steps`` later, [m]."""
     chords = np.linalg.norm(positions[steps:] - positions[:-steps], axis=1)

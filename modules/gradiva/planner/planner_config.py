@@ -10,6 +10,9 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, NDArray, Side
 
+_FOLDED = 0.5  # [-] of the CoM height, which is about the length of a leg: its knee is then bent by 120°
+_DEEPEST = 0.2  # [-] of the CoM height: no leg that stands lets the other one press deeper
+
 
 class SwingProfile(StrEnum):
     """Quantity that the swing of a foot minimises."""
@@ -173,6 +176,9 @@ class PlannerConfig:
         self._check_range("last_step_alpha", 0.0, 1.0)
         self._check_range("double_support_ratio", 0.05, 2.0)
         self._check_range("max_step_turn", 0.0, math.pi / 2.0)
+        for name in ("swing_height", "adapted_swing_height"):
+            self._check_range(name, 0.0, _FOLDED * self.com_height, "m: a folded leg lifts its sole no higher")
+        self._check_range("landing_height", -_DEEPEST * self.com_height, self.swing_height, "m")
         if self.reference_point[0] <= 0.0 or self.reference_point[1] != 0.0:
             raise ConfigError(f"reference_point={self.reference_point}, x must be positive and y 0: F lies ahead")
         if self.unicycle_gain * self.sample_period >= 1.0:
@@ -232,9 +238,9 @@ class PlannerConfig:
         if getattr(self, lower) > getattr(self, upper):
             raise ConfigError(f"{lower}={getattr(self, lower)} exceeds {upper}={getattr(self, upper)}")
 
-    def _check_range(self, name: str, lower: float, upper: float) -> None:
+    def _check_range(self, name: str, lower: float, upper: float, why: str = "") -> None:
         if not lower <= getattr(self, name) <= upper:
-            raise ConfigError(f"{name}={getattr(self, name)}, must lie in [{lower}, {upper}]")
+            raise ConfigError(f"{name}={getattr(self, name)}, must lie in [{lower:.4g}, {upper:.4g}] {why}".rstrip())
 
     def _check_height_profile(self) -> None:
         shortest = self.single_support(self.min_step_duration)

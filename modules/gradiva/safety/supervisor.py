@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
+    WalkingError,
     WalkingReference,
     from_table,
     load_plugin,
@@ -42,6 +45,7 @@ from gradiva.safety.robot_checks import (
 )
 from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
 
+_LOGGER = logging.getLogger("gradiva.module")
 ENTRY_POINTS = "gradiva.safety_checks"
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
@@ -97,22 +101,33 @@ class FailurePolicy:
 def failed_tick(error: Exception) -> Finding:
     """Return an error by its type, message, room and line, such as ``KeyError 'x' in safety (supervisor.py:90)``.
 
-    The subject is the same for the same error at the same place.
+    Where our rooms had called other code, as a law of one's own, its line comes first:
+    ``LinAlgError Singular matrix in simplified_model (my_law.py:12, _linalg.py:144)``. The subject is the same for the
+    same error at the same place.
     """
     name = type(error).__name__
-    room, line = _place(error.__traceback__)
-    return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{line}")
+    room, called, line = _place(error.__traceback__)
+    lines = ", ".join(each for each in dict.fromkeys((called, line)) if each)
+    where = f" ({lines})" if lines else ""
+    return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{where}")
 
 
-def _place(traceback: TracebackType | None) -> tuple[str, str]:
-    """Return the innermost room of this package that an error passed, and the file and line where it arose."""
-    room = line = ""
+def _place(traceback: TracebackType | None) -> tuple[str, str, str]:
+    """Return the innermost room of this package that an error passed, and the lines that tell where it arose.
+
+    These are the first line of code that is neither ours nor Python's and was called by ours, empty where there is
+    none, and the innermost line.
+    """
+    room, called, line = "", "", ""
     while traceback is not None:
         package, _, path = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")
-        room = f" in {path.partition('.')[0]}" if package == _PACKAGE else room
-        line = f" ({Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno})"
+        line = f"{Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
+        if package == _PACKAGE:
+            room = f" in {path.partition('.')[0]}"
+        elif room and package not in sys.stdlib_module_names:
+            called = called or line
         traceback = traceback.tb_next
-    return room, line
+    return room, called, line
 
 
 def _message(error: Exception) -> str:
@@ -296,8 +311,15 @@ class SafetySupervisor:
         self._failures.succeeded()
 
     def failed(self, error: Exception, time: float) -> SafetyEvent | None:
-        """Note a tick that raised ``error``; return its most severe new event, or None."""
-        return self.note(self._failures.failed(error, time), time)
+        """Note a tick that raised ``error``; return its most severe new event, or None.
+
+        The log has, once, the traceback of an error that passed code of others, as a law, a task or a check.
+        """
+        found = self._failures.failed(error, time)
+        is_new = (found[0].kind, found[0].subject) not in self._reported
+        if is_new and not isinstance(error, WalkingError) and _place(error.__traceback__)[1]:
+            _LOGGER.warning(found[0].text, exc_info=error)
+        return self.note(found, time)
 
     def note_jump(self, jump: ClockJump, time: float) -> SafetyEvent | None:
         """Record a jump of the clock, in which joints may have moved unseen; return its event if it is new, or None."""

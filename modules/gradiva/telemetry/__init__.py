@@ -5,7 +5,7 @@ from gradiva.telemetry.plot_style import COM, DCM, FOOT, MUTED, REFERENCE, STYLE
 from gradiva.telemetry.replay import Motion, Replay, replay, save_replay_page
 from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
-from gradiva.telemetry.run_folder import RunFolder
+from gradiva.telemetry.run_folder import RunFolder, unsaved
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
 from gradiva.telemetry.time_plots import contact_figure
 from gradiva.telemetry.walk_record import (
@@ -55,6 +55,7 @@ __all__ = [
     "read_mat",
     "replay",
     "save_replay_page",
+    "unsaved",
     "without_none",
     "write_mat",
     "write_report",

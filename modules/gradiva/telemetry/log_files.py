@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
 ROOT = "robot_logger_device"
 TREE = "walking"
 _USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first 128
+# text, no subsystem, version 2.0, little endian
+_HEADER = b"MATLAB 7.3 MAT-file, written by Gradiva, HDF5 schema 1.00 .".ljust(116) + bytes(8) + b"\x00\x02IM"
 _LONG = 4096  # numbers; a longer array is compressed
 _CHUNK = 1024  # rows that are compressed together, as many as a block of a log has: each chunk is written once
 _DRAWN = {f"joints_state::{name}::measured": f"joints_state::{name}" for name in ("positions", "velocities", "torques")}
@@ -80,8 +83,14 @@ def write_mat(
         joints: Names, in the order of the joint signals.
         robot_name: Of the robot.
         metadata: Anything that JSON can say.
+
+    Raises:
+        OSError: The disk does not take it; no torn file stays.
     """
-    with h5py.File(path, "w", userblock_size=_USER_BLOCK, libver="earliest", rdcc_nbytes=0) as file:
+    with (
+        _HdfSink(path) as sink,
+        h5py.File(sink, "w", userblock_size=_USER_BLOCK, libver="earliest", rdcc_nbytes=0) as file,
+    ):
         writer = _MatWriter(file, len(log))
         root = writer.struct(file, ROOT)
         writer.cell(root, "description_list", joints)
@@ -94,7 +103,7 @@ def write_mat(
                     writer.signal(root, place, columns, log.info(name))
         writer.list_fields(root)
         writer.fill(log.blocks())
-    _write_header(path)
+        sink.header = _HEADER
 
 
 def read_mat(path: Path) -> MatLog:
@@ -198,10 +207,42 @@ class _MatWriter:
                 self.list_fields(child)
 
 
-def _write_header(path: Path) -> None:
-    text = b"MATLAB 7.3 MAT-file, written by Gradiva, HDF5 schema 1.00 ."
-    with path.open("r+b") as file:
-        file.write(text.ljust(116) + bytes(8) + b"\x00\x02IM")  # text, no subsystem, version 2.0, little endian
+class _HdfSink(io.FileIO):
+    """The file below HDF5, which crashes the process when a write fails while it closes.
+
+    After the first error it takes everything and writes nothing; left, it removes the torn file and raises the error.
+
+    Attributes:
+        header: Of MATLAB, written at the end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self._path = path
+        self._error: OSError | None = None
+        self.header = b""
+
+    def write(self, data: Any) -> int:
+        """Write all of a buffer, or note why the disk does not take it; return its length."""
+        rest = memoryview(data).cast("B")
+        while len(rest) and self._error is None:
+            try:
+                rest = rest[super().write(rest) :]
+            except OSError as error:
+                self._error = error
+        return memoryview(data).nbytes
+
+    def __exit__(self, *_: object) -> None:
+        """Write the header and close the file; remove it where anything of it is missing."""
+        self.seek(0)
+        self.write(self.header)
+        try:
+            self.close()
+        except OSError as error:  # some disks notice only now that they are full
+            self._error = self._error or error
+        if self._error is not None:
+            self._path.unlink(missing_ok=True)
+            raise OSError(self._error.errno, self._error.strerror, str(self._path))
 
 
 def _read_log(tree: h5py.Group) -> SignalLog:

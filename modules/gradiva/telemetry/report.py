@@ -27,15 +27,19 @@ _COMMANDS = {"command_rad": ("mrad", 1e3, 2), "command_radps": ("mrad/s", 1e3, 1
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 
-def write_report(run: RunFolder) -> Path:
+def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
     """Write ``report.html``: outcome, key figures, plots, configuration; one file that loads nothing over a network.
 
     Plots whose signals are not in the log are left out, and the page says so, unless most runs have none.
 
+    Args:
+        run: The folder.
+        record: Of the run; read from the folder where it is not given.
+
     Raises:
         ConfigError: The run has no log, or a file of it cannot be read.
     """
-    record = WalkRecord.read(run)
+    record = record or WalkRecord.read(run)
     parts = [
         heading(record.result, run.name),
         tiles(record.result),
@@ -262,6 +266,8 @@ KEY_FIGURES = (
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
+    KeyFigure("end_error_m", "end error", "mm", 1e3, 0),
+    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1),
     KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1),
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1),
     KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -51,10 +52,13 @@ class RunFolder:
         stem = f"{datetime.now():%Y%m%d-%H%M%S}-{title}"
         try:
             path = _make_unique(Path(parent), stem)
-            tables = without_none(plain(config))
-            (path / "config.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"cannot write a run below {parent}: {error.strerror}") from None
+        tables, file = without_none(plain(config)), path / "config.toml"
+        if lines := unsaved(file, lambda: file.write_text(tomli_w.dumps(tables), encoding="utf-8")):
+            with suppress(OSError):
+                path.rmdir()
+            raise ConfigError(f"cannot write {lines[0]}")
         return cls(path)
 
     @property
@@ -133,6 +137,17 @@ class RunFolder:
             return read_mat(self.log_path)
         except LogError as error:
             raise ConfigError(str(error)) from None
+
+
+def unsaved(path: Path, write: Callable[[], object]) -> list[str]:
+    """Write a file; where the disk does not take it, remove the torn file and return one line that says why."""
+    try:
+        write()
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        return [f"{path}: {error.strerror or error}"]
+    return []
 
 
 def _make_unique(parent: Path, stem: str) -> Path:

@@ -48,8 +48,12 @@ class WalkRecord:
             ConfigError: The run has no log, or one that cannot be read.
         """
         mat, result = run.read_log(), run.read_result()
-        joints = tuple(result.get("joints") or mat.joints)
-        return cls(mat.log, joints, result, _sole(result), _joint_limits(result, len(joints)))
+        return cls.of(mat.log, tuple(result.get("joints") or mat.joints), result)
+
+    @classmethod
+    def of(cls, log: SignalLog, joints: tuple[str, ...], result: dict[str, Any]) -> WalkRecord:
+        """Return the record of a log and a result as ``result.json`` has it."""
+        return cls(log, joints, result, _sole(result), _joint_limits(result, len(joints)))
 
     def pushes(self) -> list[tuple[float, float]]:
         """Return begin and end of the pushes that the walk has seen, [s]."""

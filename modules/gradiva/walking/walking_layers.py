@@ -415,6 +415,9 @@ class WalkingConfig:
             self.zmp_com_controller.check_for_motion_servos()
 
 
+_LONGEST_PERIOD = 0.05  # [s] in which an error of the DCM grows by a fifth, exp(ω T), on the shipped robots
+
+
 @dataclass(frozen=True, slots=True)
 class TickConfig:
     """Settings of the tick, which belong to no single layer.
@@ -441,6 +444,10 @@ class TickConfig:
         for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if self.period > _LONGEST_PERIOD:
+            raise ConfigError(
+                f"period={self.period}, must be at most {_LONGEST_PERIOD} s: the DCM falls away between two ticks"
+            )
         try:
             balance_law(self.model)
         except ConfigError as error:

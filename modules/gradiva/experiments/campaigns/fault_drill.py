@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import Side
+from gradiva.experiments.commanded_end import plan_from_start
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
 from gradiva.experiments.running_application import (
@@ -32,7 +33,6 @@ from gradiva.experiments.running_application import (
     WalkerOverPorts,
     pairs,
 )
-from gradiva.experiments.walk_result import plan_from_start
 from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup

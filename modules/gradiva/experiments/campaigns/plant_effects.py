@@ -157,8 +157,8 @@ class EffectWalks:
         Without one effect of all, seeds are walked and nothing is searched.
         """
         results = [self._walk(seed) for seed in range(self._seeds)]
-        walked = sum(result.walked for result in results)
-        falls = [str(result.figures["reason"]) for result in results if not result.walked]
+        walked = sum(result.stands for result in results)
+        falls = [str(result.figures["reason"]) for result in results if not result.stands]
         limit, gain = SpeedLimit(None, None, "; ".join(falls)), None
         if not self.effect.startswith(ALL_BUT):
             limit, gain = self._limit(), self._gain()
@@ -205,7 +205,7 @@ class EffectWalks:
         duration = _QUICK_DURATION if self.run.options.quick else _GAIN_DURATION
         command = VelocityCommand(_SPEED[self.control], duration=duration)
         result = self._run(Trial(self.robot, command, {**self.overrides, **gains}, self.plant))
-        return None if result.walked else str(result.figures["reason"])
+        return None if result.stands else str(result.figures["reason"])
 
     def _run(self, trial: Trial) -> TrialResult:
         result = self.run.pool.run(trial)
@@ -216,7 +216,7 @@ class EffectWalks:
 
 def _mean(results: Sequence[TrialResult], key: str, factor: float) -> float | None:
     """Return the mean over the walks that succeeded of a figure, of an error its largest value in a walk."""
-    values = [result.figures.get(key) for result in results if result.walked]
+    values = [result.figures.get(key) for result in results if result.stands]
     numbers = [value["max"] if isinstance(value, dict) else value for value in values]
     known = [number for number in numbers if number is not None]
     return float(np.mean(known)) * factor if known else None

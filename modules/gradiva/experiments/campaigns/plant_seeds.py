@@ -89,7 +89,7 @@ def run_plant_seeds(run: ExperimentRun) -> None:
     ):
         case, seed = walks[index]
         found.setdefault(case, {})[seed] = result
-        if not result.walked or len(found[case]) == seeds:
+        if not result.stands or len(found[case]) == seeds:
             run.report(done, len(walks), f"{_title(case)}: {_count(found[case].values())}{_ending(seed, result)}")
         if len(found[case]) == seeds:
             run.add_row(_row(case, [found[case][seed] for seed in range(seeds)]), index // seeds)
@@ -105,20 +105,20 @@ def _title(case: SeedCase) -> str:
 
 
 def _count(results: Iterable[TrialResult]) -> str:
-    walked = [result.walked for result in results]
+    walked = [result.stands for result in results]
     return f"{sum(walked)} of {len(walked)} walked"
 
 
 def _ending(seed: int, result: TrialResult) -> str:
     figures = result.figures
-    return "" if result.walked else f"; seed {seed} {figures['outcome']}: {figures['reason']}"
+    return "" if result.stands else f"; seed {seed} {figures['outcome']}: {figures['reason']}"
 
 
 def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
-    """Return a row: successes, medians of the largest errors of those that walked, falls."""
-    walked = sum(result.walked for result in results)
+    """Return a row: successes, wherever they ended, medians of their largest errors, those as commanded, falls."""
+    walked = sum(result.stands for result in results)
     needed = math.ceil(case.asked * len(results) - 1e-9)
-    causes = [_cause(result) for result in results if not result.walked]
+    causes = [_cause(result) for result in results if not result.stands]
     return {
         "robot": case.robot,
         "plant": str(case.plant),
@@ -128,7 +128,8 @@ def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
         "needed": needed,
         **{f"{name}_mm": _median(results, f"{name}_error_m", 1e3) for name in ("com", "dcm", "foot")},
         "tilt_deg": _median(results, "max_tilt_rad", math.degrees(1.0)),
-        "falls": [_fall(seed, result) for seed, result in enumerate(results) if not result.walked],
+        "as_commanded": sum(result.walked for result in results),
+        "falls": [_fall(seed, result) for seed, result in enumerate(results) if not result.stands],
         "paper": None,
         "value": walked,
         "outcome": "met" if walked >= needed else "missed",
@@ -138,7 +139,7 @@ def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
 
 def _median(results: Sequence[TrialResult], key: str, factor: float) -> float | None:
     """Return the median over the walks that succeeded of a figure, or of its largest value."""
-    values = [result.figures.get(key) for result in results if result.walked]
+    values = [result.figures.get(key) for result in results if result.stands]
     numbers = [value["max"] if isinstance(value, dict) else value for value in values]
     known = [number for number in numbers if number is not None]
     return float(np.median(known)) * factor if known else None
