@@ -283,9 +283,8 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
         return inferred
     found = differences(known)
     speed = lower_speed(known)
-    is_too_fast = speed is not None and commanded_speed(known.command, known.setup.walking.planner) > _known_speed(
-        known
-    )
+    asked = commanded_speed(known.command, known.setup.walking.planner)
+    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
     candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
     cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
