@@ -198,8 +198,9 @@ class Drill:
 
 def lockstep_drills(setup: Setup) -> list[Drill]:
     """Return those in which time may stand still between two steps of the drill."""
-    sensors = [*_sensor_drills(setup), *_disturbance_drills(setup)]
-    return [*sensors, _stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood()]
+    dead, weak = _disturbance_drills(setup)
+    sensors = [*_sensor_drills(setup), dead]
+    return [*sensors, _stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood(), weak]
 
 
 def quick_drills(setup: Setup) -> list[Drill]:
