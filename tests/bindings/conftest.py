@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gradiva.experiments.private_network import without_network
+
 STAND_IN = Path(__file__).parent / "stand_in"
 REPOSITORY = STAND_IN.parents[2]
 WISH = "GRADIVA_TEST_BINDINGS"
@@ -30,7 +32,7 @@ class Bindings:
     def run(self, *words: str, timeout: float = 600.0) -> subprocess.CompletedProcess[str]:
         """Run Python with these words."""
         paths = [*([str(STAND_IN)] if IS_STAND_IN else []), str(REPOSITORY / "modules"), str(REPOSITORY)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("YARP_")} | {
+        environment = without_network(os.environ) | {
             "GRADIVA_YARP": "real",
             "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]),
             "YARP_CONFIG_HOME": str(self.folder),

@@ -9,15 +9,24 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from gradiva.cli.commands import carry_out
 from gradiva.experiments.private_network import joined, private_network
-from gradiva.experiments.running_application import COORDINATOR, LOGGER, SIMULATOR, RunningApplication, pairs
+from gradiva.experiments.running_application import (
+    COORDINATOR,
+    LOGGER,
+    SIMULATOR,
+    TIMEOUT,
+    RunningApplication,
+    pairs,
+)
 
 APPLICATION = "icub_v2_7-simulation"
 GOAL = 0.1  # [m] ahead
@@ -65,6 +74,7 @@ def run(folder: Path) -> dict[str, Any]:
         application.wait_until(lambda: is_logged(application), "the logger listens")
         reached = time.monotonic()
         tools = [use(words) for words in TOOLS]
+        terminated = status_of_terminated(("logger", "--name", "/terminated", "--remote", "/nobody"), network, folder)
         looked = time.monotonic()
         walk(application)
         status = application.ask(COORDINATOR, "getStatus")
@@ -73,12 +83,14 @@ def run(folder: Path) -> dict[str, Any]:
         logs = {module["name"]: printed_by(application, module["name"]) for module in result["modules"]}
     return {
         "tools": tools,
+        "terminated": terminated,
         "state": str(status[0]),
         "status": {name: pairs(status[1:])[name] for name in ("pose", "qp_failures", "safety_events")},
         "fall": truth["fall"],
         "exit_statuses": {module["name"]: module["exit_status"] for module in result["modules"]},
         "outcome": result["outcome"],
         "run_folders": sorted(path.parent.name for path in folder.glob("runs/*/log.mat")),
+        "lost_ticks": sum(text.count("no command for") for text in logs.values()),
         "reconnections": sum(len(re.findall(r"connected \S+ to \S+ again", text)) for text in logs.values()),
         "logs": logs,
         "took_s": {"reach": reached - begin, "look": looked - reached, "walk": time.monotonic() - looked},
@@ -91,6 +103,22 @@ def use(words: tuple[str, ...]) -> dict[str, Any]:
     with redirect_stdout(output), redirect_stderr(output):
         status = carry_out(words)
     return {"words": words, "status": status, "output": output.getvalue()}
+
+
+def status_of_terminated(words: tuple[str, ...], network: Mapping[str, str], folder: Path) -> int:
+    """Return the exit status of a module that gets SIGTERM as soon as it is ready."""
+    module = subprocess.Popen(
+        [sys.executable, "-m", "gradiva.cli", "module", *words],
+        cwd=folder,
+        env=network,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with module:
+        assert module.stderr is not None
+        next((line for line in module.stderr if "ready at" in line), "")
+        module.terminate()
+        return module.wait(TIMEOUT)
 
 
 def walk(application: RunningApplication) -> None:

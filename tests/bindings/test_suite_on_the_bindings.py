@@ -54,6 +54,12 @@ def test_an_application_walks_to_a_goal_and_stops_in_order(session):
     assert session["status"]["pose"][:2] == pytest.approx([GOAL, 0.0], abs=0.05)
     assert (session["status"]["qp_failures"], session["status"]["safety_events"]) == (0, 0)
     assert session["exit_statuses"] == dict.fromkeys(("gradiva-simulator", "gradiva-walking", "gradiva-logger"), 0)
+    assert session["lost_ticks"] == 0  # a port drops what is written while it sends
+
+
+@pytest.mark.walk
+def test_a_module_that_is_terminated_ends_in_order(session):
+    assert session["terminated"] == 0
 
 
 @pytest.mark.walk

@@ -239,16 +239,12 @@ def lines(setting, choices):
         ("joypad.deadzone=0.2", POSITION, "the modules of a robot (gradiva app run)"),
         (
             "step_adaptation.reach=0.8",
-            POSITION,
+            ['step_adaptation.mode="off"'],
             "step_adaptation.… has no effect in this walk, it needs --step-adaptation",
         ),
-        ("hip_strategy.forward=0.5", POSITION, "--step-adaptation place or place_and_time"),
-        ("hip_strategy.forward=0.5", [*RIGID, 'step_adaptation.mode="place"'], "by position or velocity"),
-        (
-            "hip_strategy.forward=0.5",
-            ['step_adaptation.mode="place"', "external_wrench.is_estimated=true"],
-            "external_wrench.is_estimated=false",
-        ),
+        ("hip_strategy.forward=0.5", ['step_adaptation.mode="off"'], "--step-adaptation place or place_and_time"),
+        ("hip_strategy.forward=0.5", RIGID, "by position or velocity"),
+        ("hip_strategy.forward=0.5", ["external_wrench.is_estimated=true"], "external_wrench.is_estimated=false"),
         ("external_wrench.dead_band=0.01", POSITION, "--set external_wrench.is_estimated=true"),
         ("external_wrench.push_offset=0.02", ["external_wrench.is_estimated=true"], "--model centroidal_mpc"),
     ],
@@ -260,7 +256,8 @@ def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choice
 
 
 def test_tables_of_a_file_without_effect_are_reported_and_those_of_a_run_are_not(tmp_path):
-    tables = "[step_adaptation]\nreach = 0.8\n[coordinator]\nreply_timeout = 2.0\n[planner]\nswing_height = 0.03\n"
+    tables = "[coordinator]\nreply_timeout = 2.0\n[planner]\nswing_height = 0.03\n"
+    tables = f"[step_adaptation]\nmode = 'off'\nreach = 0.8\n{tables}"
     mine, run = tmp_path / "mine.toml", tmp_path / "config.toml"
     mine.write_text(tables)
     run.write_text(f'robot = "icub_v2_7"\n{tables}')
@@ -280,9 +277,9 @@ def test_tables_of_a_file_without_effect_are_reported_and_those_of_a_run_are_not
         ("simulation.viscoelastic.stiffness=1e6", SOFT),
         ("dcm_mpc.horizon=1.0", ['walking.model="dcm_mpc"']),
         ("planner.swing_height=0.03", POSITION),
-        ("step_adaptation.reach=0.8", ['step_adaptation.mode="place"']),
+        ("step_adaptation.reach=0.8", POSITION),
         ('step_adaptation.mode="off"', POSITION),
-        ("hip_strategy.forward=0.5", ['step_adaptation.mode="place"']),
+        ("hip_strategy.forward=0.5", POSITION),
         ("external_wrench.is_estimated=false", POSITION),
     ],
 )

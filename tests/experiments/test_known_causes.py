@@ -72,7 +72,7 @@ def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was
 def test_of_two_pushes_the_one_without_which_the_robot_stands_is_named():
     weak = {**PUSH, "force": [5.0, 0.0, 0.0]}
     cause = fall(
-        {"simulation.pushes": [weak, PUSH]},
+        {"simulation.pushes": [weak, PUSH], "step_adaptation.mode": "off"},
         lambda settings, *_: any(push["force"][0] > 50.0 for push in settings.get("simulation.pushes", ())),
     )
     assert cause.text.startswith("a push of 90 N")

@@ -77,8 +77,8 @@ def test_what_yarp_itself_writes_on_standard_output_is_no_word_of_a_peer(network
     said = "print('[INFO] |yarp.os.Port| Port /talkative')"
     (tmp_path / "sitecustomize.py").write_text(f"import atexit\n{said}\natexit.register(lambda: {said})\n")
     path = f"{tmp_path}{os.pathsep}{network.get('PYTHONPATH', '')}"
-    with Peer({**network, "PYTHONPATH": path}, "count", "/talkative", 0) as reader:
-        assert reader.findings(TIMEOUT)["lost"] == 0
+    with Peer({**network, "PYTHONPATH": path}, "echo", "/talkative") as peer:
+        assert peer.findings(TIMEOUT) == {}
 
 
 def test_a_peer_that_cannot_begin_says_why(network):

@@ -46,6 +46,7 @@ def test_the_source_names_the_carrier_of_a_connection(ports, carrier):
 
 def test_what_is_unknown_is_neither_there_nor_connected(ports):
     assert (carrier_between("/out", "/zz"), carrier_between("/zz", "/in")) == ("", "")
+    assert carrier_between("/zz", "/yy") is None
     assert (is_there("/out"), is_there("/zz")) == (True, False)
     assert ask("/zz", yarp.Bottle("help"), 0.1) is None
 

@@ -7,6 +7,7 @@ import pytest
 from gradiva.middleware import persistent_connections, yarp
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.registrations import registration_keeper
 from pureyarp.network.settings import current_settings, use_settings
 from tests.waiting import wait_until
 
@@ -112,15 +113,17 @@ def test_a_restarted_name_server_and_peer_are_survived(keeping):
     server.stop()
 
 
-def test_a_connection_lives_on_while_the_name_server_is_gone(keeping, monkeypatch, caplog):
+@pytest.mark.parametrize("unknown", [("/out",), ("/in",), ("/out", "/in")])
+def test_a_connection_lives_on_while_the_name_server_does_not_know_its_ports(keeping, caplog, unknown):
     out, into = opened("/out"), opened("/in")
     wait_until(keeping.are_connected)
-    asked = []
-    monkeypatch.setattr(persistent_connections, "carrier_between", lambda *ends: asked.append(ends) or "")
-    monkeypatch.setattr(yarp.Network.__mro__[1], "checkNetwork", staticmethod(lambda: False))
-    wait_until(lambda: len(asked) > 3)
+    registration_keeper.pause()  # as one whose turn has not come yet
+    for name in unknown:
+        yarp.Network.unregisterName(name)
+    last = keeping._connections[0]._last_look
+    wait_until(lambda: keeping._connections[0]._last_look > last + 0.2)
     assert keeping.status() == [ConnectionStatus("/out", "/in", "fast_tcp", True, 1)]
-    monkeypatch.undo()
+    registration_keeper.resume()
     assert "is lost" not in caplog.text
     out.close()
     into.close()

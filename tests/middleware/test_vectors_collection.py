@@ -13,6 +13,7 @@ from gradiva.middleware.vectors_collection import (
     names_from_items,
     names_to_items,
     values_from_items,
+    values_from_text,
     values_to_items,
 )
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
@@ -66,6 +67,21 @@ def test_names_have_the_bytes_of_generated_code():
     )
     assert encode_list(names_to_items({"a": ["x"]}, 0)) == expected
     assert names_from_items([[["a", ["x"]]], 0]) == ({"a": ["x"]}, 0)
+
+
+@pytest.mark.parametrize(
+    "vectors", [{}, {"a": []}, {"a": [1.0, -2.5e-300], "b::c": [0.1 + 0.2], "d e": [float("inf"), 3.0]}]
+)
+def test_the_text_of_values_says_what_their_elements_say(vectors):
+    items = values_to_items(vectors, 7)
+    assert values_from_text(to_text(items)) == values_from_items(items)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "() x", '((a ("1.0"))) 7', "((a (x))) 7", "((a (1.0)) b) 7", '(("a\\"" (1.0))) 7']
+)
+def test_text_of_other_elements_is_left_to_those(text):
+    assert values_from_text(text) is None
 
 
 @pytest.mark.parametrize("items", [[], [[], "x"], [[["a"]], 0], [[["a", ["x"]]], 0], [[[1, [1.0]]], 0]])

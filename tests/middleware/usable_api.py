@@ -67,10 +67,17 @@ HAZARDS: dict[tuple[str, str], Hazard] = {
     ("NetworkBase", "waitPort"): Hazard(_ABSENT),
     ("NetworkBase", "waitConnection"): Hazard(_ABSENT),
     ("NetworkBase", "sync"): Hazard(_ABSENT),
+    ("Network", "fini"): Hazard(
+        "crashes while a network clock is in use: network.leave_network", allowed=("network.py", *_OWN_PROCESS)
+    ),
     ("", "useNetworkClock"): Hazard(
         "holds the interpreter until the clock ticks: network.follow_clock", allowed=("network.py",)
     ),
     ("", "delay"): Hazard("never returns while a simulated clock stands still: time.sleep"),
+    **{
+        (kind, "useCallback"): Hazard("its close holds the interpreter, and waits for the callback: a Port's reader")
+        for kind in BUFFERED
+    },
     **{
         (kind, "read"): Hazard(
             "holds the interpreter while it waits: read(False), or a callback", _is_waiting, _OWN_PROCESS

@@ -130,10 +130,14 @@ def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_accepted_meanwhile(
     bridged, found = trust.update(wrenches(wrong, 9.0), 0.01)
     np.testing.assert_array_equal(bridged, wrenches(7.0, 9.0))
     assert (found, trust.untrusted) == ([], {Side.LEFT})
-    trust.update(wrenches(7.5, 9.5), 0.02)
+    _, (back,) = trust.update(wrenches(7.5, 9.5), 0.02)
+    assert (back.kind, back.subject) == (SafetyKind.BRIDGED_READING, "l_ft")
     assert trust.untrusted == frozenset()
+    assert trust.bridged.counts == {"l_ft": 1}
     found = [finding for tick in range(6) for finding in trust.update(wrenches(wrong, tick), 0.03 + 0.01 * tick)[1]]
     assert {finding.subject for finding in found} == {"l_ft"}
+    assert trust.update(wrenches(7.5, 9.5), 0.1)[1] == []  # it has been named already
+    assert trust.bridged.counts == {"l_ft": 7}
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9, 1e200])
@@ -143,7 +147,8 @@ def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_f
     alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, number))
     assert trust.update(alive, 0.01) == (alive, [])
     assert trust.update(wrong, 0.02) == (None, [])
-    assert trust.update(alive, 0.03) == (alive, [])
+    accepted, (back,) = trust.update(alive, 0.03)
+    assert (accepted, back.kind, trust.bridged.counts) == (alive, SafetyKind.BRIDGED_READING, {"IMU": 1})
     accepted, (finding,) = trust.update(alive, 0.05)
     assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
 

@@ -85,12 +85,15 @@ def test_a_hot_motor_is_warned_of_and_then_ends_the_walk(ready):
     assert walk.robot.fall is None
 
 
-@pytest.mark.parametrize(("fault", "value"), [(FaultKind.ENCODER_OFFSET, 0.5), (FaultKind.NAN_ENCODER, 0.0)])
-def test_a_few_wrong_readings_are_walked_through(ready, fault, value):
+@pytest.mark.parametrize(
+    ("fault", "value", "bridged"), [(FaultKind.ENCODER_OFFSET, 0.5, {}), (FaultKind.NAN_ENCODER, 0.0, {"l_knee": 3})]
+)
+def test_a_few_wrong_readings_are_walked_through_and_counted(ready, fault, value, bridged):
     walk = ready("icub_v2_7")
     walk.robot.inject(Fault(fault, round(walk.time + 2.5, 3), 0.03, "l_knee", value))
     assert walk.follow(VelocityCommand(0.25, duration=4.0))
-    assert walk.controller.safety_events == ()
+    assert [event.subject for event in walk.controller.safety_events] == list(bridged)
+    assert walk.controller.bridged_readings == bridged
     assert walk.controller.state is WalkingState.PAUSED
 
 

@@ -56,7 +56,7 @@ def test_the_mode_is_switched_while_the_robot_stands(ready):
 
 
 def test_footholds_are_logged_from_when_it_is_switched_on(ready):
-    walk = ready("icub_v2_7")
+    walk = ready("icub_v2_7", "step_adaptation.mode=off")
     walk.controller.walk(VelocityCommand(0.1, duration=4.0))
     assert walk.run_until(lambda: walk.log.stepping.mode is SteppingMode.OFF and walk.time > 1.5, 3.0)
     signals = walking_signals(walk.log, walk.measurement)

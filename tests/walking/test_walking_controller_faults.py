@@ -74,6 +74,25 @@ def test_an_error_of_any_kind_is_named_and_freezes_the_joints_while_the_robot_st
     assert so3.tilt(walk.robot.truth().base_rotation) < np.radians(1.0)
 
 
+@pytest.mark.parametrize(("ticks", "state"), [(40, WalkingState.STOPPED), (1, WalkingState.WALKING)])
+def test_the_step_is_finished_where_layer_2_raises_errors(ready, monkeypatch, ticks, state):
+    walk = ready("icub_v2_7", settle=0.1)
+    walk.controller.walk(VelocityCommand(0.2))
+    assert walk.run(1.4)
+    with monkeypatch.context() as failing:
+        failing.setattr(walk.layers.model_control, "update", lambda *_: {}["x"])
+        logs = [walk.tick() for _ in range(ticks)]
+    assert not any(log.reference.is_double_support for log in logs[:10])
+    jumps = np.diff([log.desired.com_position for log in logs] + [walk.tick().desired.com_position], axis=0)
+    assert np.abs(jumps).max() < 0.005  # [m] of the commanded CoM, to the fallback and back
+    assert walk.controller.model_failures == ticks
+    assert walk.held_ticks == 0
+    assert walk.run(3.0)
+    assert walk.controller.state is state
+    kinds = [event.kind for event in walk.controller.safety_events]
+    assert kinds == [SafetyKind.FAILED_TICK, SafetyKind.STALE_REFERENCE][: 1 + (ticks > 1)]
+
+
 @pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), np.linalg.LinAlgError("singular")])
 def test_errors_of_safety_itself_and_of_what_holds_the_last_command_freeze_the_joints(ready, monkeypatch, error):
     def fail(*_):

@@ -1,14 +1,15 @@
 import math
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gradiva.common import RobotInterfaceError, Side
+from gradiva.common import LateSource, RobotInterfaceError, Side, altered
 from gradiva.planner import GoalCommand, WalkingPlanner
 from gradiva.setup import GccCompiler, cache_folder, load_setup
-from gradiva.simulation import Fault, FaultKind, Push
+from gradiva.simulation import Fault, FaultKind, MujocoRobot, Push
 from gradiva.walking import SynchronousPlanning, WalkingLayers, WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
 from gradiva.yarp_modules.rpc_commands import is_ok
@@ -192,8 +193,10 @@ def test_wrenches_and_imu_follow_control_time_as_joints_do():
     np.testing.assert_allclose(ages, np.zeros((4, 3)), atol=1e-9)
 
 
-def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump():
-    double = WalkingDouble()
+def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump(monkeypatch):
+    double, read = WalkingDouble(), MujocoRobot.read
+    moment = 0.0
+    monkeypatch.setattr(MujocoRobot, "read", lambda robot: read(robot).shifted(moment - robot.time))
     for moment in (0.01, 5.0, 7.5):
         double.session.tick(moment)
     assert double.session.time == 7.5
@@ -207,6 +210,39 @@ def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump():
     assert double.controller.safety_events == ()
     double.session.tick(9.8)
     assert [event.kind for event in double.controller.safety_events] == ["clock_jump"]
+
+
+def test_a_robot_with_a_silent_source_is_not_prepared_and_its_preparation_ends(monkeypatch):
+    double, read, late = WalkingDouble(), MujocoRobot.read, [LateSource("encoders of /robot/left_leg", 3.7)]
+    monkeypatch.setattr(MujocoRobot, "read", lambda robot: altered(read(robot), late=tuple(late)))
+    double.run(0.02)
+    assert double.ask("prepareRobot") == "cannot prepare: no new readings of encoders of /robot/left_leg (3.70 s)"
+    silence = late.pop()
+    double.run(0.02)
+    assert double.ask("prepareRobot") == OK
+    late.append(replace(silence, age=0.1))  # as in a stall
+    double.run(0.05)
+    assert double.controller.state is WalkingState.PREPARING
+    late[0] = silence
+    double.run(0.02)
+    assert double.controller.state is WalkingState.FAULT
+    assert "no new readings of encoders of /robot/left_leg (3.70 s)" in double.session.status.reason
+
+
+def test_every_answer_says_that_the_control_loop_does_not_turn():
+    double = WalkingDouble()
+    double.get_ready()
+    double.session._why_stalled = lambda: "nothing new from encoders of /robot/left_leg"
+    double.session._ticked -= 12.0
+    stall = "the control loop has not turned for 12 s: nothing new from encoders of /robot/left_leg"
+    assert dict(double.session.answer(["getStatus"])[2:])["reason"].startswith(f"{stall}; before: ")
+    assert double.session.answer(["getReason"])[1].startswith(stall)
+    threading.Timer(0.05, double.session.serve).start()  # as in lockstep, while no sample comes
+    reply = double.session.answer(["stopWalking"])
+    assert is_ok(reply)
+    assert reply[1] == stall
+    double.session.tick(double.robot.time)
+    assert "has not turned" not in double.session.answer(["getReason"])[1]
 
 
 def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():

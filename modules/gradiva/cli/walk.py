@@ -67,7 +67,7 @@ Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or
 Model = Annotated[str | None, _how(metavar="MODEL", text="Law of layer 2.")]
 StepAdaptation = Annotated[
     str | None,
-    _how(metavar="MODE", text="Whether the running step follows the DCM: off (default), place or place_and_time."),
+    _how(metavar="MODE", text="Whether the running step follows the DCM: place_and_time (default), place or off."),
 ]
 Flexibility = Annotated[
     float | None,

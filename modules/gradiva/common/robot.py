@@ -55,6 +55,23 @@ class BaseMeasurement:
         freeze_arrays(self, position=(3,), rotation=(3, 3), twist=(6,))
 
 
+@dataclass(frozen=True, slots=True)
+class LateSource:
+    """A source of readings that has not sent a new one for too long.
+
+    Attributes:
+        name: Such as ``encoders of /icub/left_leg``.
+        age: Of its newest reading, [s].
+    """
+
+    name: str
+    age: float
+
+    def __str__(self) -> str:
+        """Return name and age."""
+        return f"{self.name} ({self.age:.2f} s)"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
     """One sample of all sensors; joints in the order of the robot's description.
@@ -73,6 +90,7 @@ class Measurement:
         contact_wrenches_time: When the wrenches were sampled, [s]; None: with the joints.
         deflections: Positions and velocities of flexible joints, [rad, rad/s], shape (2, f), or None where nothing
             measures them.
+        late: Sources of these readings that are late, where the robot knows them apart.
     """
 
     time: float
@@ -85,6 +103,7 @@ class Measurement:
     motor_temperatures: NDArray | None = None
     contact_wrenches_time: float | None = None
     deflections: NDArray | None = None
+    late: tuple[LateSource, ...] = ()
 
     def __post_init__(self) -> None:
         freeze_arrays(

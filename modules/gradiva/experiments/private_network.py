@@ -35,6 +35,7 @@ from gradiva.middleware import (
     WireFamily,
     current_settings,
     joint_data_in,
+    leave_network,
     load_settings,
     measurements_messages,
     measurements_to_items,
@@ -44,7 +45,9 @@ from gradiva.middleware import (
     values_messages,
     yarp,
 )
+from gradiva.middleware.measured_peer import FIFO
 
+_VARIABLES, _FILES = "YARP_", ("YARP_DATA_DIRS", "YARP_DATA_HOME")
 _LOOK = 0.02  # [s]
 _TIMEOUT = 30.0  # [s] for a process to begin, and to end after its standard input closed
 
@@ -121,7 +124,7 @@ class NameServerProcess:
         probe.start()
         probe.stop()
         self._port = probe.settings.name_server_port
-        self.environment = {**_without_yarp(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
+        self.environment = {**without_network(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> NameServerProcess:
@@ -190,18 +193,28 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
     settings = load_settings(network)
     if not settings.found_in:
         raise NetworkError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
-    former = current_settings()
+    former, own = current_settings(), dict(os.environ)
     use_settings(replace(settings, may_serve_names=False))
+    _exchange_variables(network)  # the real bindings read their configuration themselves
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
     try:
         yield
     finally:
-        yarp.Network.fini()
+        leave_network()
+        _exchange_variables(own)
         use_settings(former)
 
 
-def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if not name.startswith("YARP_")}
+def _exchange_variables(environment: Mapping[str, str]) -> None:
+    """Let this process have YARP's variables of ``environment`` in place of its own."""
+    for name in [name for name in os.environ if name.startswith(_VARIABLES)]:
+        del os.environ[name]
+    os.environ.update({name: value for name, value in environment.items() if name.startswith(_VARIABLES)})
+
+
+def without_network(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without YARP's variables but those by which it finds its own files, such as devices."""
+    return {name: value for name, value in environment.items() if not name.startswith(_VARIABLES) or name in _FILES}
 
 
 # -- measurements between two processes --------------------------------------------------------------------------------
@@ -216,10 +229,12 @@ class RoundTrips:
     Attributes:
         durations_us: Of each call.
         failures: Calls without the right answer.
+        run_delay_us: For which the caller waited for a core, of each call on average.
     """
 
     durations_us: list[float]
     failures: int
+    run_delay_us: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,19 +276,22 @@ class PeriodicStream:
         return float(np.percentile(self.ages_us, percentile))
 
 
-def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) -> RoundTrips:
-    """Call an echo in another process ``calls`` times."""
-    name = f"/round_trips/{carrier}"
-    with Peer(network, "echo", name) as server, Peer(network, "call", name, carrier, calls) as caller:
+def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int, has_priority: bool = False) -> RoundTrips:
+    """Call an echo in another process ``calls`` times, both perhaps with real-time priority."""
+    name, fifo = f"/round_trips/{carrier}", [FIFO] * has_priority
+    with Peer(network, *fifo, "echo", name) as server, Peer(network, *fifo, "call", name, carrier, calls) as caller:
         found = caller.findings(_MEASUREMENT_TIMEOUT)
         server.findings(_MEASUREMENT_TIMEOUT)
-    return RoundTrips(found["durations_us"], found["failures"])
+    return RoundTrips(**found)
 
 
-def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: int) -> StrictStream:
-    """Send ``messages`` from one process to another."""
-    name = f"/strict_stream/{carrier}"
-    with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
+def measure_strict_stream(
+    network: Mapping[str, str], carrier: str, messages: int, has_priority: bool = False
+) -> StrictStream:
+    """Send ``messages`` from one process to another, both perhaps with real-time priority."""
+    name, fifo = f"/strict_stream/{carrier}", [FIFO] * has_priority
+    counter = Peer(network, *fifo, "count", name, messages)
+    with counter as reader, Peer(network, *fifo, "send", name, carrier, messages) as writer:
         found = reader.findings(_MEASUREMENT_TIMEOUT)
         writer.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])

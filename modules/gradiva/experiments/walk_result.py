@@ -243,6 +243,7 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
         "mpc": None if times is None else times.as_table(),
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
+        "bridged_readings": walk.controller.bridged_readings,
         "held_ticks": walk.held_ticks,
         "deadline_misses": None,  # the simulation waits for the controller: there is no deadline
     }

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradiva.common import WalkingError
+from pureyarp.application.rf_module import TerminationSignals
 from pureyarp.devices.analog_sensors_client import (
     Measurements,
     MeasurementsReader,
@@ -65,7 +66,7 @@ from pureyarp.wire.text import is_complete
 if TYPE_CHECKING:
     from gradiva.middleware.bindings import chosen_bindings, is_real
     from gradiva.middleware.bottles import CommandReader, RequestReader, as_bottle, as_items, fill_bottle, send_ready
-    from gradiva.middleware.device_servers import AnalogSensorsServer, ControlBoardServer
+    from gradiva.middleware.device_servers import AnalogSensorsServer, BoundPorts, ControlBoardServer
     from gradiva.middleware.network import (
         AnyPort,
         ClockMessage,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         carrier_between,
         follow_clock,
         is_there,
+        leave_network,
         open_port,
         registered_names,
     )
@@ -89,6 +91,7 @@ NAMED_ERRORS = (WalkingError, YarpError)  # reported by name, without a tracebac
 _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "AnalogSensorsServer": "device_servers",
     "AnyPort": "network",
+    "BoundPorts": "device_servers",
     "ClockMessage": "network",
     "CommandReader": "bottles",
     "ControlBoardServer": "device_servers",
@@ -106,6 +109,7 @@ _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "follow_clock": "network",
     "is_real": "bindings",
     "is_there": "network",
+    "leave_network": "network",
     "open_port": "network",
     "registered_names": "network",
     "send_ready": "bottles",
@@ -126,6 +130,7 @@ __all__ = [
     "NAMED_ERRORS",
     "AnalogSensorsServer",
     "AnyPort",
+    "BoundPorts",
     "ClockMessage",
     "CommandKind",
     "CommandReader",
@@ -162,6 +167,7 @@ __all__ = [
     "SensorMetadata",
     "SettingsError",
     "StreamedCommand",
+    "TerminationSignals",
     "TypedList",
     "VectorsCollectionClient",
     "VectorsCollectionServer",
@@ -184,6 +190,7 @@ __all__ = [
     "is_real",
     "is_there",
     "joint_data_in",
+    "leave_network",
     "load_settings",
     "measurements_messages",
     "measurements_to_items",

@@ -1,15 +1,19 @@
-"""One end of a measured connection, as a process: ``python -m gradiva.middleware.measured_peer ROLE ...``.
+"""One end of a measured connection, as a process: ``python -m gradiva.middleware.measured_peer [fifo] ROLE ...``.
 
-A role opens its port, says ``ready`` on standard output, does its work and writes its findings there as JSON.
+With ``fifo`` it has real-time priority. A role opens its port, says ``ready`` on standard output, does its work and
+writes its findings there as JSON.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import select
 import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from gradiva.middleware import yarp
@@ -17,6 +21,9 @@ from gradiva.middleware import yarp
 DOUBLES = 100  # [-] in a message
 _WARM_UP = 200  # [calls] that do not count
 _REPLY_TIMEOUT = 10.0  # [s]
+_END_PERIOD = 0.05  # [s]
+FIFO = "fifo"
+_PRIORITY = 20  # of SCHED_FIFO, as that of modules
 
 Findings = dict[str, Any]
 
@@ -49,29 +56,27 @@ def call(name: str, carrier: str, calls: str) -> Findings:
     _open(port, f"{name}/caller/{carrier}")
     _connect(port.getName(), name, carrier)
     request, reply = _message(0), yarp.Bottle()
-    durations, failures = [], 0
+    durations, failures, delay = [], 0, -_run_delay()
     for _ in range(int(calls) + _WARM_UP):
         start = time.perf_counter()
         if not port.write(request, reply) or reply.size() != request.size():
             failures += 1
         durations.append(1e6 * (time.perf_counter() - start))
+    delay += _run_delay()
     port.close()
-    return {"durations_us": durations[_WARM_UP:], "failures": failures}
+    return {"durations_us": durations[_WARM_UP:], "failures": failures, "run_delay_us": 1e6 * delay / len(durations)}
 
 
 def count(name: str, messages: str) -> Findings:
-    """Read a strict stream of numbered messages; print whether all came, in order, and how fast."""
+    """Read a strict stream of numbered messages to its end; print whether all came, in order, and how fast."""
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
     _open(port, name)
     numbers: list[int] = []
     moments: list[float] = []
-    while len(numbers) < int(messages):
-        bottle = port.read(True)
-        if bottle is None:
-            break
+    while (bottle := port.read(True)) is not None and (number := int(bottle.get(0).asFloat64())) < int(messages):
         moments.append(1e6 * time.perf_counter())
-        numbers.append(int(bottle.get(0).asFloat64()))
+        numbers.append(number)
     port.close()
     intervals = [after - before for before, after in pairwise(moments)]
     lost = int(messages) - len(set(numbers))
@@ -79,61 +84,60 @@ def count(name: str, messages: str) -> Findings:
 
 
 def send(name: str, carrier: str, messages: str) -> Findings:
-    """Write numbered messages to port ``name`` as fast as it takes them; close when standard input does.
-
-    A port of the real bindings that closes earlier may take the last ones with it.
-    """
+    """Write numbered messages to port ``name`` as fast as it takes them."""
     port = yarp.BufferedPortBottle()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
-    for number in range(int(messages)):
-        bottle = port.prepare()
-        _fill(bottle, number)
+
+    def write(number: int) -> None:
+        _fill(port.prepare(), number)
         port.writeStrict()
-    sys.stdin.read()
-    port.close()
+
+    for number in range(int(messages)):
+        write(number)
+    _end(port, lambda: write(int(messages)))
     return {}
 
 
 def listen(name: str, rate: str, duration: str) -> Findings:
-    """Read a stream; print how old each message was when the reader had it, and how many were never read."""
+    """Read a stream to its end; print how old each message was when read, and how many were never read."""
     port = yarp.BufferedPortVector()
     _open(port, name)
-    last = _messages(rate, duration) - 1
-    ages, numbers = [], [-1]
-    while numbers[-1] < last:
-        vector = port.read(True)
-        if vector is None:
-            break
+    messages, ages = _messages(rate, duration), []
+    while (vector := port.read(True)) is not None and vector.get(1) < messages:
         ages.append(1e6 * (time.monotonic() - vector.get(0)))
-        numbers.append(int(vector.get(1)))
     port.close()
-    return {"ages_us": ages, "missing": last + 1 - len(ages)}
+    return {"ages_us": ages, "missing": messages - len(ages)}
 
 
 def stream(name: str, carrier: str, rate: str, duration: str) -> Findings:
-    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number.
-
-    The last one is sent strictly, since readers wait for it; the port closes when standard input does.
-    """
+    """Write to port ``name`` at ``rate`` [Hz] for ``duration`` [s]; each message carries its time and number."""
     port = yarp.BufferedPortVector()
     _open(port, f"{name}/sender")
     _connect(port.getName(), name, carrier)
-    start, period = time.monotonic(), 1.0 / float(rate)
-    last = _messages(rate, duration) - 1
-    for number in range(last + 1):
-        time.sleep(max(0.0, start + number * period - time.monotonic()))
+
+    def write(number: int) -> None:
         vector = port.prepare()
         vector.resize(DOUBLES)
         vector.set(1, float(number))
         vector.set(0, time.monotonic())
-        port.write(number == last)
-    sys.stdin.read()
-    port.close()
-    return {"duration_s": time.monotonic() - start}
+        port.write()
+
+    start, period, messages = time.monotonic(), 1.0 / float(rate), _messages(rate, duration)
+    for number in range(messages):
+        time.sleep(max(0.0, start + number * period - time.monotonic()))
+        write(number)
+    _end(port, lambda: write(messages))
+    return {}
 
 
 ROLES: dict[str, Callable[..., Findings]] = {role.__name__: role for role in (echo, call, count, send, listen, stream)}
+
+
+def _run_delay() -> float:
+    """Return how long threads of this process have waited for a core although they could run, [s]."""
+    statistics = (path.read_text().split() for path in Path("/proc/self/task").glob("*/schedstat"))
+    return 1e-9 * sum(int(waited) for _, waited, _ in statistics)
 
 
 def _messages(rate: str, duration: str) -> int:
@@ -144,6 +148,17 @@ def _open(port: Any, name: str) -> None:
     if not port.open(name):
         sys.exit(f"port {name} cannot be opened")
     print("ready", flush=True)
+
+
+def _end(port: Any, write_end: Callable[[], None]) -> None:
+    """Say the end again and again until standard input closes, then close.
+
+    The real bindings drop messages of a busy connection, strictly written ones too where nothing acknowledges them, and
+    what a port that closes has not sent.
+    """
+    while not select.select([sys.stdin], [], [], _END_PERIOD)[0]:
+        write_end()
+    port.close()
 
 
 def _connect(source: str, destination: str, carrier: str) -> None:
@@ -166,6 +181,9 @@ def _fill(bottle: yarp.Bottle, number: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """Play the role that the arguments name."""
+    if arguments[0] == FIFO:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))  # before there are threads, which inherit it
+        del arguments[0]
     role, *options = arguments
     yarp.Network.init()
     try:

@@ -53,15 +53,18 @@ def is_there(port: str, timeout: float = TIMEOUT) -> bool:
 def carrier_between(source: str, destination: str, timeout: float = TIMEOUT) -> str | None:
     """Return the carrier by which ``source`` sends to ``destination``, empty where they are not connected.
 
-    The source is asked: two short connections, to the name server and to it. None where it does not answer within
-    ``timeout`` [s], as a process that is very busy: what is connected to it may well be so still.
+    The source is asked, the destination where the name server does not know the source, as just after its restart: two
+    or three short connections. None where neither is known, or the one that is asked does not answer within
+    ``timeout`` [s], as a process that is very busy: they may well be connected still.
     """
-    command = yarp.Bottle(f"[list] [out] {destination}")
-    reply, is_late = _reply_of(yarp.Network.queryName(source), command, True, timeout)
-    if is_late:
-        return None
-    entries = [] if reply is None else as_items(reply)
-    return next((str(entry[1]) for entry in _pairs(entries) if entry[0] == "carrier"), "")
+    for port, question in ((source, f"[list] [out] {destination}"), (destination, f"[list] [in] {source}")):
+        contact = yarp.Network.queryName(port)
+        if contact.isValid():
+            reply, is_late = _reply_of(contact, yarp.Bottle(question), True, timeout)
+            entries = [] if reply is None else as_items(reply)
+            carrier = next((str(entry[1]) for entry in _pairs(entries) if entry[0] == "carrier"), "")
+            return None if is_late else carrier
+    return None
 
 
 def registered_names(timeout: float = TIMEOUT) -> frozenset[str]:
@@ -124,6 +127,16 @@ def follow_clock(clock: str, timeout: float) -> bool:
     while not yarp.isValid() and time.monotonic() < deadline:
         time.sleep(_LOOK)
     return bool(yarp.isValid())
+
+
+def leave_network() -> None:
+    """End this process's part in the network, its network clock first.
+
+    The real ``Network.fini()`` destroys a clock in use after the name space that its port is to leave, and crashes.
+    """
+    if yarp.isNetworkClock():
+        yarp.useSystemClock()
+    yarp.Network.fini()
 
 
 def is_ticking(clock: str, timeout: float) -> bool:

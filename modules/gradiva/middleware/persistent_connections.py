@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from gradiva.middleware import yarp
@@ -44,12 +44,14 @@ class PersistentConnections:
     seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
     is two or three short TCP connections and about a millisecond of each of the processes.
     A connection that was made by another carrier is left as it is, and so is every one while the name server is
-    gone or its source too busy to answer: it lives on.
+    gone, does not know its ports yet, or its source is too busy to answer: it lives on.
 
     Args:
         connections: (source, destination, carrier) of each.
         period: [s].
         healthy_period: [s].
+        is_needed: Nothing is looked at while it returns False.
+        are_made: Whether they are there when it starts, made by others.
     """
 
     def __init__(
@@ -57,8 +59,11 @@ class PersistentConnections:
         connections: Iterable[tuple[str, str, str]],
         period: float = 0.5,
         healthy_period: float = HEALTHY_PERIOD,
+        is_needed: Callable[[], bool] = lambda: True,
+        are_made: bool = False,
     ) -> None:
-        self._connections = [_PersistentConnection(*connection) for connection in connections]
+        self._connections = [_PersistentConnection(*connection, are_made) for connection in connections]
+        self._is_needed = is_needed
         self._period = period
         self._healthy_period = healthy_period
         self._stop = threading.Event()
@@ -90,7 +95,7 @@ class PersistentConnections:
     def _run(self) -> None:
         while not self._stop.is_set():
             for connection in self._connections:
-                if not self._stop.is_set() and connection.is_due(self._healthy_period):
+                if not self._stop.is_set() and self._is_needed() and connection.is_due(self._healthy_period):
                     self._look(connection)
             self._stop.wait(self._period)
 
@@ -105,8 +110,8 @@ class PersistentConnections:
 class _PersistentConnection:
     """One connection and when it was looked at."""
 
-    def __init__(self, source: str, destination: str, carrier: str) -> None:
-        self.status = ConnectionStatus(source, destination, carrier)
+    def __init__(self, source: str, destination: str, carrier: str, is_made: bool) -> None:
+        self.status = ConnectionStatus(source, destination, carrier, is_made, int(is_made))
         self._last_look = 0.0
         self._tries = 0  # in vain, since it was connected last
 
@@ -122,7 +127,7 @@ class _PersistentConnection:
         self._last_look = time.monotonic()
         present = carrier_between(source, destination)
         is_connected = present != ""
-        if present is None or (not is_connected and former.is_connected and not yarp.Network.checkNetwork()):
+        if present is None:
             return  # there is no answer: what was connected stays so
         if not is_connected and yarp.Network.connect(source, destination, carrier, True):
             is_connected, made = True, made + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import NoReturn
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import RequestReader, as_items, fill_bottle, send_ready
 from gradiva.middleware.network import open_port
+from pureyarp.data.values import Bottle as PureBottle
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.wire.elements import Element, PlainList, TypedList, Vocab32, encode_vocab
 from pureyarp.wire.recurring_messages import RecurringMessages
@@ -46,6 +48,25 @@ def values_from_items(items: Sequence[Element]) -> tuple[dict[str, list[float]],
     """
     entries, version = _entries(items)
     return {name: _numbers(name, listed) for name, listed in entries}, version
+
+
+_VECTOR = re.compile(r'\(("[^"\\]*"|[^\s()"]+) \(([^()"]*)\)\)')
+
+
+def values_from_text(text: str) -> tuple[dict[str, list[float]], int] | None:
+    """Return values by name, and the version, of the text of a message; None of one that has to be taken apart.
+
+    Each element of a Bottle of the real bindings costs several calls, so that a loaded logger would fall behind.
+    """
+    found = _VECTOR.findall(text)
+    version = text.rpartition(" ")[2]
+    entries = " ".join(f"({name} ({values}))" for name, values in found)
+    if text != f"({entries}) {version}" or not version.isdecimal():
+        return None
+    try:
+        return {name.strip('"'): list(map(float, values.split())) for name, values in found}, int(version)
+    except ValueError:
+        return None
 
 
 def names_from_items(items: Sequence[Element]) -> tuple[dict[str, list[str]], int]:
@@ -218,6 +239,11 @@ _REPLY_TIMEOUT = 2.0  # [s] a source that hangs must not keep its logger from en
 _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds the interpreter of the real bindings
 
 
+def _values_in(message: yarp.Bottle) -> tuple[dict[str, list[float]], int]:
+    found = None if isinstance(message, PureBottle) else values_from_text(message.toString())
+    return values_from_items(as_items(message)) if found is None else found
+
+
 @dataclass(frozen=True, slots=True)
 class VectorsSample:
     """One message of a VectorsCollection.
@@ -283,6 +309,11 @@ class VectorsCollectionClient:
             (f"{self._local}/rpc:o", f"{self._remote}/rpc:i", "tcp"),
         ]
 
+    @property
+    def pending(self) -> int:
+        """Messages that came and were not read."""
+        return int(self._port.getPendingReads())
+
     def forget_names(self) -> None:
         """Ask for all names again, as after a restart of the server, which counts its versions from zero."""
         self._names = {}
@@ -309,7 +340,7 @@ class VectorsCollectionClient:
         stamp = yarp.Stamp()
         stamped = self._port.getEnvelope(stamp) and stamp.isValid()
         try:
-            vectors, version = values_from_items(as_items(message))
+            vectors, version = _values_in(message)
         except MalformedMessage as error:
             _log.error("%s was sent no vectors: %s", self._local, error)
             return None

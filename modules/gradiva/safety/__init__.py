@@ -2,6 +2,7 @@
 
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
 from gradiva.safety.robot_checks import JointBounds
+from gradiva.safety.sensor_checks import silent_sources
 from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "SafetySupervisor",
     "clock_finding",
     "failed_tick",
+    "silent_sources",
 ]

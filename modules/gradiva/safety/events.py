@@ -26,6 +26,7 @@ class SafetyKind(StrEnum):
     BASE_HEIGHT = "base_height"
     DCM_ERROR = "dcm_error"
     SENSOR_NOT_FINITE = "sensor_not_finite"
+    BRIDGED_READING = "bridged_reading"
     ENCODER_JUMP = "encoder_jump"
     SENSOR_FROZEN = "sensor_frozen"
     STALE_MEASUREMENT = "stale_measurement"

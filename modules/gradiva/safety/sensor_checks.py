@@ -16,6 +16,7 @@ from gradiva.common import (
     Debounce,
     EstimationError,
     ImuMeasurement,
+    LateSource,
     Measurement,
     NDArray,
     Side,
@@ -32,8 +33,10 @@ _REPEATS = 2  # of a reading, each taken later: a single one may be the last bef
 _IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
 _UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
+_SILENCE = 0.5  # [s] of a source while the robot does not balance: longer than any stall of a machine or a network
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
+_IMU = "IMU"
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 BoolArray = npt.NDArray[np.bool_]
@@ -83,6 +86,39 @@ class FrozenSensorCheck:
         self._is_zero_alive = self._is_zero_alive or time - self._loaded >= _IN_THE_AIR
 
 
+class BridgedReadings:
+    """Counts the readings of each sensor that could not be used and were bridged.
+
+    Attributes:
+        counts: By name of the sensor; those of a sensor that lasted without good ones as well.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.counts: dict[str, int] = {}
+        self._running: set[str] = set()
+        self._named: set[str] = set()
+
+    def note(self, unusable: Sequence[str], lasting: Sequence[str] = ()) -> list[Finding]:
+        """Count the unusable readings of a tick; return a finding for each sensor that has good ones again.
+
+        Args:
+            unusable: Names of the sensors.
+            lasting: Those of which a finding says already that they are unusable.
+        """
+        for name in unusable:
+            self.counts[name] = self.counts.get(name, 0) + 1
+        self._named.update(lasting)
+        back = self._running.difference(unusable, self._named)
+        self._running = set(unusable)
+        return [
+            Finding(
+                SafetyKind.BRIDGED_READING, name, f"{self.counts[name]} readings of {name} were no numbers: bridged"
+            )
+            for name in sorted(back)
+        ]
+
+
 class EncoderCheck:
     r"""Replaces readings that cannot be.
 
@@ -114,6 +150,7 @@ class EncoderCheck:
         self._positions: NDArray | None = None
         self._was_wrong: BoolArray | None = None
         self._debounce.reset()
+        self.bridged = BridgedReadings()
 
     @property
     def positions(self) -> NDArray | None:
@@ -164,6 +201,8 @@ class EncoderCheck:
         is_jump = is_wrong & ~is_none
         lasting = self._debounce.update(np.concatenate([is_none | is_too_fast, is_jump]), time)
         found = [self._finding(index, positions, self._positions) for index in lasting]
+        unusable = [self._joints[index] for index in np.flatnonzero(is_none).tolist()]
+        found += self.bridged.note(unusable, [finding.subject for finding in found])
         return self._positions, np.where(distrusted, commanded_velocities, velocities), found
 
     def _can_be(self, change: NDArray, interval: float) -> bool:
@@ -219,26 +258,35 @@ class WrenchCheck:
         self._distrusted: set[Side] = set()
         self._last: NDArray | None = None
         self.untrusted: frozenset[Side] = frozenset()
+        self.bridged = BridgedReadings()
+        self._is_bridging = False
 
     def distrust(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
         self._distrusted.add(side)
         self.untrusted = frozenset(self._distrusted)
 
-    def update(self, wrenches: NDArray, time: float, taken: float | None = None) -> tuple[NDArray, list[Finding]]:
+    def update(
+        self, wrenches: NDArray, time: float, taken: float | None = None, is_missing: bool = False
+    ) -> tuple[NDArray, list[Finding]]:
         """Return finite wrenches, shape (sensors, 6), and new violations at ``time`` [s].
 
         Args:
             wrenches: As read.
             time: Of the control clock, [s].
             taken: When they were sampled, [s]; None: now.
+            is_missing: Whether they are too old to be read.
         """
         found = self._frozen_ones(wrenches, time if taken is None else taken)
         if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
             self._debounce.clear()
             self._last = wrenches
+            if self._is_bridging:
+                self._is_bridging = False
+                found += self.bridged.note(())
             self.untrusted = frozenset(self._distrusted) if self._distrusted else frozenset()
             return wrenches, found
+        self._is_bridging = not is_missing
         return self._bridged(wrenches, time, found), found
 
     def _frozen_ones(self, wrenches: NDArray, taken: float) -> list[Finding]:
@@ -259,8 +307,10 @@ class WrenchCheck:
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, name, text))
         last = np.zeros_like(wrenches) if self._last is None else self._last
         self._last = np.where(is_wrong[:, None], last, wrenches)
-        unusable = {self._sensors[row].foot for row in np.flatnonzero(is_wrong).tolist()}
-        self.untrusted = frozenset(self._distrusted | unusable)
+        unusable = [self._sensors[row] for row in np.flatnonzero(is_wrong).tolist()]
+        self.untrusted = frozenset(self._distrusted.union(sensor.foot for sensor in unusable))
+        if self._is_bridging:
+            found += self.bridged.note([sensor.name for sensor in unusable], [finding.subject for finding in found])
         return self._last
 
 
@@ -284,6 +334,7 @@ class ImuCheck:
         self._unusable.reset()
         self._is_distrusted = False
         self._was_seen = False
+        self.bridged = BridgedReadings()
 
     def update(
         self, imu: ImuMeasurement | None, time: float, taken: float | None = None
@@ -296,12 +347,14 @@ class ImuCheck:
         is_usable = imu is not None and sum([value * value for value in values]) <= _MOST
         found = []
         if self._unusable.update(not is_usable, time):
-            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU gives no usable reading any more"))
+            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, _IMU, "the IMU gives no usable reading any more"))
             self._is_distrusted = True
+        if imu is not None:
+            found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
         if imu is None or not is_usable:
             return None, found
         if self._frozen.is_frozen(values, time if taken is None else taken) and not self._is_distrusted:
-            found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
+            found.append(Finding(SafetyKind.SENSOR_FROZEN, _IMU, "the IMU repeats the same reading"))
             self._is_distrusted = True
         return None if self._is_distrusted else imu, found
 
@@ -375,6 +428,11 @@ class SensorCheck:
         """Feet of which the force-torque sensors are not used."""
         return frozenset(Side) if self._is_blind else self._wrenches.untrusted
 
+    @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that could not be used and were bridged, by sensor."""
+        return self._encoders.bridged.counts | self._wrenches.bridged.counts | self._imu.bridged.counts
+
     def distrust_foot(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
         self._wrenches.distrust(side)
@@ -398,7 +456,7 @@ class SensorCheck:
         age = time - taken
         motion, self._last_time = (time - self._last_time) * commanded_velocities, time
         is_stale = not age <= self._config.max_age  # so is a time that is not finite
-        found += self._stale_findings(is_stale, age, time)
+        found += self._stale_findings(is_stale, age, time, measurement.late)
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):
             self._unread_motion = self._unread_motion + motion
@@ -480,11 +538,13 @@ class SensorCheck:
         found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
         return time - self._lag
 
-    def _stale_findings(self, is_stale: bool, age: float, time: float) -> list[Finding]:
+    def _stale_findings(
+        self, is_stale: bool, age: float, time: float, late: Sequence[LateSource] = ()
+    ) -> list[Finding]:
         if not self._stale.update(is_stale, time):
             return []
-        limit = self._config.max_age
-        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s"
+        limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
+        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
         return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _repaired(
@@ -513,11 +573,12 @@ class SensorCheck:
         """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
         limit = self._config.max_age + _ROUNDING
         wrenches, imu = read.contact_wrenches, read.imu
-        if time - read.wrenches_time > limit:
+        is_missing = time - read.wrenches_time > limit
+        if is_missing:
             wrenches = np.full_like(wrenches, np.nan)
         if time - read.imu_time > limit:
             imu = None
-        wrenches, found = self._wrenches.update(wrenches, time, read.wrenches_time)
+        wrenches, found = self._wrenches.update(wrenches, time, read.wrenches_time, is_missing)
         imu, new = self._imu.update(imu, time, read.imu_time)
         if wrenches is not read.contact_wrenches or imu is not read.imu:
             read = replace(read, contact_wrenches=wrenches, imu=imu)
@@ -539,6 +600,16 @@ class SensorCheck:
             base=None,
         )
         return self._last
+
+
+def silent_sources(measurement: Measurement, time: float) -> list[LateSource]:
+    """Return the sources of a measurement that have been silent at ``time`` [s] for longer than any stall."""
+    parts = measurement.late or (
+        LateSource("the encoders", time - measurement.time),
+        LateSource("the force-torque sensors", time - measurement.wrenches_time),
+        LateSource("the IMU", time - measurement.imu_time),
+    )
+    return [source for source in parts if not source.age <= _SILENCE]  # so is an age that is not finite
 
 
 def _is_reading(value: object, shape: tuple[int, ...]) -> bool:

@@ -43,7 +43,7 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
+from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig, silent_sources
 
 _LOGGER = logging.getLogger("gradiva.module")
 ENTRY_POINTS = "gradiva.safety_checks"
@@ -158,6 +158,7 @@ class ResponsesConfig:
     base_height: Response
     dcm_error: Response
     sensor_not_finite: Response
+    bridged_reading: Response
     encoder_jump: Response
     sensor_frozen: Response
     stale_measurement: Response
@@ -276,6 +277,11 @@ class SafetySupervisor:
         suspected, untrusted = self._feet.suspected, self._sensors.untrusted_feet
         return untrusted if suspected is None or untrusted else frozenset((suspected,))
 
+    @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that were not finite and bridged since the robot was prepared, by sensor."""
+        return self._sensors.bridged_readings
+
     def checked(self, measurement: Measurement, command: LastCommand, time: float) -> Measurement:
         """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``."""
         measurement, found = self._sensors.update(measurement, command.velocities, time)
@@ -304,6 +310,8 @@ class SafetySupervisor:
     def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:
         """Return the most severe new event of a robot that is moved without balancing, or None."""
         measurement, found = self._sensors.usable(measurement)
+        for source in silent_sources(measurement, time):
+            found.append(Finding(SafetyKind.STALE_MEASUREMENT, source.name, f"no new readings of {source}"))
         return self.note([*found, *self._motors.findings(measurement.motor_temperatures, time)], time)
 
     def succeeded(self) -> None:

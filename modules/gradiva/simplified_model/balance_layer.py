@@ -251,7 +251,7 @@ class BalanceLayer(ABC):
             period: Until the next update, [s].
 
         Raises:
-            NoSolutionFound: It has no reference; the last joint command is held.
+            NoSolutionFound: It has no reference; the instantaneous law gives one in its place.
         """
 
 

@@ -205,9 +205,11 @@ def _table(title: str, columns: list[str], rows: list[tuple[str, list[str]]]) ->
 
 
 def events(result: Mapping[str, Any]) -> str:
-    """Return the safety events as a list, nothing if there were none."""
-    found = result.get("safety_events") or []
-    items = "".join(f"<li>{escape(_event(event))}</li>" for event in found)
+    """Return the safety events and bridged readings as a list, nothing if there were none."""
+    bridged = result.get("bridged_readings") or {}
+    found = [_event(event) for event in result.get("safety_events") or []]
+    found += [f"{name}: {count} readings that were no numbers" for name, count in bridged.items()]
+    items = "".join(f"<li>{escape(line)}</li>" for line in found)
     return f'<h2>Safety events</h2><div class="card"><ul>{items}</ul></div>' if found else ""
 
 

@@ -1,15 +1,17 @@
-"""Fallbacks of a tick: limits of commands, torque ramp, relaxation of layer 3, ZMP without a foot's sensor."""
+"""Fallbacks of a tick: limits of commands, torque ramp, stand-ins for layer 2, layer 3 and the ZMP of a foot."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from gradiva.common import (
     ControlMode,
+    Debounce,
     JointCommand,
     LowPass,
     Measurement,
@@ -22,7 +24,17 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.safety import Finding, JointBounds, SafetyKind
+from gradiva.safety import Finding, JointBounds, SafetyKind, failed_tick
+from gradiva.simplified_model import (
+    BalanceConfig,
+    BalanceLayer,
+    BalanceMemory,
+    BalancePlan,
+    BalanceReference,
+    GainProgress,
+    LawMemory,
+    fallback_layer,
+)
 from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
@@ -193,6 +205,75 @@ class TorqueRamp:
             return command
         self._torques = self._torques + change.clip(-most, most)
         return JointCommand(ControlMode.TORQUE, self._torques)
+
+
+class StandInBalance:
+    """Asks layer 2, and the instantaneous law in this process in each tick in which layer 2 raises an error.
+
+    It goes on from the state of layer 2, and layer 2 from its own. Where that lasts, the robot finishes its step and
+    stands: held commands would stop a foot in the air.
+
+    Attributes:
+        failures: Number of ticks in which layer 2 raised.
+        findings: Of the last tick: the error, and that layer 2 does not do its work.
+    """
+
+    def __init__(self, config: BalanceConfig, failed_duration: float) -> None:
+        """Take the configuration of layer 2 and for how long its errors are tolerated, [s]."""
+        self._fallback = fallback_layer(config)
+        self._failing = Debounce(failed_duration)
+        self.failures = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._failing.reset()
+        self._last: BalanceReference | None = None
+        self._stands_in = False
+        self.findings: list[Finding] = []
+
+    def update(
+        self, layer: BalanceLayer, state: RobotState, plan: BalancePlan, time: float, period: float
+    ) -> BalanceReference:
+        """Return the reference of ``layer``, else that of the fallback; see ``BalanceLayer.update``."""
+        try:
+            if self._stands_in:
+                layer.resume(self._fallback.memory)
+            self._last = layer.update(state, plan, time, period)
+            self.findings = [_failing_layer_2(layer.warning)] if layer.warning else []
+            self._failing.update(False, time)
+            self._stands_in = False
+        except Exception as error:  # of a law of the user's, too
+            self._last = self._without(layer, error, state, plan, time, period)
+        return self._last
+
+    def _without(
+        self, layer: BalanceLayer, error: Exception, state: RobotState, plan: BalancePlan, time: float, period: float
+    ) -> BalanceReference:
+        self.failures += 1
+        self.findings = [failed_tick(error)]
+        if self._failing.update(True, time):
+            text = f"layer 2 fails ({self.findings[0].text}); the instantaneous law balances in its place"
+            self.findings.append(_failing_layer_2(text))
+        if not self._stands_in:
+            self._fallback.resume(self._memory_of(layer))
+            self._stands_in = True
+        return self._fallback.update(state, plan, time, period)
+
+    def _memory_of(self, layer: BalanceLayer) -> BalanceMemory | None:
+        """Return the state of layer 2, or what its last reference says of it; None before the first."""
+        with suppress(Exception):  # it fails
+            if layer.memory is not None:
+                return layer.memory
+        if self._last is None:
+            return None
+        return BalanceMemory(
+            self._last.com_position[:2], LawMemory(np.zeros(2)), GainProgress(True, 1.0, 1.0, math.inf)
+        )
+
+
+def _failing_layer_2(text: str) -> Finding:
+    return Finding(SafetyKind.STALE_REFERENCE, "model_control", text)
 
 
 class RelaxingWholeBody:

@@ -27,7 +27,7 @@ from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.chatter import Chatter, ChatterMonitor
-from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.reactive_stepping import SteppingLog, landed_last
@@ -81,7 +81,9 @@ class WalkingController:
         self._standing: StandingStart | None = None
         self._held = CommandLimiter(layers.joint_bounds)
         self._torques = TorqueRamp(layers.config.torque_control.torque_rate, layers.joint_bounds.torques)
-        self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
+        failures = layers.config.safety.failures
+        self._balancing = StandInBalance(layers.config.balance, failures.failed_duration)
+        self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._chatter = ChatterMonitor(layers.robot.mass * GRAVITY, self._tick.period)
         self._time = 0.0
@@ -235,6 +237,11 @@ class WalkingController:
         return self._follower.refusal
 
     @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that were not finite and bridged since the robot was prepared, by sensor."""
+        return self._layers.safety.bridged_readings
+
+    @property
     def safety_events(self) -> tuple[SafetyEvent, ...]:
         """All safety events so far."""
         return tuple(self._layers.safety.events)
@@ -252,7 +259,7 @@ class WalkingController:
     @property
     def model_failures(self) -> int:
         """Number of times that layer 2 fell back on its instantaneous law."""
-        return self._layers.model_control.failures
+        return self._layers.model_control.failures + self._balancing.failures
 
     @property
     def adaptations(self) -> int:
@@ -334,9 +341,7 @@ class WalkingController:
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
             self._follower.aim(desired.contact_targets, known, reference, time)
-        warning = layers.model_control.warning
-        found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
-        self._obey(layers.safety.note(found, time))
+        self._obey(layers.safety.note(self._balancing.findings, time))
         stands = self._follower.is_recovering(time)
         is_catching = stands or self._follower.is_catching(time)
         if hips is not None:
@@ -375,7 +380,7 @@ class WalkingController:
             lambda duration: plan.contacts(time, duration),
             lambda sample, count: plan.dcm_ahead(time, sample, count),
         )
-        return layers.model_control.update(state, now, time, self._tick.period)
+        return self._balancing.update(layers.model_control, state, now, time, self._tick.period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -428,6 +433,7 @@ class WalkingController:
         layers.estimator.reset()
         self._commanded_zmp = None
         layers.model_control.reset()
+        self._balancing.reset()
         if layers.foot_admittance is not None:
             layers.foot_admittance.reset()
         if layers.sole_levelling is not None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import NDArray, PlanarPose, StateError
+from gradiva.common import LateSource, NDArray, PlanarPose, StateError
 from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
 from gradiva.walking import WalkingController, WalkingState
@@ -34,6 +34,7 @@ class WalkingStatus:
         model_failures: Ticks in which layer 2 fell back.
         safety_events: Their number.
         last_event: Kind of the last of them; empty for none.
+        bridged_readings: Number of readings that were not finite, by sensor.
         refused_messages: Malformed ones at the module's ports.
         step_adaptation: Its mode.
         adaptations: Changes of running steps since the robot was prepared.
@@ -51,6 +52,7 @@ class WalkingStatus:
     model_failures: int = 0
     safety_events: int = 0
     last_event: str = ""
+    bridged_readings: tuple[tuple[str, int], ...] = ()
     refused_messages: int = 0
     step_adaptation: str = ""
     adaptations: int = 0
@@ -76,6 +78,7 @@ class WalkingStatus:
             ["model_failures", self.model_failures],
             ["safety_events", self.safety_events],
             ["last_event", self.last_event],
+            ["bridged_readings", [list(pair) for pair in self.bridged_readings]],
             ["refused_messages", self.refused_messages],
             ["step_adaptation", self.step_adaptation],
             ["adaptations", self.adaptations],
@@ -98,6 +101,7 @@ class Coordinator:
 
     Attributes:
         joint_positions: Where the joints are, [rad], shape (n,); None before the first sample.
+        silent: Sources of the robot's readings that do not send any more.
         free_space: Where goals may be; None as long as no message has come.
         notice: The last action without a command, or the last refusal of a streamed goal; empty for none.
     """
@@ -116,6 +120,7 @@ class Coordinator:
         self._takes_goals = False
         self._pending_goal: _PendingGoal | None = None
         self.joint_positions: NDArray | None = None
+        self.silent: Sequence[LateSource] = ()
         self.free_space: FreeSpace | None = None
         self.notice = ""
 
@@ -190,6 +195,8 @@ class Coordinator:
     def _prepare(self, on_the_fly: bool) -> None:
         if self.joint_positions is None:
             raise StateError("cannot prepare: no sample of the robot has come yet")
+        if self.silent:
+            raise StateError(f"cannot prepare: no new readings of {', '.join(map(str, self.silent))}")
         self._controller.prepare(self.joint_positions if on_the_fly else None)
 
     def _walk(self, goal: Command) -> None:

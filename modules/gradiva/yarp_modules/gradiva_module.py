@@ -16,11 +16,13 @@ from gradiva.middleware import (
     Element,
     NetworkError,
     RateLimitedLog,
+    TerminationSignals,
     as_bottle,
     as_items,
     fill_bottle,
     follow_clock,
     is_there,
+    leave_network,
     open_port,
     yarp,
 )
@@ -73,6 +75,7 @@ class GradivaModule(yarp.RFModule):
         health: How well it keeps time.
         lateness: By how much the present tick began late, [s]; set by `wait_for_tick`.
         failure: Why the module ended by itself; None while it has not.
+        refusal: Why it did not begin; empty while it may.
     """
 
     TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
@@ -96,6 +99,7 @@ class GradivaModule(yarp.RFModule):
         self.health = ModuleHealth(self.TITLE, period)
         self.lateness = 0.0
         self.failure: Exception | None = None
+        self.refusal = ""
         self._schedule = TickSchedule(period)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
@@ -154,7 +158,8 @@ class GradivaModule(yarp.RFModule):
             self.attach_rpc_server(self._rpc)
             open_port(self._rpc, self.port_name("rpc"))  # the last one: a client that finds it finds the module ready
         except Exception as error:
-            _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, NAMED_ERRORS))
+            self.refusal = f"{self.TITLE}: {error}"
+            _LOGGER.error("%s", self.refusal, exc_info=not isinstance(error, NAMED_ERRORS))
             self.close()  # YARP's own RFModule does not, after configure has failed
             return False
         self._begin_real_time()
@@ -291,11 +296,14 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     module = kind(options)
     join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
     try:
-        status = int(module.runModule(yarp.ResourceFinder()))
+        with TerminationSignals(module.stopModule):  # YARP's own handler runs Python in the midst of Python: it crashes
+            status = int(module.runModule(yarp.ResourceFinder()))
     finally:
-        yarp.Network.fini()
+        leave_network()
     if module.failure is not None:
         raise module.failure
+    if module.refusal:  # once more, behind YARP's lines: a runner reports the last words of a module that failed
+        _LOGGER.error("%s", module.refusal)
     return status
 
 

@@ -46,6 +46,7 @@ _ATTEMPT_TIMEOUT = 5.0  # [s] for an attempt to end: one at a robot that hangs m
 _POLL = 0.0002  # [s] between two looks for a new sample, in lockstep
 _SAMPLE_TIMEOUT = 0.5  # [s] of the machine without a new sample: commands are answered, the last steps not walked
 _SAME_LIMIT = 1e-3  # [rad] rounding of limits that boards send in degrees
+_MOST_NAMES = 3  # in a reason
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
 _TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are carried out meanwhile
 
@@ -150,8 +151,8 @@ class WalkingModule(GradivaModule):
         try:
             is_new = self._has_new_sample()
         finally:  # even if the robot raises, commands are carried out
-            if not is_new:
-                self._session.serve()
+            if not is_new and not (self._robot is not None and self._robot.lost_connections()):
+                self._session.serve()  # time may stand still; where the robot is lost nothing can be carried out
         return 0 if is_new else None
 
     def time_left(self) -> float:
@@ -232,6 +233,7 @@ class WalkingModule(GradivaModule):
             coordinator,
             self.config,
             lambda: ControlClock(walking.walking.period, walking.safety.clock),
+            self._why_stalled,
         )
         self.keep_from_collector()
         self._session = session
@@ -244,6 +246,13 @@ class WalkingModule(GradivaModule):
                 return True
             machine_time.sleep(_POLL)
         return False
+
+    def _why_stalled(self) -> str:
+        """Return which sources of the robot are silent, and which of its ports are not connected."""
+        assert self._robot is not None, "there is a session"
+        silent, lost = self._robot.silent_sources(), self._robot.lost_connections()
+        text = f"nothing new from {_listed(silent)}" if silent else "the clock stands still"
+        return f"{text}; not connected: {_listed(lost)}" if lost else text
 
     def _tick_time(self) -> float:
         return self._samples.time if self.options.lockstep and self._session is not None else control_time()
@@ -289,6 +298,10 @@ def solver_status(layer: BalanceLayer) -> list[Element]:
     times = layer.solver_times
     pairs: list[Element] = [] if times is None else [[name, value] for name, value in times.as_table().items()]
     return [["mpc", pairs]] if pairs else []
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
 
 
 class RobotConnector:

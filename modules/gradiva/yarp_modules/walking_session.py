@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time as machine_time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -14,10 +15,11 @@ from gradiva.common import (
     Measurement,
     PlanarPose,
     RobotInterface,
+    StateError,
 )
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import WalkingPlanner
-from gradiva.safety import Finding, SafetyKind
+from gradiva.safety import Finding, SafetyKind, silent_sources
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
@@ -26,6 +28,7 @@ from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue, fail
 
 _LOGGER = logging.getLogger("gradiva.module")
 _WARNING_PERIOD = 2.0  # [s]
+_STALL = 1.0  # [s] of the machine without a tick, after which each answer says so
 
 
 class WalkingSession:
@@ -53,6 +56,7 @@ class WalkingSession:
         coordinator: Coordinator,
         config: CoordinatorConfig,
         new_clock: Callable[[], ControlClock],
+        why_stalled: Callable[[], str] = str,
     ) -> None:
         """Take the parts.
 
@@ -62,7 +66,10 @@ class WalkingSession:
             coordinator: Of this controller.
             config: Of the coordinator.
             new_clock: Returns a clock of the control that has not begun.
+            why_stalled: Returns why nothing ticks, as far as it is known; from the thread of a command.
         """
+        self._why_stalled = why_stalled
+        self._ticked = machine_time.monotonic()
         self._robot = robot
         self._new_clock = new_clock
         self._clock = new_clock()
@@ -85,11 +92,26 @@ class WalkingSession:
         command = parse_command(items)
         if command is None:
             return None
+        stall, status = self.stall(), self.status
+        if stall:
+            status = replace(status, reason=f"{stall}; before: {status.reason}")
         if command.word is Word.STATUS:
-            return ok(*self.status.items())
+            return ok(*status.items())
         if command.word is Word.REASON:
-            return ok(self.status.full_reason)
-        return self._requests.ask(command, is_urgent=command.word is Word.EMERGENCY_STOP)
+            return ok(status.full_reason)
+        try:
+            reply = self._requests.ask(command, is_urgent=command.word is Word.EMERGENCY_STOP)
+        except StateError as error:
+            raise StateError(f"{error}; {self.stall()}" if stall else str(error)) from None
+        return [*reply, self.stall()] if stall else reply
+
+    def stall(self) -> str:
+        """Return for how long nothing has ticked, and why; empty while it ticks. From any thread."""
+        duration = machine_time.monotonic() - self._ticked
+        if duration < _STALL:
+            return ""
+        why = self._why_stalled()
+        return f"the control loop has not turned for {duration:.0f} s" + (f": {why}" if why else "")
 
     @property
     def time(self) -> float:
@@ -102,6 +124,7 @@ class WalkingSession:
         Args:
             source_time: Of the clock that control time follows, and on which samples are stamped, [s].
         """
+        self._ticked = machine_time.monotonic()
         time = self._follow_clock(source_time)
         self._guarded("read the robot", self._take_sample)
         self.serve()
@@ -134,6 +157,7 @@ class WalkingSession:
         time = self._clock.stamp(measurement.time)
         self.measurement = measurement if time == measurement.time else measurement.shifted(time - measurement.time)
         self.coordinator.joint_positions = self.measurement.joint_positions
+        self.coordinator.silent = silent_sources(self.measurement, self.time)
 
     def _follow_clock(self, source_time: float) -> float:
         """Return the control time of a tick, [s]; report a jump, but for that of a simulator that begins to wait."""
@@ -188,6 +212,7 @@ class WalkingSession:
             model_failures=controller.model_failures,
             safety_events=len(events),
             last_event=str(events[-1].kind) if events else "",
+            bridged_readings=tuple(controller.bridged_readings.items()),
             refused_messages=self.refused_messages,
             step_adaptation=str(controller.step_adaptation),
             adaptations=controller.adaptations,

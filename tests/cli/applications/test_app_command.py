@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.cli.applications.running import as_requested, plant_additions
+from gradiva.cli.applications.running import as_requested, log_additions, plant_additions
 from gradiva.cli.commands import carry_out
 from gradiva.common import ConfigError
-from gradiva.middleware import use_settings
+from gradiva.middleware import use_settings, yarp
 from gradiva.yarp_modules.application import RunClaim, RunRecord, load_application, records_folder
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
@@ -154,6 +154,24 @@ def test_wrong_input_is_one_line_and_status_2(application, capsys, arguments, me
     err = capsys.readouterr().err
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_loggers_write_beside_the_run_unless_they_are_to_write_elsewhere(tmp_path):
+    application = load_application("talos-simulation")
+    additions = log_additions(application, tmp_path / "some where")
+    elsewhere = as_requested(application, [], additions)
+    assert elsewhere.titles()["gradiva-logger"].arguments[-2:] == ["--out", str(tmp_path / "some where")]
+    assert log_additions(elsewhere, tmp_path) == []
+
+
+def test_a_second_module_of_a_name_in_a_network_says_in_the_terminal_why_it_ends(application, capsys, name_server):
+    application.write_text("<application><name>n</name><module><name>gradiva-logger</name></module></application>")
+    yarp.Network.init()
+    namesake = yarp.Port()
+    assert namesake.open("/logger/rpc")
+    assert carry_out(["app", "run", str(application)]) == 1
+    assert "port /logger/rpc answers already: is this module running?" in capsys.readouterr().out
+    namesake.close()
 
 
 def test_the_plant_goes_to_the_simulators_of_an_application():

@@ -185,6 +185,16 @@ def test_a_module_that_does_not_end_is_killed_and_reported(run_of):
     assert run.modules[0].exit_status == -signal.SIGKILL
 
 
+def test_a_module_that_crashes_while_it_is_ended_is_a_failure(run_of):
+    crashing = "trap 'kill -SEGV $$' TERM; echo deaf; while :; do sleep 0.05; done"
+    run = run_of(f'<module><name>sh</name><parameters>-c "{crashing}"</parameters></module>')
+    run.start(never())
+    wait_until(lambda: run.modules[0].last_words() == "deaf", "it has begun")
+    run.stop(never())
+    assert run.failure.startswith("sh crashed at its end by signal 11 (see ")
+    assert run.lines[-1] == run.failure
+
+
 def test_connections_are_made_and_reported(run_of, port):
     receiver = yarp.Port()
     receiver.open("/receiver")

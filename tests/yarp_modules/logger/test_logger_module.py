@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from gradiva.middleware import VectorsCollectionServer, Vocab32, as_bottle, as_items, yarp
+from gradiva.middleware import VectorsCollectionServer, VectorsSample, Vocab32, as_bottle, as_items, yarp
 from gradiva.telemetry import RunFolder
-from gradiva.yarp_modules.logger import LoggerModule
+from gradiva.yarp_modules.logger import LoggerModule, logger_module
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok
 from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
@@ -85,6 +85,20 @@ def test_messages_that_came_since_the_last_tick_are_in_the_log(logger, tmp_path)
     values = RunFolder(run).read_log().log["zmp::measured"][:, 0].tolist()
     assert values[-7:] == [2.0] * 7
     assert 2.0 not in values[:-7]
+
+
+def test_a_source_that_is_faster_than_the_logger_keeps_it_neither_from_ending_nor_from_its_log(
+    logger, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(logger_module, "_LAST_SAMPLES", 0.1)
+    publish(logger, 1)
+    sample = VectorsSample({"zmp::measured": [1.0, 2.0]}, None, logger._names_version)
+    monkeypatch.setattr(logger._client, "read", lambda: sample)
+    monkeypatch.setattr(type(logger._client), "pending", 1_000_000)
+    wait_until(lambda: logger._recorder.samples > 1000, "it is flooded")
+    logger.stopModule()
+    wait_until(lambda: logger.joinModule(0.1), "it has ended")
+    assert len(RunFolder(max((tmp_path / "runs").iterdir())).read_log().log) >= 1000
 
 
 def test_wrong_values_are_refused_with_the_reason(logger):

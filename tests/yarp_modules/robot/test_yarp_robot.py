@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ControlMode, JointCommand, RobotInterfaceError
+from gradiva.common import ConfigError, ControlMode, JointCommand, LateSource, RobotInterfaceError
 from gradiva.middleware import ControlMode as BoardMode
-from gradiva.middleware import SensorClass
+from gradiva.middleware import SensorClass, carrier_between, yarp
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.tick_timing import control_time
+from pureyarp.devices.device_ports import ConnectionKeeper
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at
@@ -193,7 +194,7 @@ def test_boards_stay_open_while_one_of_them_is_asked_for_temperatures(connect, m
 def test_boards_that_hang_are_asked_last_whether_the_robot_is_there(robot, monkeypatch):
     asked = []
     monkeypatch.setattr("gradiva.yarp_modules.robot.yarp_robot.is_there", lambda port: asked.append(port))
-    monkeypatch.setattr(robot, "_late", ("encoders of /icubSim/torso",))
+    monkeypatch.setattr(robot, "_late", (LateSource("encoders of /icubSim/torso", 1.0),))
     robot._release(command(np.zeros(23)))
     assert asked[-1] == "/icubSim/torso/rpc:i"
     assert len(asked) == len(robot._joints.board_names)
@@ -260,6 +261,21 @@ def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
     fake.stop("left_leg")
     wait_until(lambda: control_time() - robot.read().time > 0.2, "an old sample")
     assert robot.late == ("encoders of /icubSim/left_leg",)
+    assert str(robot.read().late[0]).startswith("encoders of /icubSim/left_leg (0.")
+    assert robot.lost_connections() == []  # not yet: it may be a stall
+    wait_until(lambda: robot.read() and "/icubSim/left_leg/stateExt:o" in robot.lost_connections(), "it is lost")
+    assert robot.silent_sources() == ["encoders of /icubSim/left_leg"]
+    before = robot.sample_time()
+    wait_until(lambda: robot.sample_time() > before, "lockstep goes on with the other sources")
+
+
+def test_a_connection_that_its_device_does_not_make_again_is_made_again(connect, monkeypatch):
+    monkeypatch.setattr(ConnectionKeeper, "start", lambda _: None)  # as the real bindings' devices
+    robot = connect()
+    state = ("/icubSim/left_leg/stateExt:o", f"{robot._local}/icubSim/left_leg/stateExt:i")
+    assert yarp.Network.disconnect(*state)
+    wait_until(lambda: carrier_between(*state), "it is made again")
+    wait_until(lambda: robot.read().late == (), "the board is heard again")
 
 
 @pytest.mark.parametrize("server", ["left_leg", "left_leg/FT", "xsens_inertial"])

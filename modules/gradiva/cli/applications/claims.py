@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gradiva.cli.yarp.failures import ToolFailure, address_of, say, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
-from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, use_settings, yarp
+from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, leave_network, use_settings, yarp
 from gradiva.yarp_modules.application import (
     MARK,
     ApplicationNetwork,
@@ -81,7 +81,7 @@ def network() -> Iterator[None]:
         try:
             yield
         finally:
-            yarp.Network.fini()
+            leave_network()
             use_settings(before)
 
 

@@ -52,6 +52,7 @@ from gradiva.yarp_modules.module_options import CONTEXT, found_file
 
 SIMULATOR = "gradiva-simulator"
 """Program of the modules that simulate a robot."""
+_LOGGER = "gradiva-logger"  # program of the modules that write run folders
 _OURS = "gradiva-"  # programs of modules that take --set
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status
@@ -99,7 +100,8 @@ def run_application(request: RunRequest) -> int:
     target = JsonTarget(request.json)
     with _application(request) as found:
         shared = setting_additions(found, request.settings, request.files)
-        additions = (*shared, *request.additions, *plant_additions(found, request.plant))
+        logs = log_additions(found, request.out)
+        additions = (*logs, *shared, *request.additions, *plant_additions(found, request.plant))
         application = as_requested(found, request.without, additions)
         if shared:
             check_configuration(application)
@@ -140,6 +142,13 @@ def plant_additions(application: Application, plant: str | None) -> list[str]:
             f"--plant {plant}: the application {application.name} has no {SIMULATOR}, its plant is elsewhere"
         )
     return [f"{title}=--plant {Plant.named(plant)}" for title in simulators]
+
+
+def log_additions(application: Application, out: Path) -> list[str]:
+    """Return ``MODULE=PARAMETERS`` by which loggers write below ``out``, but for those that are to write elsewhere."""
+    loggers = [title for title, module in application.titles().items() if Path(module.program).name == _LOGGER]
+    folder = shlex.quote(str(out.absolute()))
+    return [f"{title}=--out {folder}" for title in loggers if "--out" not in application.titles()[title].arguments]
 
 
 def setting_additions(application: Application, settings: Sequence[str], files: Sequence[str] = ()) -> list[str]:

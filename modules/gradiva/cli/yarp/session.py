@@ -14,7 +14,15 @@ from types import FrameType
 
 from gradiva.cli.yarp.failures import ToolFailure, address_of, failing_with_one_line, origin_of
 from gradiva.common import ConfigError
-from gradiva.middleware import NameClient, PeerUnreachable, current_settings, open_socket, use_settings, yarp
+from gradiva.middleware import (
+    NameClient,
+    PeerUnreachable,
+    current_settings,
+    leave_network,
+    open_socket,
+    use_settings,
+    yarp,
+)
 
 _LOGS = ("gradiva.yarp", "pureyarp")
 ANONYMOUS = "..."  # the name server chooses a name
@@ -36,7 +44,7 @@ def network_session(talkative: bool = False) -> Iterator[None]:
         use_settings(dataclasses.replace(current_settings(), may_serve_names=False))
         require_name_server()
         yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # a simulated clock that does not run must not hold up a tool
-        stack.callback(yarp.Network.fini)
+        stack.callback(leave_network)
         if not yarp.Network.checkNetwork():
             where = f"{address_of(current_settings())} ({origin_of(current_settings())})"
             raise ToolFailure(f"the YARP bindings do not find the name server at {where}: `gradiva yarpserver --write`")

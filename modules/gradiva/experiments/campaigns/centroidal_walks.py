@@ -42,11 +42,12 @@ _WRENCH: dict[str, Any] = {
 }
 _MPC: dict[str, Any] = {"walking.model": "centroidal_mpc"} | _WRENCH
 _ADAPTED: dict[str, Any] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
+_PLANNED: dict[str, Any] = {"step_adaptation.mode": str(SteppingMode.OFF)}
 LAWS: dict[str, dict[str, Any]] = {
-    "centroidal_mpc": _MPC,
+    "centroidal_mpc": _MPC | _PLANNED,
     "centroidal_mpc, adapted steps": _MPC | _ADAPTED,
-    "dcm": {"walking.model": "dcm"},
-    "dcm_mpc": {"walking.model": "dcm_mpc"},
+    "dcm": {"walking.model": "dcm"} | _PLANNED,
+    "dcm_mpc": {"walking.model": "dcm_mpc"} | _PLANNED,
     "dcm, adapted steps": {"walking.model": "dcm"} | _ADAPTED,
     "dcm, wrench, adapted steps": {"walking.model": "dcm"} | _WRENCH | _ADAPTED,
 }

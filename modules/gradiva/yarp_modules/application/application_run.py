@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -125,8 +126,9 @@ class ApplicationRun:
             module.look()
             if module.is_alive:
                 module.state = ModuleState.STOPPING
-                self._report_end(module, end_process(module, self._options.end_timeouts, hurry))
+                ending = end_process(module, self._options.end_timeouts, hurry)
                 module.note_end()
+                self._report_end(module, ending)
                 hurry.wait(module.module.wait_after_stop)
 
     def look_at_health(self) -> None:
@@ -201,9 +203,16 @@ class ApplicationRun:
         return self._options.restarts and self._delays[module.title].is_over()
 
     def _report_end(self, module: RunningModule, ending: Ending) -> None:
-        if ending in (Ending.KILLED, Ending.IMMORTAL) and not self.failure:
-            self.failure = f"{module.title} had to be killed" if ending is Ending.KILLED else f"{module.title} {ending}"
-        self._log(f"{module.title} stopped ({ending})")
+        failure, signals = "", {Ending.TERMINATED: signal.SIGTERM, Ending.KILLED: signal.SIGKILL}
+        status = module.exit_status or 0
+        if ending in (Ending.KILLED, Ending.IMMORTAL):
+            failure = f"{module.title} had to be killed" if ending is Ending.KILLED else f"{module.title} {ending}"
+        elif status < 0 and -status != signals.get(ending):
+            failure = f"{module.title} crashed at its end by signal {-status} (see {module.log_file})"
+        elif status > 0 and ending is Ending.QUIT:
+            failure = _end_text(module)
+        self.failure = self.failure or failure
+        self._log(failure or f"{module.title} stopped ({ending})")
 
 
 def _end_text(module: RunningModule) -> str:

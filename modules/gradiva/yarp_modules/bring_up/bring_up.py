@@ -130,15 +130,16 @@ class MessageRate:
     longest_gap: float
 
 
-class _Arrivals(yarp.BottleCallback):
+class _Arrivals(yarp.PortReader):
     """Records the arrival times of messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.times: list[float] = []
 
-    def onRead(self, datum: yarp.Bottle, *reader: object) -> None:
+    def read(self, reader: yarp.ConnectionReader) -> bool:
         self.times.append(time.monotonic())
+        return yarp.Bottle().read(reader)
 
 
 def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[MessageRate]:
@@ -159,8 +160,8 @@ def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[Me
 
 
 def _listen(stack: ExitStack, remote: str, name: str) -> _Arrivals:
-    arrivals, port = _Arrivals(), yarp.BufferedPortBottle()
-    port.useCallback(arrivals)
+    arrivals, port = _Arrivals(), yarp.Port()
+    port.setReader(arrivals)
     if port.open(name):
         stack.callback(port.close)
         stack.callback(port.interrupt)

@@ -16,7 +16,8 @@ from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, set
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
 from gradiva.yarp_modules.tick_timing import control_time
 
-_PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
+_PERIOD = 0.05  # [s] between two looks for messages, and longest time at them; none is lost meanwhile
+_LAST_SAMPLES = 5.0  # [s] for what has come when the logger ends: a third of what its runner waits for the log
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that
 _FINISH_AFTER = 10.0  # [s] without a message: then the run is over
 _NAMES_TIMEOUT = 2.0  # [s] then elements are numbered instead of named
@@ -78,9 +79,11 @@ class LoggerModule(GradivaModule):
         """Write the samples since the last tick, close the ports, write the log of the present run."""
         self._connections.stop()
         try:
-            self._take_samples()
+            self._take_samples(_LAST_SAMPLES)
         except NAMED_ERRORS as error:
             _LOGGER.error("logger: %s", error)
+        if left := self._client.pending:
+            _LOGGER.warning("logger: the %d messages that came last are not in the log", left)
         self._client.close()
         try:
             self._finish("the logger received quit")
@@ -92,7 +95,7 @@ class LoggerModule(GradivaModule):
         while self._orders:
             self._obey(self._orders.pop(0))
         self._look_at_connection()
-        self._take_samples()
+        self._take_samples(_PERIOD)
         if time.monotonic() - self._flushed > _FLUSH_PERIOD:
             self._flushed = time.monotonic()
             self._recorder.flush()
@@ -124,12 +127,17 @@ class LoggerModule(GradivaModule):
         if not should_record:
             self._finish("stopped by command")
 
-    def _take_samples(self) -> None:
-        """Write all messages that have come."""
-        while (sample := self._client.read()) is not None:
+    def _take_samples(self, duration: float) -> None:
+        """Write the messages that have come, as many as ``duration`` [s] allows; a source may be faster than that."""
+        deadline = time.monotonic() + duration
+        for _ in range(self._client.pending):
+            if (sample := self._client.read()) is None:
+                return
             self._arrival = time.monotonic()
             if self._is_recording:
                 self._record(sample)
+            if self._arrival > deadline:
+                break
 
     def _record(self, sample: VectorsSample) -> None:
         if sample.time is None:

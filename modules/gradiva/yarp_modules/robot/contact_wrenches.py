@@ -37,6 +37,10 @@ class ContactWrenches(Protocol):
         """Which ports of the robot have to be there."""
         ...
 
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return source, destination and carrier of the connections that its devices make once, below ``local``."""
+        ...
+
     def open(self, local: str, carrier: str, max_age: float) -> None:
         """Reach the sources, ports below ``local``.
 
@@ -90,6 +94,10 @@ class SensedWrenches:
         """Those of the servers."""
         return [port for server in self._servers.values() for port in server.ports]
 
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return those of the servers."""
+        return [each for server in self._servers.values() for each in server.connections(local, carrier)]
+
     def open(self, local: str, carrier: str, max_age: float) -> None:
         """Reach the servers."""
         for server in self._servers.values():
@@ -133,6 +141,10 @@ class EstimatedWrenches:
     def ports(self) -> Sequence[str]:
         """The port of each row."""
         return self._remotes
+
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return none: those of the ports are looked after all the time."""
+        return []
 
     def open(self, local: str, carrier: str, max_age: float) -> None:
         """Open a port for each row, such as ``<local>/left_foot/cartesianEndEffectorWrench:i``, and connect it."""

@@ -67,6 +67,18 @@ class RemoteJoints:
         """The ports of the boards."""
         return [f"{name}{end}" for name in self.board_names for end in ("/rpc:i", "/command:i", "/stateExt:o")]
 
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return source, destination and carrier of the connections that the device makes, once, below ``local``."""
+        return [
+            connection
+            for name in self.board_names
+            for connection in (
+                (f"{name}/stateExt:o", f"{local}{name}/stateExt:i", carrier),
+                (f"{local}{name}/command:o", f"{name}/command:i", carrier),
+                (f"{local}{name}/rpc:o", f"{name}/rpc:i", "tcp"),
+            )
+        ]
+
     def open(self, local: str, carrier: str) -> None:
         """Reach all boards.
 

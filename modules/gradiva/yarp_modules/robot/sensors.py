@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time as machine_time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -36,6 +37,7 @@ class SourceClock:
 
     Attributes:
         time: Of the last sample, [s]; −∞ before the first.
+        arrival: Of the last sample, on the machine's monotonic clock, [s].
     """
 
     def __init__(self, max_age: float, is_shared: bool) -> None:
@@ -46,6 +48,7 @@ class SourceClock:
             is_shared: Whether stamps and times are of one clock.
         """
         self.time = -math.inf
+        self.arrival = machine_time.monotonic()
         self._max_age = max_age
         self._is_shared = is_shared
         self._stamp = -math.inf
@@ -65,7 +68,7 @@ class SourceClock:
             self._offset = math.inf
             self.time = min(self.time, now)
         self._offset = min(self._offset + _DRIFT * (now - self._seen_at), now - stamp)
-        self._stamp, self._seen_at = stamp, now
+        self._stamp, self._seen_at, self.arrival = stamp, now, machine_time.monotonic()
         self.time = stamp if self._is_shared else max(self.time, stamp + self._offset)
 
     def is_late(self, now: float) -> bool:
@@ -111,6 +114,11 @@ class SensorClient:
     def ports(self) -> list[str]:
         """The ports of the server."""
         return [f"{self.remote}/measures:o", f"{self.remote}/rpc:o"]
+
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return source, destination and carrier of its connections, as the device makes them below ``local``."""
+        ours, (measures, rpc) = local + self.remote, self.ports
+        return [(measures, f"{ours}/measures:i", carrier), (f"{ours}/rpc:i", rpc, "tcp")]
 
     def force_torque(self, name: str) -> Sensor:
         """Return a force-torque sensor, [N, N·m].
@@ -208,6 +216,10 @@ class RemoteImu:
     def close(self) -> None:
         """Leave the server."""
         self._client.close()
+
+    def connections(self, local: str, carrier: str) -> list[tuple[str, str, str]]:
+        """Return source, destination and carrier of the server's connections."""
+        return self._client.connections(local, carrier)
 
     def read(self, clock: SourceClock, now: float) -> ImuMeasurement:
         """Return the last sample and update its clock; NaN where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time as machine_time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from gradiva.common import (
     ConfigError,
     ControlMode,
     JointCommand,
+    LateSource,
     Measurement,
     NDArray,
     RobotInterfaceError,
 )
-from gradiva.middleware import RateLimitedLog, is_there, yarp
+from gradiva.middleware import PersistentConnections, RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.module_options import robot_ports
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
@@ -49,6 +51,8 @@ _CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
 _POLL = 0.005  # [s] between two looks for the first samples
+_SILENCE = 1.0  # [s] of the machine without a new sample of a source, then its connections are looked at
+_STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ class YarpRobot:
     A source that is late or not finite is named in ``late`` and in the log. A wrench or an inertial unit then reads
     NaN (a stale wrench is refused here); encoders keep their last sample, whose time shows its age: the safety
     supervisor decides about either. An error is raised only where there is nothing to read at all. Boards and servers
-    that restart are reached again; their joints have then left their mode, which `write` reports until `rearm`.
+    that restart are reached again, with the real bindings by our own connections, which theirs do not make twice; their
+    joints have then left their mode, which `write` reports until `rearm`.
 
     All conversions (degrees, frames, signs, clocks) happen here and in the parts.
     """
@@ -138,10 +143,22 @@ class YarpRobot:
         flexible = FlexibleJointsPort(ports.full_name(environment, ports.flexible_joints))
         self._flexible = flexible if environment is Environment.SIMULATION else None
         self._make_joints(description.joints, ports, environment, lockstep)
+        self._connections = PersistentConnections(
+            [
+                *self._joints.connections(local, config.carrier),
+                *self._wrenches.connections(local, config.carrier),
+                *self._imu.connections(local, config.carrier),
+            ],
+            healthy_period=_SILENCE,
+            is_needed=lambda: bool(self.silent_sources()),
+            are_made=True,
+        )
+        self._given_up = [math.nan] * len(self._clocks)  # times of sources that lockstep does not wait for
+        self._apart_since = math.inf  # [s] of the machine: the sources have not sent the same sample
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
         self._lateness = RateLimitedLog(_LOGGER)
-        self._late: tuple[str, ...] = ()
+        self._late: tuple[LateSource, ...] = ()
 
     def _make_joints(self, joints: Sequence[str], ports: RobotPorts, environment: Environment, lockstep: bool) -> None:
         boards = [ports.full_name(environment, ports.board_of(joint)) for joint in joints]
@@ -222,6 +239,7 @@ class YarpRobot:
             imu=imu,
             motor_temperatures=self._temperatures.latest,
             contact_wrenches_time=min(clock.time for clock in self._clocks[self._boards : -1]),
+            late=self._late,
         )
 
     def write(self, command: JointCommand) -> None:
@@ -244,7 +262,7 @@ class YarpRobot:
     @property
     def late(self) -> tuple[str, ...]:
         """Sources that were late in the last `read`."""
-        return self._late
+        return tuple(source.name for source in self._late)
 
     @property
     def is_engaged(self) -> bool:
@@ -261,12 +279,37 @@ class YarpRobot:
         self._modes.engage(ControlMode.POSITION, control_time())
 
     def sample_time(self) -> float:
-        """Return the time of the newest sample of all sources, [s]; −∞ before the first. Cheap, for lockstep."""
+        """Return the time of the newest sample of all sources, [s]; −∞ before the first. Cheap, for lockstep.
+
+        A source that does not send what others have sent is not waited for any more until it sends again: the simulator
+        goes on without our commands, and the safety supervisor has to see that the source is late.
+        """
         now = control_time()
         self._last = self._joints.read(now) or self._last
         self._wrenches.read(self._clocks[self._boards : -1], now)
         self._imu.read(self._clocks[-1], now)
-        return min(clock.time for clock in self._clocks)
+        times = [clock.time for clock in self._clocks]
+        awaited = [time for time, given_up in zip(times, self._given_up, strict=True) if time != given_up]
+        if not awaited or max(awaited) - min(awaited) < _STAMP_ROUNDING:
+            self._apart_since = math.inf
+            return min(awaited or times)
+        self._apart_since = min(self._apart_since, machine_time.monotonic())
+        if machine_time.monotonic() - self._apart_since > _SILENCE:
+            newest = max(awaited) - _STAMP_ROUNDING
+            self._given_up = [time if time < newest else math.nan for time in times]
+        return min(awaited)
+
+    def silent_sources(self) -> list[str]:
+        """Return the sources that have sent nothing new for a second of the machine, also where time stands still."""
+        limit = machine_time.monotonic() - _SILENCE
+        return [name for name, clock in zip(self._sources, self._clocks, strict=True) if clock.arrival < limit]
+
+    def lost_connections(self) -> list[str]:
+        """Return the ports that a silent source should send from or listen at, and is not connected by."""
+        if not self.silent_sources():
+            return []
+        lost = [each for each in self._connections.status() if not each.is_connected]
+        return [each.destination if each.source.startswith(self._local) else each.source for each in lost]
 
     def floating_base(self) -> FloatingBase | None:
         """Return the true motion of the base; None where it is not published or not read."""
@@ -308,7 +351,7 @@ class YarpRobot:
     # ----------------------------------------------------------------------------------------------------------
 
     def _release(self, last: JointCommand) -> None:
-        answering_first = sorted(self._joints.board_names, key=lambda name: f"encoders of {name}" in self._late)
+        answering_first = sorted(self._joints.board_names, key=lambda name: f"encoders of {name}" in self.late)
         if not any(is_there(f"{name}/rpc:i") for name in answering_first):  # one that hangs costs a timeout
             _LOGGER.warning("the robot is gone: it cannot be commanded to hold its position")
             return
@@ -326,11 +369,13 @@ class YarpRobot:
         for port in self._truths():
             port.open(local, config.carrier)
         self._temperatures.open(self._joints.driver)
+        self._connections.start()
 
     def _truths(self) -> list[FloatingBasePort | FlexibleJointsPort]:
         return [port for port in (self._base, self._flexible) if port is not None]
 
     def _close_parts(self) -> None:
+        self._connections.stop()
         is_asking = not self._temperatures.close()
         for port in self._truths():
             port.close()
@@ -372,11 +417,11 @@ class YarpRobot:
         return [source for source, clock in zip(self._sources, self._clocks, strict=True) if not clock.has_spoken]
 
     def _note_late(self, now: float) -> None:
-        late = tuple(name for name, clock in zip(self._sources, self._clocks, strict=True) if clock.is_late(now))
+        clocks = zip(self._sources, self._clocks, strict=True)
+        late = tuple(LateSource(name, now - clock.time) for name, clock in clocks if clock.is_late(now))
         if late:
-            ages = {name: now - clock.time for name, clock in zip(self._sources, self._clocks, strict=True)}
-            late_sources = ", ".join(f"{name} ({ages[name]:.2f} s)" for name in late)
-            self._lateness.warning("the newest sample is older than %g s: %s", self._config.max_age, late_sources)
+            names = ", ".join(map(str, late))
+            self._lateness.warning("the newest sample is older than %g s: %s", self._config.max_age, names)
         elif self._late:
-            _LOGGER.info("all sources send again: %s were late", ", ".join(self._late))
+            _LOGGER.info("all sources send again: %s were late", ", ".join(self.late))
         self._late = late

@@ -82,8 +82,9 @@ class Simulator(GradivaModule):
         posture = _placed(_start_posture(setup), options.extras.get("pose", "0 0 0"))
         self._world = SimulatedWorld(setup.robot, setup.simulation, posture, int(options.number("seed", 0.0)))
         self._lock = threading.RLock()  # of the world: ticks and answers
-        self._ports = SimulatorPorts(self._world, self._push, shows_ages=not options.lockstep)
-        self._gate = LockstepGate(self._world.parts.values(), options.number("timeout", _TIMEOUT))
+        timeout = options.number("timeout", _TIMEOUT)
+        self._ports = SimulatorPorts(self._world, self._push, lockstep_timeout=timeout if options.lockstep else None)
+        self._gate = LockstepGate(self._world.parts.values(), timeout)
         self._pace = Pace(speed)
         self._pause = Pause("paused" in options.extras)
         self._real_time_factor = RealTimeFactor()

@@ -11,6 +11,7 @@ from gradiva.middleware import (
     NAMED_ERRORS,
     AnalogSensorsServer,
     AnyPort,
+    BoundPorts,
     ClockMessage,
     ControlBoardServer,
     Element,
@@ -64,7 +65,7 @@ class SimulatorPorts:
         world: SimulatedWorld,
         push: PushLink,
         environment: Environment = Environment.SIMULATION,
-        shows_ages: bool = True,
+        lockstep_timeout: float | None = None,
     ) -> None:
         """Prepare the ports of a robot.
 
@@ -72,20 +73,26 @@ class SimulatorPorts:
             world: The robot.
             push: Called from a port's thread.
             environment: Whose names the ports have.
-            shows_ages: Whether stamps are of the instant at which a sensor was sampled, as on robots; else
-                of the one at which they are sent, which controllers in lockstep wait for.
+            lockstep_timeout: For the last message of a port to be sent before the next one, [s]: controllers in
+                lockstep wait for each, with the instant at which it is sent as its stamp. None: none waits, and stamps
+                are of the instant at which a sensor was sampled, as on robots.
         """
         ports = world.ports
-        self._world, self._shows_ages = world, shows_ages
+        self._world, self._shows_ages = world, lockstep_timeout is None
+        self._bound = BoundPorts(lockstep_timeout or 0.0)
         inertial = {SensorClass.GYROSCOPE, SensorClass.ORIENTATION}
         self._inertial = frozenset(name for name, sensors in world.metadata.items() if inertial & sensors.keys())
         self._boards = {
-            name: ControlBoardServer(ports.full_name(environment, name), part, None, clock=lambda: world.time)
+            name: ControlBoardServer(
+                ports.full_name(environment, name), part, None, clock=lambda: world.time, ports=self._bound
+            )
             for name, part in world.parts.items()
         }
         self._readings: Mapping[str, Measurements] = {}
         self._servers = {
-            name: AnalogSensorsServer(ports.full_name(environment, name), sensors, self._reading_of(name), None)
+            name: AnalogSensorsServer(
+                ports.full_name(environment, name), sensors, self._reading_of(name), None, ports=self._bound
+            )
             for name, sensors in world.metadata.items()
         }
         names = [ports.contact_wrenches[contact] for contact in world.contacts]
@@ -195,6 +202,7 @@ class SimulatorPorts:
                 for place, value in enumerate(sample.measurement.contact_wrenches[row].tolist()):
                     vector.set(place, value)
                 port.setEnvelope(stamp)
+                self._bound.await_sent(port)
                 port.write()
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
 import pureyarp as api
+from pureyarp.application import rf_module
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.byte_stream import open_socket
 from pureyarp.network.peers import NameClient
@@ -21,6 +23,9 @@ _SMALLEST_VOCAB = 2**16  # of control loops: small integers end the board's proc
 
 _opened: dict[int, str] = {}  # ports of this process by the identity of their core
 _limited: set[int] = set()  # cores whose questions have a time limit
+_SLOW_WRITE, _SENDING_TIME = 200, 0.03  # each so many messages of a port take so long, [s]
+_written: dict[int, int] = {}  # messages, by the identity of a port's core
+_sending_until: dict[int, float] = {}
 _life = {"begun": 0}
 
 
@@ -33,6 +38,8 @@ def _begin(*arguments: Any) -> None:
 
 
 def _end() -> None:
+    if api.isNetworkClock():
+        end_process("Network.fini() while a network clock is in use crashes")
     _life["begun"] -= 1
     api.Network.fini()
 
@@ -106,6 +113,18 @@ def _conflicts(name: str) -> bool:
     return True
 
 
+class _NoSignals(AbstractContextManager[None]):
+    """Takes no signals: the real module's handler is no Python, and runs some wherever the interpreter is."""
+
+    def __init__(self, stop: Callable[[], object]) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+rf_module.TerminationSignals = _NoSignals  # type: ignore[assignment,misc]
+
 # The real bindings register a port once; pureyarp would keep it registered.
 PortRegistration._keeper = SimpleNamespace(  # type: ignore[assignment]
     keep=lambda *_: None, forget=lambda *_: True, kept_contact=lambda *_: None
@@ -124,6 +143,23 @@ def _read_buffered(port: Any, should_wait: bool = True) -> Any:
     if should_wait:
         end_process(f"read(True) of {port.getName()} holds the interpreter")
     return type(port).read(port, False)
+
+
+def _write_buffered(port: Any, is_strict: bool = False) -> None:
+    """Send the message, unless the last one is still being sent: that takes long once in a while."""
+    if is_strict:
+        time.sleep(max(0.0, _sending_until.get(id(port._core), 0.0) - time.monotonic()))
+    elif _is_writing(port):
+        port.unprepare()
+        return
+    type(port).write(port, is_strict)
+    count = _written[id(port._core)] = _written.get(id(port._core), 0) + 1
+    if count % _SLOW_WRITE == 0:
+        _sending_until[id(port._core)] = time.monotonic() + _SENDING_TIME
+
+
+def _is_writing(port: Any) -> bool:
+    return bool(time.monotonic() < _sending_until.get(id(port._core), 0.0) or type(port).isWriting(port))
 
 
 def _set_timeout(port: Any, timeout: float) -> bool:
@@ -255,6 +291,7 @@ def _open_device(driver: Any, config: Any) -> bool:
     return bool(type(driver).open(driver, config))
 
 
+_BUFFERED = ("BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Network", "init"): _begin,
     ("Network", "fini"): _end,
@@ -269,6 +306,8 @@ MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("TypedReaderBottle", "read"): _read_buffered,
     ("TypedReaderVector", "read"): _read_buffered,
     ("TypedReaderProperty", "read"): _read_buffered,
+    **{(kind, "write"): _write_buffered for kind in _BUFFERED},
+    **{(kind, "isWriting"): _is_writing for kind in _BUFFERED},
     ("Port", "setTimeout"): _set_timeout,
     ("Port", "write"): _ask,
     ("RpcClient", "write"): _ask,
