@@ -91,12 +91,13 @@ def test_a_film_has_a_picture_for_each_solution(tmp_path):
 
 
 def test_the_benchmark_compares_the_mpc_with_ipopt_on_the_same_problems():
-    ours, reference = centroidal_rows(12, 1.5)
+    ours, reference = centroidal_rows(12, 1.0)
     assert (ours["name"], reference["name"]) == (
         "reduced_model.centroidal_mpc/two_legs_12",
         "reduced_model.centroidal_mpc/two_legs_12.ipopt",
     )
-    assert ours["samples"] == reference["samples"] == 29
+    assert ours["samples"] == reference["samples"] == 19
     assert max(ours["max_violation"], reference["max_violation"]) <= 1e-4
-    assert ours["cost_gap"]["median"] < 5e-3
-    assert ours["cost_gap"]["max"] < 3e-2
+    assert ours["cost_gap"]["median"] < 1e-3
+    assert ours["cost_gap"]["max"] < 1e-2
+    assert set(ours["ipopt_ratio"]) == {"median", "p99"}

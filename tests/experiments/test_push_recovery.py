@@ -66,6 +66,16 @@ def test_a_trial_in_a_fork_changes_nothing_here():
     assert state == [0.1]
 
 
+@pytest.mark.parametrize(("sweeps", "holes"), [(True, [3]), (False, [])])
+def test_a_sweep_finds_the_smaller_push_that_fells_the_robot_and_changes_no_limit(sweeps, holes):
+    search = push_recovery.ImpulseSearch(0.0, 0.1, 1.5, sweeps)
+    while search.next_trial() is not None:
+        survives = search.next_level < 11 and search.next_level != 3
+        search.take({"survived": survives, "reason": "" if survives else "it fell"})
+    assert (search.survived, search.lost, search.holes) == (10, 11, holes)
+    assert sorted(search.outcomes) == (list(range(1, 12)) if sweeps else [5, 8, 9, 10, 11])
+
+
 def test_an_error_in_a_fork_is_raised_with_its_traceback():
     def run(trial):
         raise ValueError("no such push")
@@ -75,7 +85,7 @@ def test_an_error_in_a_fork_is_raised_with_its_traceback():
 
 
 def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):
-    run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",))
+    run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",), quick=True)  # sweeps no levels
     find_experiment("push_recovery").run(run)
     row, line = run.rows[0], json.loads((run.folder.path / "searches.jsonl").read_text())
     survived = round(row["value"] / level_impulse("icub_v2_7"))

@@ -133,7 +133,7 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "step_adaptation/icub_v2_7",
         *(
             f"reduced_model.centroidal_mpc/{gait}{solver}"
-            for gait in ("two_legs_12", "two_legs_20", "turning_12", "turning_20")
+            for gait in ("two_legs_12", "quick_12", "slow_12_spin", "turning_12_decade_1")
             for solver in ("", ".ipopt")
         ),
         "tick/icub_v2_7",

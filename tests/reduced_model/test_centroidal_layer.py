@@ -348,12 +348,15 @@ def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_hee
 def test_decisions_that_take_longer_than_until_the_next_one_are_late():
     times = SolverTimes(0.02)
     for duration, age in ((0.001, 0.0), (0.02, np.float64(0.03)), (0.03, 0.0)):
-        times.note(duration, age, is_fallback=duration > 0.02)
+        times.note(duration, age, duration > 0.02, (-1e3 * duration * age, 0.5), is_inaccurate=duration == 0.001)
     assert type(times.late) is int, "a Bottle carries no integer of NumPy"
     assert times.as_table() == {
         "decisions": 3,
         "fallbacks": 1,
         "late_decisions": 2,
+        "inaccurate": 1,
+        "estimate_max": pytest.approx(0.6),
+        "residual_max": 0.5,
         "solve_median_ms": 20.0,
         "solve_p99_ms": pytest.approx(29.8),
         "solve_max_ms": 30.0,

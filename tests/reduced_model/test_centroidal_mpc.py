@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import casadi as cs
 import numpy as np
 import pytest
 
@@ -113,23 +112,29 @@ def test_forces_beside_the_com_turn_the_body_by_their_lever(mpc):
     np.testing.assert_allclose(found.spin[1], integral, atol=1e-8)
 
 
-def test_the_jacobian_is_that_of_finite_differences(mpc):
-    plan = walk()
-    update(mpc, plan, state_of(plan, velocity=np.array([0.1, 0.05, 0.0])))
-    problem, random = mpc.problem, np.random.default_rng(1)
-    values = problem.function.outputs
-    jacobian = problem.jacobian_pattern.copy()
-    jacobian.data = values["jacobian"].copy()
-    w, rows = values["w"].copy(), values["rows"].copy()
-    nonlinear = problem.nonlinear_program
-    function = cs.Function("rows", [nonlinear["x"], nonlinear["p"]], [nonlinear["g"], nonlinear["f"]])
-    np.testing.assert_allclose(rows, np.array(function(w, problem.parameters)[0]).ravel(), atol=1e-9)
-    for _ in range(3):
-        way = random.standard_normal(problem.size)
-        ahead, back = (np.array(function(w + sign * 1e-5 * way, problem.parameters)[0]).ravel() for sign in (1.0, -1.0))
-        np.testing.assert_allclose((ahead - back) / 2e-5, jacobian @ way, atol=1e-6)
-        far, near = (float(function(s * way, problem.parameters)[1]) for s in (1.0, 0.0))
-        assert far - near == pytest.approx(values["gradient"] @ way + 0.5 * way @ (problem.hessian @ way), rel=1e-9)
+def test_levers_and_moves_are_the_derivative_of_angular_momentum_and_com(mpc):
+    plan, random = walk(so3.rotation_z(0.4)), np.random.default_rng(1)
+    update(mpc, plan, state_of(plan, velocity=np.array([0.1, 0.05, 0.0])), 0.05)
+    problem, inner = mpc.problem, np.zeros((3, 120))
+    found = problem.trajectory(problem.function.outputs["w"].copy())
+    vectors = problem.vectors(found)
+    levers = problem.function.outputs["levers"].reshape(3, 12, -1).copy()
+    moves = problem.function.outputs["moves"].copy()
+    inner[:, :96] = 1e-5 * random.standard_normal((3, 96))  # forces within their pyramids
+    inner[:2, 96:] = (
+        1e-5 * random.standard_normal((2, 24)) * (np.abs(np.diff(found.contacts, axis=0)) > 0.0).any(axis=2).ravel()
+    )
+    held = np.cumsum(inner[:, 96:].reshape(3, 12, 2), axis=1)  # a contact that stands stays where it has landed
+    inner[:, 96:] = held.reshape(3, -1)
+
+    def at(change):
+        other = problem.trajectory(problem.evaluate(problem.with_vectors(vectors + change))["w"].copy())
+        return other.com[1:].T, other.spin[1:].T
+
+    (com_ahead, spin_ahead), (com_back, spin_back) = at(inner), at(-inner)
+    np.testing.assert_allclose((com_ahead - com_back) / 2.0, inner[:, :96] @ moves.T, atol=1e-13)
+    turned = np.cross(levers, inner[:, None, :], axis=0).sum(axis=2)
+    np.testing.assert_allclose((spin_ahead - spin_back) / 2.0, turned, atol=1e-12)
 
 
 # -- solutions ---------------------------------------------------------------------------------------------------------
@@ -148,10 +153,54 @@ def test_the_real_time_iteration_ends_where_ipopt_ends(mpc, exact, time, given, 
     exact.resume(mpc.memory)
     state = state_of(plan, time=time, **given)
     ours, best = (update(each, plan, state, time, wrench) for each in (mpc, exact))
-    assert -1e-6 <= ours.cost / best.cost - 1.0 < 5e-3
-    assert max(ours.violation, best.violation) <= 1e-4
+    assert -1e-6 <= ours.cost / best.cost - 1.0 < 1e-3
+    assert ours.accuracy.worst < 1e-3
+    assert not ours.warning
+    assert max(ours.violation, best.violation) <= 1e-12
     np.testing.assert_allclose(ours.com_positions, best.com_positions, atol=5e-3)
     np.testing.assert_allclose(ours.contact_positions[-1], best.contact_positions[-1], atol=5e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_are_those_of_ipopt_with_weights_within_a_decade(seed):
+    """A lost quarter of a second with the weights of another: many corners are at the edges of their pyramids."""
+    random, plan = np.random.default_rng(seed), walk()
+    values = (getattr(CONFIG.weights, name) for name in CONFIG.weights.__dataclass_fields__)
+    weights = type(CONFIG.weights)(*(_scaled(value, 10.0 ** random.uniform(-1.0, 1.0)) for value in values))
+    ours, best = (CentroidalMpc(replace(each, weights=weights), BODY) for each in (CONFIG, EXACT))
+    update(ours, plan, state_of(plan), 0.0)
+    for time in (0.45, 0.5):
+        state = state_of(plan, velocity=random.uniform(-0.4, 0.4, 3) * [1.0, 1.0, 0.2], time=time)
+        best.resume(ours.memory)
+        found, optimum = (update(each, plan, state, time) for each in (ours, best))
+        assert found.cost / optimum.cost - 1.0 < 1e-3
+        assert found.accuracy.worst < 1e-2
+
+
+def _scaled(value, factor):
+    return tuple(factor * each for each in value) if isinstance(value, tuple) else factor * value
+
+
+def test_a_quadratic_program_is_solved_to_its_optimum_with_corners_that_carry_nothing(mpc):
+    """KKT conditions by hand: no force pulls, what a row holds pushes, and the gradient is that of the active rows."""
+    plan = walk()
+    state = state_of(plan, velocity=np.array([0.0, 1.6, 0.0]), time=0.5)
+    update(mpc, plan, state, 0.5)
+    solver, problem = mpc._solver, mpc.problem
+    point, program = solver._evaluate(problem.function.outputs["w"].copy()), solver._program
+    found = program.solve(point.levers, point.vectors, point.errors)
+    slack = program._slack(found.vectors)
+    assert slack.min() >= -1e-7
+    assert found.multipliers.min() >= -1e-6 * found.multipliers.max()
+    assert np.count_nonzero(found.multipliers) > 20
+    assert np.abs(slack * found.multipliers).max() <= 1e-6 * found.multipliers.max()
+    momenta = point.errors + program._effect(found.vectors - point.vectors)
+    np.testing.assert_allclose(momenta / program._softness.reshape(momenta.shape), found.momenta, rtol=1e-6, atol=1e-6)
+    pull = program._pull(found.momenta, program._moves, program._levers)
+    forces = np.zeros_like(pull)
+    np.add.at(forces.T, program._places, (program._normals * found.multipliers).T)
+    own = (found.vectors - program._unforced)[:, :96] @ program._hessian
+    np.testing.assert_allclose(own, (forces - pull)[:, :96], atol=1e-6 * np.abs(forces).max())
 
 
 def test_standing_still_needs_the_weight_and_nothing_else(exact):
@@ -259,8 +308,8 @@ def test_a_measured_push_moves_the_next_landing_its_way(mpc, axis, sign):
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_solver_that_stops_early_is_replaced_by_the_shifted_solution_until_it_is_not_tolerated():
-    mpc = CentroidalMpc(replace(CONFIG, max_iterations=1, tolerance=1e-12, tolerated_failures=2), BODY)
+def test_a_solver_without_a_solution_is_replaced_by_the_shifted_one_which_says_so_until_it_is_not_tolerated():
+    mpc = CentroidalMpc(replace(EXACT, deadline=1e-9, tolerated_failures=2), BODY)
     plan = walk()
     with pytest.raises(NoSolutionFound, match="centroidal MPC"):
         update(mpc, plan, state_of(plan))
@@ -272,6 +321,8 @@ def test_a_solver_that_stops_early_is_replaced_by_the_shifted_solution_until_it_
     )
     fallback = update(mpc, plan, state, 0.1)
     assert fallback.is_fallback
+    assert "the last solution takes its place" in fallback.warning
+    assert np.isnan(fallback.accuracy).all()
     np.testing.assert_allclose(fallback.corner_forces[:-1], first.corner_forces[1:], atol=1e-9)
     np.testing.assert_allclose(fallback.com_positions[:-1], first.com_positions[1:], atol=1e-9)
     assert update(mpc, plan, state, 0.1).is_fallback

@@ -12,6 +12,7 @@ GAINS = {
     "tilt_gain": 0.005,
     "leak_time_constant": 5.0,
     "expected_time_constant": 0.0,
+    "surplus_time_constant": 0.0,
     "highest": 0.01,
     "steepest": 0.05,
 }
@@ -75,6 +76,16 @@ def test_what_has_been_yielded_is_taken_back_slowly():
         law.adapted(expecting(), measuring(), PERIOD)
     assert law.height == pytest.approx(height / np.e, rel=0.01)
     assert law.tilts[1, 0] == pytest.approx(tilt / np.e, rel=0.01)
+
+
+def test_loads_that_change_from_tick_to_tick_are_not_answered():
+    law, heights = admittance(leak_time_constant=1e6, surplus_time_constant=0.06), []
+    for tick in range(100):
+        force = LOAD + (50.0 if tick % 2 else -50.0)
+        law.adapted(expecting(), measuring(load(force), load(2.0 * LOAD - force)), PERIOD)
+        heights.append(law.height)
+    unfiltered = 2.0 * PERIOD * 2e-5 * 50.0
+    assert np.ptp(np.diff(heights[-10:])) < 0.1 * unfiltered
 
 
 def test_a_moment_is_taken_in_the_axes_of_the_sole():

@@ -18,7 +18,7 @@ from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import Finding
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
-from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names, stability_margins
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
@@ -121,9 +121,11 @@ def check_robot(name: str) -> Finding:
     try:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
+        margins = stability_margins(setup).finding()
     except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
-    return Finding("ok", f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg")
+    text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg; {margins.text}"
+    return Finding(margins.verdict, text, margins.remedy)
 
 
 def check_rendering() -> Finding:

@@ -39,7 +39,7 @@ from gradiva.experiments import (
 )
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Setup
+from gradiva.setup import Setup, check_margins
 from gradiva.simulation import GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film
 from gradiva.telemetry import (
@@ -139,11 +139,13 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     with request.setup.naming_places():
         check_footing(request.setup)
         check_slope(request.setup)
+        little_margin = check_margins(request.setup)
         plan = plan_from_start(request.setup, request.command)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
     for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:
         console.print(line, markup=False, soft_wrap=True)
+    _warn(console, [little_margin] if little_margin else [])
     _warn(console, idle_settings(options.settings, request.setup))
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:

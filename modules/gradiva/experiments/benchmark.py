@@ -29,7 +29,6 @@ from gradiva.common import (
     so3,
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
-from gradiva.experiments.campaigns.centroidal_gaits import compared_solvers
 from gradiva.experiments.commanded_end import plan_from_start
 from gradiva.experiments.private_network import (
     measure_periodic_stream,
@@ -39,6 +38,7 @@ from gradiva.experiments.private_network import (
     private_network,
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.experiments.solver_comparison import compared_solvers
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
@@ -62,7 +62,11 @@ _STANDING = (1.0, 2.0)  # [s] before and after it
 _CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
 _FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
-_CENTROIDAL = ((12, "two_legs"), (20, "two_legs"), (12, "turning"), (20, "turning"))  # samples of the MPC, and the gait
+_CENTROIDAL = (  # samples of the MPC, gait and weights; its constants were chosen by the first gait alone
+    *((12, "two_legs", "shipped"), (12, "quick", "shipped"), (12, "slow", "spin"), (12, "turning", "decade_1")),
+    *((16, "backward", "shipped"), (12, "turning", "shipped"), (12, "slow", "shipped"), (12, "quick", "decade_2")),
+    *((20, "two_legs", "shipped"), (20, "turning", "shipped")),
+)
 Row = dict[str, Any]
 Announce = Callable[[str], None]
 
@@ -81,6 +85,7 @@ class BenchmarkSize:
         messages: Number of messages of a strict stream.
         stream: Duration of a periodic stream of messages, [s].
         gait: Duration of the gaits of the centroidal MPC, [s].
+        gaits: Number of these gaits; fewer than all are not compiled for.
         passes: Over the same ticks by torque, of which the least durations count.
     """
 
@@ -93,11 +98,12 @@ class BenchmarkSize:
     messages: int
     stream: float
     gait: float
+    gaits: int
     passes: int
 
 
-FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0, 5)
-QUICK = BenchmarkSize(3.0, 0.5, 1, 4, 400, 500, 1000, 0.5, 0.4, 2)
+FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0, len(_CENTROIDAL), 5)
+QUICK = BenchmarkSize(3.0, 0.5, 1, 4, 400, 500, 1000, 0.5, 0.4, 4, 2)
 
 
 def run_benchmark(
@@ -137,7 +143,9 @@ def run_benchmark(
     announce("contacts")
     rows += contact_rows(setups[0].robot.sole)
     announce("centroidal MPC")
-    rows += [row for samples, gait in _CENTROIDAL for row in centroidal_rows(samples, size.gait, gait)]
+    compiled = compiler if size.gaits == len(_CENTROIDAL) else interpreted
+    for samples, gait, weights in _CENTROIDAL[: size.gaits]:
+        rows += centroidal_rows(samples, size.gait, gait, weights, compiled)
     announce("middleware")
     rows += [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in message_calls().items()]
     rows += _middleware_rows(size)
@@ -249,17 +257,29 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
             present = move()
 
 
-def centroidal_rows(samples: int, duration: float, name: str = "two_legs") -> list[Row]:
+def centroidal_rows(
+    samples: int, duration: float, name: str = "two_legs", weights: str = "shipped", compiler: Compiler = interpreted
+) -> list[Row]:
     """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
 
-    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`.
+    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`, and ``ipopt_ratio``: how many times
+    as long IPOPT takes in the median and in the 99th percentile.
     """
-    compared, title = compared_solvers(samples, duration, name), f"reduced_model.centroidal_mpc/{name}_{samples}"
+    gc.collect()
+    gc.disable()  # as the loop has it
+    try:
+        compared = compared_solvers(samples, duration, name, weights, compiler)
+    finally:
+        gc.enable()
+    suffix = "" if weights == "shipped" else f"_{weights}"
+    title = f"reduced_model.centroidal_mpc/{name}_{samples}{suffix}"
     ours, reference = (
         benchmark_row(row, [1e6 * time for time, _ in solved], max(found.violation for _, found in solved))
         for row, solved in ((title, compared.ours), (f"{title}.ipopt", compared.ipopt))
     )
-    return [ours | {"cost_gap": {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}}, reference]
+    gap = {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}
+    ratio = {key: reference[f"{key}_us"] / ours[f"{key}_us"] for key in ("median", "p99")}
+    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio}, reference]
 
 
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:

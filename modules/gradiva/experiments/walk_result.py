@@ -6,11 +6,14 @@ import math
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import RobotInterfaceError, Side, so3
+import numpy as np
+
+from gradiva.common import ModelError, RobotInterfaceError, Side, so3
 from gradiva.experiments.commanded_end import (
     EndError,
     commanded_speed,
@@ -26,7 +29,7 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
-from gradiva.setup import Setup
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
@@ -330,6 +333,15 @@ def _tilt(walk: SimulatedWalk) -> float:
     return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
 
 
+def _margins(setup: Setup) -> dict[str, Any] | None:
+    """Return the stability margins; None where there is no loop from wrenches, or it is not known."""
+    if not has_wrench_loop(setup):
+        return None
+    with suppress(ModelError, np.linalg.LinAlgError):
+        return asdict(stability_margins(setup))
+    return None
+
+
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
@@ -346,6 +358,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             }
             for drawn in outcome.walk.robot.drawn_values()
         ],
+        "stability_margins": _margins(setup),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},

@@ -184,11 +184,13 @@ def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBody
 
 
 def solver_signals(times: SolverTimes | None) -> dict[str, float]:
-    """Return how long the last decision of the MPC took, [s], and how many were fallbacks and late so far."""
+    """Return duration [s] and accuracy of the MPC's last decision, and how many were fallbacks and late so far."""
     if times is None:
         return {}
     counts = {"fallbacks": float(times.fallbacks), "late_decisions": float(times.late)}
-    return {"mpc::solve_time": times.last, **{f"mpc::{name}": count for name, count in counts.items()}}
+    estimate, residual = times.accuracy
+    last = {"mpc::solve_time": times.last, "mpc::estimate": estimate, "mpc::residual": residual}
+    return {**last, **{f"mpc::{name}": count for name, count in counts.items()}}
 
 
 def push_signals(wrench: NDArray) -> dict[str, NDArray]:

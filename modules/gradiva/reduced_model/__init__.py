@@ -16,9 +16,11 @@ from gradiva.reduced_model.centroidal_problem import (
     CentroidalWeights,
     Trajectory,
 )
+from gradiva.reduced_model.centroidal_solvers import Accuracy
 from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, ContactPlan, ContactPreview, com_reference
 
 __all__ = [
+    "Accuracy",
     "CentroidalBody",
     "CentroidalLaw",
     "CentroidalLimits",

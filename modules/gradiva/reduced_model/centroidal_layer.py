@@ -153,7 +153,7 @@ class CentroidalModelControl(SimplifiedModelControl):
         """See ``BalanceLayer.built``."""
         zmp_com = config.zmp_com_controller
         gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-        law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step)
+        law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step, compiler)
         return cls(law, DcmController(config.dcm_controller), gains, compiler)
 
     @classmethod
@@ -231,7 +231,12 @@ class CentroidalLaw(DcmLaw):
     """
 
     def __init__(
-        self, config: CentroidalWalkingConfig, robot: RobotDescription, longest_step: float, narrowest_step: float
+        self,
+        config: CentroidalWalkingConfig,
+        robot: RobotDescription,
+        longest_step: float,
+        narrowest_step: float,
+        compiler: Compiler = interpreted,
     ) -> None:
         """Build the MPC.
 
@@ -240,6 +245,7 @@ class CentroidalLaw(DcmLaw):
             robot: Mass and soles.
             longest_step: Largest distance of the sole frames in double support, [m].
             narrowest_step: Least lateral distance of the sole frames there, [m].
+            compiler: How the MPC's function becomes fast.
 
         Raises:
             ConfigError: The margin leaves nothing of the sole.
@@ -258,7 +264,7 @@ class CentroidalLaw(DcmLaw):
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
-        self._mpc = CentroidalMpc(config.mpc, self._body)
+        self._mpc = CentroidalMpc(config.mpc, self._body, compiler)
         self._window, self.time_limit = config.decision_period, math.inf
         self.solver_times = SolverTimes(config.decision_period)
         self._executor: ThreadPoolExecutor | None = None
@@ -301,6 +307,7 @@ class CentroidalLaw(DcmLaw):
         self._decided: float | None = None  # time of the state on which the held decision is based, [s]
         self._own = deque([b""], _REMEMBERED)  # of the memories that it has handed out
         self._failure: NoSolutionFound | None = None
+        self._had_warning = False  # of the last decision
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
 
@@ -414,7 +421,12 @@ class CentroidalLaw(DcmLaw):
     def _take(self, found: _Decision, time: float) -> None:
         """Hold a decision from ``time`` [s] on."""
         solution = found.solution
-        self.solver_times.note(solution.solve_time, time - solution.times[0], solution.is_fallback)
+        is_inaccurate = bool(solution.warning) and not solution.is_fallback
+        age = time - solution.times[0]
+        self.solver_times.note(solution.solve_time, age, solution.is_fallback, solution.accuracy, is_inaccurate)
+        if solution.warning and not self._had_warning:
+            _LOGGER.warning("%s: %s", PROBLEM, solution.warning.removeprefix(f"{PROBLEM}: "))
+        self._had_warning = bool(solution.warning)
         self._failure, self._silence = None, 0.0
         self.solution, self._inputs, self._correction = solution, found.inputs, found.correction
         self._decided = float(solution.times[0])

@@ -3,19 +3,14 @@ r"""Centroidal MPC: contact forces and contact locations over a horizon, by real
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import casadi as cs
 import numpy as np
 import numpy.typing as npt
-import osqp
-import scipy.sparse as sparse
 
-from gradiva.common import GRAVITY, ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
+from gradiva.common import ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
 from gradiva.reduced_model.centroidal_problem import (
     FREE,
     CentroidalBody,
@@ -23,19 +18,20 @@ from gradiva.reduced_model.centroidal_problem import (
     CentroidalProblem,
     CentroidalWeights,
     Trajectory,
+    weight_forces,
 )
+from gradiva.reduced_model.centroidal_solvers import (
+    NO_ESTIMATE,
+    Accuracy,
+    InteriorPoint,
+    RealTimeIteration,
+    TrajectorySolver,
+)
+from gradiva.reduced_model.condensed_program import PROBLEM
 from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
 from gradiva.robot_model import Compiler, interpreted
 
-PROBLEM = "centroidal MPC"  # its name in errors
-_COLD_ITERATIONS = 10  # quadratic programs of a problem that begins without a last solution
-_FORCE_UNIT = 10.0  # [m/s²] of the forces within OSQP; in units of 1 it takes twice as many steps
-_LOCATION_UNIT = 0.1  # [m] of the location boxes within OSQP, which meets them to a tenth of the tolerance
-_FAR = 0.05  # [m, m/s, m²/s, m/s²] change by the dynamics beyond which the Jacobian is taken anew
-_RELAXATION = 1.5  # [-] of OSQP; its own 1.6 takes a third more steps
-_RHO = 0.03  # [-] step of OSQP with which a first problem begins; it adapts
 _SAME = 1e-6  # of a period, between two times that are one
-_SOLVED = (1, 2)  # OSQP: solved, solved inaccurately
 
 
 class CentroidalSolver(StrEnum):
@@ -53,14 +49,10 @@ class CentroidalMpcConfig:
         samples: N, intervals of the horizon.
         period: Of an interval, [s].
         solver: Which one.
-        iterations: Quadratic programs of a real-time iteration at most; with the last solution at hand one often does.
-        settled: Change of a quadratic program's solution when it is made consistent with the dynamics, below which no
-            other one follows, in the units of the variables.
-        tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
-        max_iterations: Of OSQP in a quadratic program, or of IPOPT.
+        tolerance: Of IPOPT's residuals, [m, m/s, m²/s, m/s²]; quadratic programs are solved exactly.
+        max_iterations: Of IPOPT.
         deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
             none before it, may take that time for each of its quadratic programs.
-        usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         wrench_persistence: Fraction of the external wrench that is expected to be left after an interval; 0: it ends
             with the first one, [-].
@@ -74,19 +66,16 @@ class CentroidalMpcConfig:
     samples: int
     period: float
     solver: CentroidalSolver
-    iterations: int
-    settled: float
     tolerance: float
     max_iterations: int
     deadline: float
-    usable_violation: float
     tolerated_failures: int
     wrench_persistence: float
     weights: CentroidalWeights
     limits: CentroidalLimits
 
     def __post_init__(self) -> None:
-        for name in ("period", "iterations", "settled", "tolerance", "max_iterations", "deadline", "usable_violation"):
+        for name in ("period", "tolerance", "max_iterations", "deadline"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
         if not 0.0 <= self.wrench_persistence <= 1.0:
@@ -133,9 +122,11 @@ class CentroidalSolution:
         contact_velocities: Of the contacts in the air, [m/s], shape (N, contacts, 3).
         cost: Objective.
         violation: Largest violation of a constraint, momentum and forces per kilogram, [SI].
-        iterations: Of the solver; of OSQP over all quadratic programs.
+        iterations: Of the solver: quadratic programs, or iterations of IPOPT.
         solve_time: Of the solver, [s].
         is_fallback: Whether it is the last solution, shifted, because there is no new one.
+        accuracy: How much less the optimum costs, estimated; not a number of IPOPT and of a fallback.
+        warning: Why it is a fallback, or how inaccurate it is; empty of a good solution.
     """
 
     times: NDArray
@@ -151,6 +142,8 @@ class CentroidalSolution:
     iterations: int
     solve_time: float
     is_fallback: bool
+    accuracy: Accuracy = NO_ESTIMATE
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,186 +161,6 @@ class InputMemory:
     forces: NDArray
     contact_velocities: NDArray
     failures: int = 0
-
-
-class TrajectorySolver(ABC):
-    """Solves the problem whose parameters are set.
-
-    Attributes:
-        iterations: Of the last solution.
-        solve_time: Of the last solution, [s].
-    """
-
-    iterations, solve_time, _deadline = 0, 0.0, math.nan
-
-    @property
-    def deadline(self) -> float:
-        """Time of a solution, beyond which it counts as missing, [s]; infinite: none."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, deadline: float) -> None:
-        if deadline != self._deadline:
-            self._deadline = deadline
-            self._limit(deadline)
-
-    @abstractmethod
-    def _limit(self, deadline: float) -> None:
-        """Have the solver stop after ``deadline`` [s]."""
-
-    @abstractmethod
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """Return a solution, consistent, shape (n,).
-
-        Args:
-            guess: To begin from, shape (n,).
-            is_cold: Whether it does not come from a last solution.
-            intervals: By how many intervals the horizon has moved.
-
-        Raises:
-            NoSolutionFound: There is none, or not in time.
-        """
-
-
-class RealTimeIteration(TrajectorySolver):
-    """One to three quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
-
-    The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
-    and forces: around a good guess the linear constraints are nearly the true ones. Each solution is made consistent
-    with the dynamics and the limits before it is corrected again, or returned. Corrections keep the Jacobian of the
-    first quadratic program, which saves its factorisation, and take the constraints at the last solution.
-    """
-
-    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
-        self._problem, self._config = problem, config
-        rows = problem.jacobian_pattern.shape[0]
-        self._duals = np.zeros(rows)
-        self._units = np.ones(problem.size)  # of the variables within OSQP
-        problem.trajectory(self._units).forces[:] = _FORCE_UNIT
-        self._row_units = np.ones(rows)
-        self._row_units[problem.location_rows] = _LOCATION_UNIT
-        pattern = problem.jacobian_pattern
-        self._entry_units = np.repeat(self._units, np.diff(pattern.indptr)) / self._row_units[pattern.indices]
-        self._jacobian = pattern.copy()
-        units = sparse.diags(self._units)
-        self._moving = 3 * (3 + len(problem.body.corners))  # rows of the start, which stay
-        program = osqp.OSQP()
-        program.setup(
-            sparse.triu(units @ problem.hessian @ units, format="csc"),
-            np.zeros(problem.size),
-            problem.jacobian_pattern,
-            np.full(rows, -1.0),
-            np.full(rows, 1.0),
-            eps_abs=config.tolerance,
-            eps_rel=config.tolerance,
-            max_iter=config.max_iterations,
-            time_limit=config.deadline,
-            rho=_RHO,
-            alpha=_RELAXATION,
-            scaling=2,
-            adaptive_rho_interval=25,  # OSQP's own 50, and factor of 5, are a quarter slower where pushes are hard
-            adaptive_rho_tolerance=3.0,
-            check_termination=5,
-            check_dualgap=False,
-            verbose=False,
-        )
-        self._workspace, self._program = program, program._solver
-        self._deadline = config.deadline
-
-    def _limit(self, deadline: float) -> None:
-        """See ``TrajectorySolver``."""
-        self._workspace.update_settings(time_limit=deadline)
-
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """See ``TrajectorySolver.solve``."""
-        if is_cold:
-            self._duals[:] = 0.0
-            self._program.update_rho(_RHO)
-        elif intervals:
-            self._shift_duals(intervals)
-        guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self.solve_time, self._is_cold = 0, 0.0, is_cold
-        change = math.inf
-        for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
-            if is_cold or change > _FAR:
-                self._take_jacobian()
-            linear = self._quadratic_solution(guess)
-            guess = self._problem.evaluate(linear)["w"].copy()
-            change = float(np.abs(linear - guess).max())
-            if change < self._config.settled and not is_cold:
-                break
-        return guess
-
-    def _take_jacobian(self) -> None:
-        """Linearise the constraints where the problem was evaluated last."""
-        self._jacobian.data[:] = self._problem.function.outputs["jacobian"]
-        self._program.update_data_mat(None, None, self._jacobian.data * self._entry_units, None)
-
-    def _quadratic_solution(self, guess: NDArray) -> NDArray:
-        """Return the optimum about a guess, at which the problem was evaluated last."""
-        program, values = self._program, self._problem.function.outputs
-        offset = self._jacobian @ guess - values["rows"]
-        lower, upper = ((values[side] + offset) / self._row_units for side in ("lower", "upper"))
-        program.update_data_vec(values["gradient"] * self._units, lower, upper)
-        program.warm_start(guess / self._units, self._duals)
-        program.solve()
-        self.iterations += program.info.iter
-        self.solve_time += program.info.run_time
-        solution = np.array(program.solution.x) * self._units
-        if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
-            self._duals[:] = 0.0
-            raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self.solve_time > self._deadline and not self._is_cold:
-            raise NoSolutionFound(PROBLEM, f"deadline of {self._deadline} s missed")
-        self._duals[:] = program.solution.y
-        return solution
-
-    def _shift_duals(self, intervals: int) -> None:
-        """Move multipliers of the dynamics and of the limits with the horizon; the last interval keeps its own."""
-        samples, width = self._problem.samples, self._moving
-        dynamics = self._duals[width : width * (samples + 1)].reshape(samples, -1)
-        limits = self._duals[width * (samples + 1) :].reshape(samples, -1)
-        for block in (dynamics, limits):
-            block[:-intervals] = block[intervals:].copy()
-
-
-class InteriorPoint(TrajectorySolver):
-    """IPOPT on the nonlinear program itself: the reference."""
-
-    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
-        self._problem, self._config = problem, config
-        self.deadline = config.deadline
-
-    def _limit(self, deadline: float) -> None:
-        """Build the solver, whose options are fixed."""
-        options: dict[str, Any] = {
-            "print_time": False,
-            "record_time": True,
-            "ipopt.print_level": 0,
-            "ipopt.sb": "yes",
-            "ipopt.tol": self._config.tolerance,
-            "ipopt.max_iter": self._config.max_iterations,
-        }
-        if math.isfinite(deadline):
-            options["ipopt.max_wall_time"] = deadline
-        self._solver = cs.nlpsol("centroidal_mpc", "ipopt", self._problem.nonlinear_program, options)
-
-    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
-        """See ``TrajectorySolver.solve``."""
-        values = self._problem.evaluate(guess)
-        bounds = {"lbg": values["lower"], "ubg": values["upper"]}
-        found = self._solver(x0=values["w"], p=self._problem.parameters, **bounds)
-        stats = self._solver.stats()
-        self.iterations, self.solve_time = int(stats["iter_count"]), float(stats["t_wall_total"])
-        if not stats["success"]:
-            raise NoSolutionFound(PROBLEM, str(stats["return_status"]))
-        return self._problem.evaluate(np.array(found["x"]).reshape(-1))["w"].copy()
-
-
-_SOLVERS: dict[CentroidalSolver, Callable[[CentroidalProblem, CentroidalMpcConfig], TrajectorySolver]] = {
-    CentroidalSolver.REAL_TIME_ITERATION: RealTimeIteration,
-    CentroidalSolver.IPOPT: InteriorPoint,
-}
 
 
 class CentroidalMpc:
@@ -375,7 +188,11 @@ class CentroidalMpc:
         self.problem = CentroidalProblem(
             config.samples, config.period, body, config.weights, config.limits, config.wrench_persistence, compiler
         )
-        self._solver = _SOLVERS[config.solver](self.problem, config)
+        self._solver: TrajectorySolver
+        if config.solver == CentroidalSolver.IPOPT:
+            self._solver = InteriorPoint(self.problem, config.deadline, config.tolerance, config.max_iterations)
+        else:
+            self._solver = RealTimeIteration(self.problem, config.deadline)
         self._owners = body.owners
         self.failures = 0
         self.reset()
@@ -435,33 +252,30 @@ class CentroidalMpc:
         guess = self.problem.trajectory(np.zeros(self.problem.size))
         guess.forces[:], guess.contact_velocities[:] = frame.turned(forces), frame.turned(velocities)
         try:
-            found = self._solved(guess.flat, preview)
-            is_fallback = False
-        except NoSolutionFound:
+            found, failure = self._solved(guess.flat, preview), ""
+        except NoSolutionFound as error:
             self.failures += 1
             self._failures_in_a_row += 1
             if self._memory is None or self._failures_in_a_row > self._config.tolerated_failures:
                 raise
-            found, is_fallback = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy()), True
-        return self._solution(found, preview, frame, is_fallback)
+            found = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy())
+            failure = f"{error}; the last solution takes its place"
+        return self._solution(found, preview, frame, failure)
 
     def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
         memory, count = self._memory, self._config.samples
         now = preview.times[0] + _SAME * self._config.period
         passed = 0 if memory is None else int(np.searchsorted(memory.times[1:], now))
         w = self._solver.solve(guess, memory is None, min(passed, count - 1))
-        violation = self.problem.violation()
-        if not violation <= self._config.usable_violation:
-            raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
         self._failures_in_a_row = 0
         return self.problem.trajectory(w)
 
-    def _solution(
-        self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
-    ) -> CentroidalSolution:
+    def _solution(self, found: Trajectory, preview: ContactPreview, frame: _Frame, failure: str) -> CentroidalSolution:
+        """Return a trajectory in world; with ``failure`` it is the last one, shifted, for that reason."""
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
         self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
-        mass = self._body.mass
+        mass, values = self._body.mass, self.problem.function.outputs
+        accuracy = NO_ESTIMATE if failure else self._solver.accuracy
         return CentroidalSolution(
             times=preview.times,
             active=preview.active,
@@ -471,11 +285,13 @@ class CentroidalMpc:
             contact_positions=frame.placed_back(found.contacts),
             corner_forces=mass * forces * preview.active[:, self._owners, None],
             contact_velocities=velocities * ~preview.active[:, :, None],
-            cost=float(self.problem.function.outputs["cost"][0]),
-            violation=self.problem.violation(),
+            cost=float(values["cost"][0]),
+            violation=float(values["violation"][0]),
             iterations=self._solver.iterations,
             solve_time=self._solver.solve_time,
-            is_fallback=is_fallback,
+            is_fallback=bool(failure),
+            accuracy=accuracy,
+            warning=failure or accuracy.warning,
         )
 
     # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------
@@ -484,27 +300,19 @@ class CentroidalMpc:
         """Return corner forces per kilogram, those of the last solution or the weight, and contact velocities."""
         memory = self._memory
         if memory is None:
-            return self._weight(preview), np.zeros((*preview.active.shape, 3))
+            return weight_forces(preview.active, self._owners), np.zeros((*preview.active.shape, 3))
         middles = 0.5 * (preview.times[:-1] + preview.times[1:])
         intervals = np.searchsorted(memory.times, middles) - 1
-        known = np.clip(intervals, 0, len(memory.forces) - 1)
+        known = np.minimum(np.maximum(intervals, 0), len(memory.forces) - 1)
         velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
         return memory.forces[known], velocities
-
-    def _weight(self, preview: ContactPreview) -> NDArray:
-        """Return the weight per kilogram over the corners on the ground, or over all while none is."""
-        standing = preview.active[:, self._owners]
-        counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(self._owners))
-        forces = np.zeros((*standing.shape, 3))
-        forces[:, :, 2] = GRAVITY / counts[:, None]
-        return forces
 
     def _forces_before(self, time: float, forces: NDArray) -> NDArray:
         """Return those of the interval that ends now, from which the rate of the first ones is counted."""
         if self._memory is None:
             return forces[0]
         before = np.searchsorted(self._memory.times, time - _SAME * self._config.period) - 1
-        return self._memory.forces[np.clip(before, 0, len(self._memory.forces) - 1)]
+        return self._memory.forces[min(max(int(before), 0), len(self._memory.forces) - 1)]
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -513,13 +321,14 @@ class CentroidalMpc:
     ) -> None:
         active = preview.active
         stands = np.logical_and.accumulate(active)[:, :, None]  # until the end of an interval, where it is now
-        lands = np.vstack((active[1:] & ~active[:-1], np.zeros_like(active[:1])))  # at the end of an interval
+        lands = np.zeros_like(active)  # at the end of an interval
+        lands[:-1] = active[1:] & ~active[:-1]
         now = np.vstack((state.com_position, state.contact_positions))
         momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
         places = frame.placed(now)
         lowest, highest = self._landing_box(state, preview, lands)
         self._set(
-            periods=np.diff(preview.times),
+            periods=preview.times[1:] - preview.times[:-1],
             state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
             active=active,
             com=frame.placed(reference(preview.times[1:])),
@@ -545,19 +354,22 @@ class CentroidalMpc:
         reach = np.where(is_flying, limits.contact_speed * remaining, FREE)[:, :, None]
         offsets = state.contact_positions - preview.positions[1:]
         offsets = (offsets[:, :, None, :] @ preview.rotations[1:])[:, :, 0]
-        near, far = (np.clip(offsets + side * reach, lowest, highest) for side in (-1.0, 1.0))
+        near, far = (np.minimum(np.maximum(offsets + side, lowest), highest) for side in (-reach, reach))
         counts = lands[:, :, None]
         return np.where(counts, near, -FREE), np.where(counts, far, FREE)
 
     def _set(self, **values: npt.NDArray[Any]) -> None:
-        for name, place in self.problem.function.inputs.items():
-            if name in values:
-                place[...] = values[name].reshape(place.shape)  # a single contact has a vector for a matrix
+        inputs = self.problem.function.inputs
+        for name, value in values.items():
+            place = inputs[name]
+            place[...] = value.reshape(place.shape)  # a single contact has a vector for a matrix
 
 
 def _check_finite(state: CentroidalState, wrench: NDArray) -> None:
     """Refuse a measurement that is not finite: the last solution, shifted, would follow it."""
     measured = {name: getattr(state, name) for name in state.__dataclass_fields__} | {"external_wrench": wrench}
+    if math.isfinite(sum(float(np.add.reduce(value, axis=None)) for value in measured.values())):
+        return
     wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
     if wrong:
         raise EstimationError(f"{PROBLEM}: {', '.join(wrong)} not finite")

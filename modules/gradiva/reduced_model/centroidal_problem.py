@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import casadi as cs
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sparse
 
 from gradiva.common import GRAVITY, ConfigError, NDArray
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
-FREE = 10.0  # [m] bound of a location that no box constrains; infinite ones change the solver's step
+FREE = 10.0  # [m] bound of a location that no box constrains
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,31 +155,20 @@ class CentroidalProblem:
             persistence: γ.
             compiler: How its function becomes fast.
         """
-        self.samples, self.body, self.limits, self._persistence = samples, body, limits, persistence
+        self.samples, self.period, self._persistence = samples, period, persistence
+        self.body, self.weights, self.limits = body, weights, limits
         self._contacts, self._corners = len(body.corners), len(body.owners)
+        self._owners: list[int] = body.owners.tolist()
         self.size = 3 * ((samples + 1) * (3 + self._contacts) + samples * (self._corners + self._contacts))
         self._symbols = self._inputs()
         variables = cs.SX.sym("w", self.size)
-        cost = self._objective(variables, period, weights)
-        rows, lower, upper = self._constraints(variables)
-        jacobian = cs.jacobian(rows, variables)
-        self.jacobian_pattern = _pattern(jacobian.sparsity())
-        self.hessian = _values(cs.hessian(cost, variables)[0])
         parameters = cs.vertcat(*(cs.vec(symbol.T) for symbol in self._symbols.values()))
-        self.nonlinear_program = {"x": variables, "p": parameters, "f": cost, "g": rows}
-        outputs = {
-            "jacobian": jacobian.nz[:],
-            "rows": rows,
-            "cost": cost,
-        }
-        linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
-        consistent = self._consistent(variables)
-        at_consistent = dict(zip(outputs, linearised(consistent, parameters), strict=True))
-        gradient = cs.substitute(cs.gradient(cost, variables), variables, cs.DM.zeros(self.size))
-        constants = {"gradient": gradient, "lower": lower, "upper": upper}
+        objective, rows = self._objective(variables), self._constraints(variables)
+        self.nonlinear_program = {"x": variables, "p": parameters, "f": objective, "g": rows}
+        guess, given = cs.MX.sym("guess", self.size), {n: cs.MX.sym(n, *s.shape) for n, s in self._symbols.items()}
         name = f"centroidal_mpc_{samples}_{self._contacts}_{self._corners}"
-        inputs = {"guess": variables, **self._symbols}
-        self.function = FlatFunction(name, inputs, {"w": consistent, **at_consistent, **constants}, compiler)
+        outputs = self._rolled_out(guess, given) | self._condensed(given)
+        self.function = FlatFunction(name, {"guess": guess, **given}, outputs, compiler)
 
     def evaluate(self, guess: NDArray) -> Mapping[str, NDArray]:
         """Return ``w``, made consistent of a guess, with everything else at it; overwritten by the next call.
@@ -197,18 +186,38 @@ class CentroidalProblem:
         forces, velocities = inputs[:, : self._corners], inputs[:, self._corners :]
         return Trajectory(states[:, 0], states[:, 1], states[:, 2], states[:, 3:], forces, velocities, flat)
 
-    def violation(self) -> float:
-        """Return the largest violation of a constraint by the ``w`` that was evaluated last."""
-        values = self.function.outputs
-        rows = values["rows"]
-        return float(max((values["lower"] - rows).max(), (rows - values["upper"]).max(), 0.0))
+    def vectors(self, found: Trajectory) -> NDArray:
+        """Return corner forces, then contact locations at the ends of the intervals, shape (3, V)."""
+        return np.concatenate((found.forces.reshape(-1, 3), found.contacts[1:].reshape(-1, 3))).T
 
-    @property
-    def location_rows(self) -> npt.NDArray[np.intp]:
-        """Places of the rows of the location boxes among all rows."""
-        states, limits = 3 * (3 + self._contacts), 4 * self._corners + 3 * self._contacts
-        begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 4 * self._corners
-        return (begins[:, None] + np.arange(3 * self._contacts)).reshape(-1)
+    def with_vectors(self, vectors: NDArray) -> NDArray:
+        """Return variables with these forces and locations, to be made consistent, shape (n,)."""
+        guess = self.trajectory(np.zeros(self.size))
+        forces = self.samples * self._corners
+        guess.forces[:] = vectors[:, :forces].T.reshape(guess.forces.shape)
+        given = self.function.inputs
+        locations = vectors[:, forces:].T.reshape(guess.contact_velocities.shape)
+        moves = np.diff(locations, axis=0, prepend=given["state"][None, 3:])
+        guess.contact_velocities[:] = moves / given["periods"][:, None, None]
+        return guess.flat
+
+    def weight_guess(self) -> NDArray:
+        """Return variables that carry the weight and move no contact, shape (n,)."""
+        guess = self.trajectory(np.zeros(self.size))
+        active = self.function.inputs["active"].reshape(self.samples, -1) > 0.0
+        guess.forces[:] = weight_forces(active, self.body.owners)
+        return guess.flat
+
+    def bounds(self) -> tuple[NDArray, NDArray]:
+        """Return lower and upper bounds of the rows of the nonlinear program."""
+        given, pyramids = self.function.inputs, 4 * self._corners
+        boxes = (given[name].reshape(self.samples, -1) for name in ("lowest", "highest"))
+        equal = np.zeros(3 * (self.samples + 1) * (3 + self._contacts))
+        lower, upper = (
+            np.concatenate((equal, np.hstack((np.full((self.samples, pyramids), side), box)).reshape(-1)))
+            for side, box in zip((0.0, math.inf), boxes, strict=True)
+        )
+        return lower, upper
 
     @property
     def parameters(self) -> NDArray:
@@ -245,27 +254,28 @@ class CentroidalProblem:
         first = 3 * (node * self._contacts + contact)
         return self._symbols["rotations"][first : first + 3, :]
 
-    def _objective(self, variables: cs.SX, period: float, weights: CentroidalWeights) -> cs.SX:
-        symbols, total = self._symbols, cs.SX(0)
+    def _objective(self, variables: cs.SX) -> cs.SX:
+        total, before = cs.SX(0), [row.T for row in cs.vertsplit(self._symbols["forces"])]
+        for k in range(self.samples):
+            inputs = self._interval(variables, k)
+            total += self._cost(k, self._node(variables, k + 1), inputs, before)
+            before = inputs[: self._corners]
+        return total
+
+    def _cost(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX], before: Sequence[cs.SX]) -> cs.SX:
+        """Return that of the inputs of interval k, after the forces ``before``, and of the state at its end."""
+        symbols, weights, (x, _, angular, *contacts) = self._symbols, self.weights, state
         com, spin, contact = (_axes(pair) for pair in (weights.com, weights.angular_momentum, weights.contact))
-        for node in range(1, self.samples + 1):
-            x, _, angular, *contacts = self._node(variables, node)
-            total += _square(x - symbols["com"][node - 1, :].T, com) + _square(angular, spin)
-            for i, location in enumerate(contacts):
-                nominal = symbols["contacts"][(node - 1) * self._contacts + i, :].T
-                total += _square(location - nominal, contact)
-        before = [symbols["forces"][j, :].T for j in range(self._corners)]
-        for interval in range(self.samples):
-            inputs = self._interval(variables, interval)
-            forces, velocities = inputs[: self._corners], inputs[self._corners :]
-            for first, count in self._groups():
-                mean = sum(forces[first : first + count], cs.SX.zeros(3)) / count
-                total += sum(_square(force - mean, weights.force_spread) for force in forces[first : first + count])
-            rate = weights.force_rate / period**2
-            total += sum(_square(now - old, rate) for now, old in zip(forces, before, strict=True))
-            total += sum(_square(velocity, weights.contact_velocity) for velocity in velocities)
-            before = forces
-        return 0.5 * total
+        forces, velocities = inputs[: self._corners], inputs[self._corners :]
+        total = _square(x - symbols["com"][k, :].T, com) + _square(angular, spin)
+        for i, location in enumerate(contacts):
+            total += _square(location - symbols["contacts"][k * self._contacts + i, :].T, contact)
+        for first, count in self._groups():
+            mean = sum(forces[first : first + count], cs.SX.zeros(3)) / count
+            total += sum(_square(force - mean, weights.force_spread) for force in forces[first : first + count])
+        rate = weights.force_rate / self.period**2
+        total += sum(_square(now - old, rate) for now, old in zip(forces, before, strict=True))
+        return 0.5 * (total + sum(_square(velocity, weights.contact_velocity) for velocity in velocities))
 
     def _groups(self) -> Iterator[tuple[int, int]]:
         """Yield first corner and number of corners of each contact."""
@@ -274,15 +284,13 @@ class CentroidalProblem:
             yield first, len(corners)
             first += len(corners)
 
-    def _constraints(self, variables: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
-        """Return rows with their bounds: start, dynamics, then friction and boxes of each interval."""
-        start = cs.vertcat(*self._node(variables, 0)) - cs.vec(self._symbols["state"].T)
-        rows = [start, *(self._dynamics(variables, interval) for interval in range(self.samples))]
-        lower = upper = [cs.SX.zeros(row.numel()) for row in rows]
-        limits = [limit for k in range(self.samples) for limit in self._limits(variables, k)]
-        rows += [row for row, _, _ in limits]
-        lower, upper = lower + [low for _, low, _ in limits], upper + [high for _, _, high in limits]
-        return cs.vertcat(*rows), cs.vertcat(*lower), cs.vertcat(*upper)
+    def _constraints(self, variables: cs.SX) -> cs.SX:
+        """Return rows, bounded by ``bounds``: start, dynamics, then friction and boxes of each interval."""
+        rows = [cs.vertcat(*self._node(variables, 0)) - cs.vec(self._symbols["state"].T)]
+        rows += [self._dynamics(variables, interval) for interval in range(self.samples)]
+        for k in range(self.samples):
+            rows += self._limits(k, self._node(variables, k + 1), self._interval(variables, k))
+        return cs.vertcat(*rows)
 
     def _dynamics(self, variables: cs.SX, k: int) -> cs.SX:
         """Return the state at node k + 1 less the integrated one."""
@@ -291,47 +299,54 @@ class CentroidalProblem:
 
     def _integrated(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]) -> list[cs.SX]:
         """Return the state at the end of interval k."""
-        T = self._symbols["periods"][k]
+        T, weight = self._symbols["periods"][k], self._weight(k)
         x, v, spin, *contacts = state
-        external, moment = (self._symbols["external"][row, :].T * self._persistence**k for row in range(2))
-        weight = external - cs.DM([0.0, 0.0, GRAVITY])
-        total, torque = cs.SX.zeros(3), moment
-        for i, (first, count) in enumerate(self._groups()):
-            for j in range(count):
-                force = self._symbols["active"][k, i] * inputs[first + j]
-                lever = contacts[i] + self._rotation(k, i) @ cs.DM(self.body.corners[i][j]) - x - 0.5 * T * v
-                total, torque = total + force, torque + cs.cross(lever, force)
+        total, torque = cs.SX.zeros(3), self._symbols["external"][1, :].T * self._persistence**k
+        for arm, owner, force in zip(self._arms(k, state), self._owners, inputs, strict=False):
+            carried = self._symbols["active"][k, owner] * force
+            total, torque = total + carried, torque + cs.cross(arm, carried)
         acceleration = total + weight
         airborne = [1.0 - self._symbols["active"][k, i] for i in range(self._contacts)]
         moved = zip(contacts, airborne, inputs[self._corners :], strict=True)
         return [
             x + T * v + 0.5 * T**2 * acceleration,
             v + T * acceleration,
-            spin + T * torque - T**3 / 6.0 * cs.cross(weight, total),
+            spin + T * torque,
             *(location + T * is_free * velocity for location, is_free, velocity in moved),
         ]
 
-    def _consistent(self, guess: cs.SX) -> cs.SX:
-        """Return the variables with forces and landings within their limits, and the states that follow from them."""
-        slope = self.limits.friction / math.sqrt(2.0)
-        state = [row.T for row in cs.vertsplit(self._symbols["state"])]
-        states, all_inputs = list(state), list[cs.SX]()
-        for k in range(self.samples):
-            inputs = self._interval(guess, k)
-            for i, (first, count) in enumerate(self._groups()):
-                rotation = self._rotation(k, i)
-                for j in range(first, first + count):
-                    x, y, z = cs.vertsplit(rotation.T @ inputs[j])
-                    z = cs.fmax(z, 0.0)
-                    x, y = (cs.fmin(cs.fmax(side, -slope * z), slope * z) for side in (x, y))
-                    inputs[j] = rotation @ cs.vertcat(x, y, z)
-            state = self._integrated(k, state, inputs)
-            for i in range(self._contacts):
-                beyond = self._beyond_box(k, i, state[3 + i])
-                state[3 + i] -= beyond
-                inputs[self._corners + i] -= beyond / self._symbols["periods"][k]
-            states, all_inputs = states + state, all_inputs + inputs
-        return cs.vertcat(*states, *all_inputs)
+    def _arms(self, k: int, state: Sequence[cs.SX]) -> list[cs.SX]:
+        """Return the lever of each corner about the CoM, which moves under gravity, in the mean of interval k."""
+        T = self._symbols["periods"][k]
+        x, v, _, *contacts = state
+        middle = x + 0.5 * T * v + T**2 / 6.0 * self._weight(k)
+        corners = zip(self._owners, np.vstack(self.body.corners), strict=True)
+        return [contacts[i] + self._rotation(k, i) @ cs.DM(corner) - middle for i, corner in corners]
+
+    def _weight(self, k: int) -> cs.SX:
+        """Return gravity and what is left of the external force in interval k."""
+        return self._symbols["external"][0, :].T * self._persistence**k - cs.DM([0.0, 0.0, GRAVITY])
+
+    def _consistent(
+        self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]
+    ) -> tuple[list[cs.SX], list[cs.SX], list[cs.SX]]:
+        """Return inputs of interval k within their limits, and the state at its end; likewise how they violate them."""
+        slope, inputs = self.limits.friction / math.sqrt(2.0), list(inputs)
+        for i, (first, count) in enumerate(self._groups()):
+            rotation = self._rotation(k, i)
+            for j in range(first, first + count):
+                x, y, z = cs.vertsplit(rotation.T @ inputs[j])
+                z = cs.fmax(z, 0.0)
+                x, y = (cs.fmin(cs.fmax(side, -slope * z), slope * z) for side in (x, y))
+                inputs[j] = rotation @ cs.vertcat(x, y, z)
+        state = self._integrated(k, state, inputs)
+        for i in range(self._contacts):
+            beyond = self._beyond_box(k, i, state[3 + i])
+            state[3 + i] -= beyond
+            inputs[self._corners + i] -= beyond / self._symbols["periods"][k]
+        faces = self._limits(k, state, inputs)[: self._corners]
+        boxes = [cs.fabs(self._beyond_box(k, i, state[3 + i])) for i in range(self._contacts)]
+        return inputs, state, [-face for face in faces] + boxes
 
     def _beyond_box(self, k: int, contact: int, location: cs.SX) -> cs.SX:
         """Return by how much a location at the end of interval k is beyond its box, world."""
@@ -346,17 +361,185 @@ class CentroidalProblem:
         )
         return self._rotation(k + 1, contact).T @ (location - nominal), lowest, highest
 
-    def _limits(self, variables: cs.SX, k: int) -> Iterator[tuple[cs.SX, cs.SX, cs.SX]]:
-        """Yield rows, lower and upper bounds of interval k and of the node at its end."""
-        inputs, slope, wide = self._interval(variables, k), self.limits.friction / math.sqrt(2.0), cs.inf
-        for contact, (first, count) in enumerate(self._groups()):
-            turned = self._rotation(k, contact).T
-            for force in inputs[first : first + count]:
-                x, y, z = cs.vertsplit(turned @ force)
-                pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
-                yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
-        for contact, location in enumerate(self._node(variables, k + 1)[3:]):
-            yield self._offset_and_box(k, contact, location)
+    def _limits(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]) -> list[cs.SX]:
+        """Return the faces of each corner's pyramid in interval k, then each contact's place in its box at its end."""
+        rows, slope = list[cs.SX](), self.limits.friction / math.sqrt(2.0)
+        for owner, force in zip(self._owners, inputs, strict=False):
+            x, y, z = cs.vertsplit(self._rotation(k, owner).T @ force)
+            rows.append(cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y))
+        return rows + [self._offset_and_box(k, i, location)[0] for i, location in enumerate(state[3:])]
+
+    # -- rolled out: forces and landings within their limits, and the states that follow from them ---------------------
+
+    def _rolled_out(self, guess: cs.MX, given: Mapping[str, cs.MX]) -> dict[str, cs.MX]:
+        """Return ``w``, consistent, with its ``cost``, the largest ``violation``, and the ``levers``."""
+        interval, width = self._interval_function(), 3 * (self._corners + self._contacts)
+        begin, contacts = 3 * (self.samples + 1) * (3 + self._contacts), self._contacts
+        states, inputs, others = [cs.vec(given["state"].T)], list[cs.MX](), [list[cs.MX]() for _ in range(4)]
+        before = cs.vec(given["forces"].T)
+        for k in range(self.samples):
+            places = slice(k * contacts, (k + 1) * contacts)
+            of_interval = (given["periods"][k], given["active"][k, :], given["com"][k, :])
+            of_contacts = (given[name][places, :] for name in ("contacts", "lowest", "highest"))
+            rotations = given["rotations"][3 * k * contacts : 3 * (k + 2) * contacts, :]
+            external, now = self._persistence**k * given["external"], guess[begin + k * width : begin + (k + 1) * width]
+            found = interval(states[-1], now, before, *of_interval, *of_contacts, rotations, external)
+            for results, result in zip((states, inputs, *others), found, strict=True):
+                results.append(result)
+            before = inputs[-1][: 3 * self._corners]
+        costs, violations, *turning = others
+        (corners, carried), levers = (cs.horzcat(*each) for each in turning), self._levers_function()
+        periods, active = given["periods"], given["active"]
+        return {
+            "w": cs.vertcat(*states, *inputs),
+            "cost": cs.sum1(cs.vertcat(*costs)),
+            "violation": cs.mmax(cs.vertcat(0.0, *violations)),
+            "levers": cs.vertcat(*(levers(periods, active, corners[k::3, :], carried[k::3, :]) for k in range(3))),
+        }
+
+    def _interval_function(self) -> cs.Function:
+        """Return consistent state and inputs of an interval, cost, violation, levers of corners, forces of contacts."""
+        symbols, contacts = self._symbols, self._contacts
+        state, before = cs.SX.sym("x", 3 * (3 + contacts)), cs.SX.sym("f", 3 * self._corners)
+        inputs = cs.SX.sym("u", 3 * (self._corners + contacts))
+        arms = self._arms(0, cs.vertsplit(state, 3))
+        found, after, beyond = self._consistent(0, cs.vertsplit(state, 3), cs.vertsplit(inputs, 3))
+        cost = self._cost(0, after, found, cs.vertsplit(before, 3))
+        loads = [
+            symbols["active"][0, i] * sum(found[first : first + count])
+            for i, (first, count) in enumerate(self._groups())
+        ]
+        given = [symbols["periods"][0], symbols["active"][0, :], symbols["com"][0, :]]
+        given += [symbols[name][:contacts, :] for name in ("contacts", "lowest", "highest")]
+        given += [symbols["rotations"][: 6 * contacts, :], symbols["external"]]
+        results = [cs.vertcat(*after), cs.vertcat(*found), cost, cs.mmax(cs.vertcat(*beyond))]
+        return cs.Function(
+            "interval", [state, inputs, before, *given], [*results, cs.vertcat(*arms), cs.vertcat(*loads)]
+        )
+
+    def _levers_function(self) -> cs.Function:
+        r"""Return one axis of q of the derivative :math:`q \times` of the angular momentum, shape (N, V).
+
+        A force turns the body by its lever, and moves the CoM under all forces after it; a contact moves under its own
+        forces. Rows are nodes, columns the forces of all intervals, then the locations at their ends. From periods,
+        active contacts, levers of the corners, shape (corners, N), and forces of the contacts, shape (contacts, N).
+        """
+        periods, active = self._symbols["periods"], self._symbols["active"]
+        arms, loads = cs.SX.sym("r", self._corners, self.samples), cs.SX.sym("F", self._contacts, self.samples)
+        middles, rows = cs.cumsum(periods) - 0.5 * periods, list[list[cs.SX]]()
+        moved = [cs.SX(0)] * self.samples  # by the change of a force in each interval, over those after it
+        for node in range(self.samples):
+            impulse, row = periods[node] * cs.sum1(loads[:, node]), list[cs.SX]()
+            for begin in range(self.samples):
+                moved[begin] += impulse * periods[begin] * (middles[node] - middles[begin]) if begin < node else 0.0
+                turned = [
+                    active[begin, i] * (periods[begin] * arms[j, begin] + moved[begin])
+                    for j, i in enumerate(self._owners)
+                ]
+                row += turned if begin <= node else [cs.SX(0)] * self._corners
+            for begin in range(1, self.samples + 1):
+                row += [-periods[begin] * loads[i, begin] if begin <= node else cs.SX(0) for i in range(self._contacts)]
+            rows.append(row)
+        levers = cs.vertcat(*(cs.horzcat(*row) for row in rows))
+        return cs.Function("levers", [periods, active, arms, loads], [cs.densify(levers)])
+
+    # -- what a condensed quadratic program needs of the parameters ----------------------------------------------------
+
+    def _condensed(self, given: Mapping[str, cs.MX]) -> dict[str, cs.MX]:
+        """Return data of ``CondensedProgram`` that do not change with the trajectory.
+
+        ``moves`` of the CoM at each node by each force, shape (N, N corners); ``softness`` of the locations of each
+        contact, horizontal, then vertical, shape (2 contacts N, N), ``unforced`` locations and their cost; then normals
+        and bounds of the rows, first the faces of all pyramids, then lower and upper sides of all boxes.
+        """
+        symbols, count = self._symbols, self.samples
+        ends = cs.cumsum(symbols["periods"])
+        middles = ends - 0.5 * symbols["periods"]
+        moves = [
+            [
+                symbols["periods"][j] * (ends[k] - middles[j]) * symbols["active"][j, i] if j <= k else cs.SX(0)
+                for j in range(count)
+                for i in self._owners
+            ]
+            for k in range(count)
+        ]
+        softness = [
+            [self._location_softness(i, weight) for i in range(self._contacts)] for weight in self.weights.contact
+        ]
+        unforced, cost = cs.SX(count * self._contacts, 3), cs.SX(0)
+        for i, axis in np.ndindex(self._contacts, 3):
+            offset = symbols["contacts"][i :: self._contacts, axis] - symbols["state"][3 + i, axis]
+            weight, soft = self.weights.contact[axis // 2], softness[axis // 2][i]
+            moved = soft @ (weight * offset)
+            unforced[i :: self._contacts, axis] = symbols["state"][3 + i, axis] + moved
+            cost += 0.5 * weight * cs.dot(offset, offset - moved)
+        normals, bounds = self._rows()
+        results = {
+            "moves": cs.vertcat(*(cs.horzcat(*row) for row in moves)),
+            "softness": cs.vertcat(*(cs.vertcat(*each) for each in softness)),
+            "unforced": unforced.T,
+            "unforced_cost": cost,
+            "normals": normals,
+            "bounds": bounds,
+        }
+        function = cs.Function("condensed", [*symbols.values()], [cs.densify(result) for result in results.values()])
+        return dict(zip(results, function(*given.values()), strict=True))
+
+    def _location_softness(self, contact: int, weight: float) -> cs.SX:
+        """Return the inverse Hessian of a contact's locations along an axis, shape (N, N).
+
+        Locations are a random walk whose steps have the variance T² over the weight of the velocity in the air, 0 on
+        the ground, each measured with the variance 1 over its weight: a Kalman filter, and backwards the smoother.
+        """
+        symbols, count = self._symbols, self.samples
+        variances, gains, filtered = list[cs.SX](), list[cs.SX](), cs.SX(0)
+        for k in range(count):
+            step = symbols["periods"][k] ** 2 * (1.0 - symbols["active"][k, contact]) / self.weights.contact_velocity
+            predicted = filtered + step
+            gains.append(cs.if_else(predicted > 0.0, filtered / predicted, 0.0))
+            filtered = predicted / (1.0 + weight * predicted)
+            variances.append(filtered)
+        softness = cs.SX(count, count)
+        softness[-1, -1] = variances[-1]
+        for k in reversed(range(count - 1)):
+            gain = gains[k + 1]
+            predicted = cs.if_else(gain > 0.0, variances[k] / gain, 0.0)
+            softness[k, k] = variances[k] + gain**2 * (softness[k + 1, k + 1] - predicted)
+            for later in range(k + 1, count):
+                softness[k, later] = softness[later, k] = gain * softness[k + 1, later]
+        return softness
+
+    def _rows(self) -> tuple[cs.SX, cs.SX]:
+        """Return normals, shape (3, rows), and lower bounds of the condensed rows, shape (rows,)."""
+        symbols, slope = self._symbols, self.limits.friction / math.sqrt(2.0)
+        normals, bounds = list[cs.SX](), list[cs.SX]()
+        for k, i in product(range(self.samples), self._owners):
+            x, y, z = cs.horzsplit(self._rotation(k, i))
+            normals += [slope * z - x, slope * z + x, slope * z - y, slope * z + y]
+        bounds.append(cs.SX(len(normals), 1))
+        for k, i in np.ndindex(self.samples, self._contacts):
+            rotation, place = self._rotation(k + 1, i), k * self._contacts + i
+            nominal, lowest, highest = (symbols[name][place, :].T for name in ("contacts", "lowest", "highest"))
+            normals += [*cs.horzsplit(rotation), *cs.horzsplit(-rotation)]
+            bounds += [rotation.T @ nominal + lowest, -(rotation.T @ nominal + highest)]
+        return cs.horzcat(*normals), cs.vertcat(*bounds)
+
+
+def weight_forces(active: npt.NDArray[np.bool_], owners: NDArray) -> NDArray:
+    """Return forces of the weight over the corners on the ground, or over all while none is.
+
+    Args:
+        active: Contacts on the ground in each interval, shape (N, contacts).
+        owners: Contact of each corner, shape (corners,).
+
+    Returns:
+        Of all corners, so that those that land begin so, [m/s²], shape (N, corners, 3).
+    """
+    standing = active[:, owners]
+    counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(owners))
+    forces = np.zeros((*standing.shape, 3))
+    forces[:, :, 2] = GRAVITY / counts[:, None]
+    return forces
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:
@@ -368,14 +551,8 @@ def _square(vector: cs.SX, weight: cs.DM | float) -> cs.SX:
     return cs.dot(vector, weight * vector)
 
 
-def _pattern(sparsity: cs.Sparsity) -> sparse.csc_matrix:
-    """Return a matrix of ones with CasADi's sparsity, whose entries are in the same order."""
-    rows, columns = np.array(sparsity.row()), np.array(sparsity.colind())
-    return sparse.csc_matrix((np.ones(len(rows)), rows, columns), sparsity.shape)
-
-
-def _values(matrix: cs.SX) -> sparse.csc_matrix:
-    """Return a constant symbolic matrix as numbers."""
-    constant = _pattern(matrix.sparsity())
-    constant.data[:] = np.array(cs.DM(cs.evalf(matrix.nz[:]))).reshape(-1)
-    return constant
+def _write(rows: Sequence[cs.SX], node: int, first: int, vectors: Sequence[cs.SX]) -> None:
+    """Write vectors, an axis each matrix, into a row from its column ``first`` on."""
+    for axis, matrix in enumerate(rows):
+        for column, vector in enumerate(vectors, first):
+            matrix[node, column] = vector[axis]

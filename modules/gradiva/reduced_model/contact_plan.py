@@ -115,16 +115,17 @@ class ContactPlan:
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
         switches = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
         self._switches = sorted(switch for switch in switches if math.isfinite(switch))
-        self._tables = [
-            (
-                np.array([phase.begin for phase in each]),
-                np.array([phase.end for phase in each]),
-                np.array([phase.position for phase in each]),
-                np.array([phase.rotation for phase in each]),
-                np.array([phase.allowed for phase in each]),
+        self._begins, self._ends, self._positions, self._rotations, self._allowed = (
+            _table(self.phases, name, last)
+            for name, last in (
+                ("begin", math.inf),
+                ("end", math.inf),
+                ("position", 0.0),
+                ("rotation", 0.0),
+                ("allowed", 0.0),
             )
-            for each in self.phases
-        ]
+        )
+        self._lasts = np.array([len(each) - 1 for each in self.phases])
 
     @property
     def end(self) -> float:
@@ -134,19 +135,14 @@ class ContactPlan:
 
     def preview(self, times: NDArray) -> ContactPreview:
         """Return the plan at the nodes ``times`` [s], shape (N + 1,); an interval is as its middle."""
-        nodes, middles = times - _SAME, 0.5 * (times[:-1] + times[1:])
-        count, contacts = len(times), len(self._tables)
-        active = np.empty((count - 1, contacts), dtype=bool)
-        positions, rotations = np.empty((count, contacts, 3)), np.empty((count, contacts, 3, 3))
-        allowed, landings = np.empty((count, contacts, 2, 3)), np.empty((count, contacts))
-        for contact, (begins, ends, places, turns, boxes) in enumerate(self._tables):
-            running = np.minimum(ends.searchsorted(middles, side="right"), len(ends) - 1)
-            active[:, contact] = (begins[running] <= middles) & (middles < ends[running])
-            shown = np.minimum(ends.searchsorted(nodes, side="right"), len(ends) - 1)
-            positions[:, contact], rotations[:, contact] = places[shown], turns[shown]
-            allowed[:, contact], landings[:, contact] = boxes[shown], begins[shown]
-        frozen = (sealed(array) for array in (positions, rotations, allowed, landings))
-        return ContactPreview(readonly(times), active, *frozen)
+        middles, contacts = 0.5 * (times[:-1] + times[1:])[:, None], np.arange(len(self.phases))
+        shown, running = (
+            np.minimum((self._ends <= at[..., None]).sum(axis=2), self._lasts)
+            for at in (times[:, None] - _SAME, middles)
+        )
+        active = (self._begins[contacts, running] <= middles) & (middles < self._ends[contacts, running])
+        tables = (self._positions, self._rotations, self._allowed, self._begins)
+        return ContactPreview(readonly(times), active, *(sealed(table[contacts, shown]) for table in tables))
 
     def nodes(self, time: float, period: float, count: int) -> NDArray:
         """Return ``time`` and the ``count`` nodes after it, [s], shape (count + 1,).
@@ -187,6 +183,15 @@ class ContactPlan:
             if standing:
                 supports.append((begin, end, np.mean(standing, axis=0)))
         return supports
+
+
+def _table(phases: tuple[tuple[ContactPhase, ...], ...], name: str, last: float) -> NDArray:
+    """Return an attribute of all phases of each contact; where a contact has fewer of them than others, ``last``."""
+    first = np.asarray(getattr(phases[0][0], name))
+    table = np.full((len(phases), max(map(len, phases)), *first.shape), last)
+    for row, each in zip(table, phases, strict=True):
+        row[: len(each)] = [getattr(phase, name) for phase in each]
+    return table
 
 
 ComReference = Callable[[NDArray], NDArray]

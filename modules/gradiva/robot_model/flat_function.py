@@ -77,7 +77,7 @@ class FlatFunction:
 
         Args:
             name: A C identifier.
-            inputs: Name to symbol; where one is of type MX, all are vectors.
+            inputs: Name to symbol.
             outputs: Name to expression in these symbols.
             compiler: How the function becomes fast.
         """
@@ -85,7 +85,10 @@ class FlatFunction:
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
         if isinstance(source, cs.MX):  # a function of MX takes symbols alone
             flat, ends = cs.MX.sym("inputs", source.numel()), np.cumsum([part.numel() for part in inputs.values()])
-            result = cs.graph_substitute([result], [*inputs.values()], cs.vertsplit(flat, [0, *ends.tolist()]))[0]
+            symbols: list[Any] = [*inputs.values()]
+            parts = zip(cs.vertsplit(flat, [0, *ends.tolist()]), symbols, strict=True)
+            shaped = [cs.reshape(part, *symbol.T.shape).T for part, symbol in parts]
+            result = cs.graph_substitute([result], symbols, shaped)[0]
             source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))

@@ -29,6 +29,12 @@ from gradiva.setup.robots import (
     robots_with_ports,
     shipped_robot_names,
 )
+from gradiva.setup.stability_margins import (
+    StabilityMargins,
+    check_margins,
+    has_wrench_loop,
+    stability_margins,
+)
 
 __all__ = [
     "MODULE_TABLES",
@@ -37,10 +43,13 @@ __all__ = [
     "GccCompiler",
     "Plant",
     "Setup",
+    "StabilityMargins",
     "cache_folder",
+    "check_margins",
     "data_folder",
     "default_tables",
     "find_model_file",
+    "has_wrench_loop",
     "load_robot",
     "load_setup",
     "package_and_model",
@@ -56,5 +65,6 @@ __all__ = [
     "robots_with_ports",
     "shipped_robot_names",
     "simulated_robot",
+    "stability_margins",
     "typed_setup",
 ]

@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from gradiva.common import ModelError, Side, WalkingError, nearest_name
+from gradiva.common import ControlMode, ModelError, Side, WalkingError, nearest_name
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
+from gradiva.setup.stability_margins import stability_margins
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
@@ -40,10 +41,10 @@ def check_robot_folder(argument: str) -> list[Finding]:
         _ports,
     )
     of_files = _tried("configuration", lambda: _configuration(argument, robot))
-    return [
-        *of_files,
-        *(finding for check in checks for finding in _tried(check.__name__.strip("_"), partial(check, robot))),
-    ]
+    of_model = [finding for check in checks for finding in _tried(check.__name__.strip("_"), partial(check, robot))]
+    if any(finding.verdict == FAIL for finding in (*of_files, *of_model)):
+        return [*of_files, *of_model]
+    return [*of_files, *of_model, *_tried("margins", lambda: _margins(argument))]
 
 
 def _tried(name: str, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
@@ -59,6 +60,13 @@ def _configuration(argument: str, robot: RobotDescription) -> Iterator[Finding]:
         weights = load_setup(argument, choice).walking.inverse_kinematics.posture_weights
     robot.spread(weights, "inverse_kinematics.posture_weights")
     yield Finding(OK, "configuration")
+
+
+def _margins(argument: str) -> Iterator[Finding]:
+    for control in (ControlMode.POSITION, ControlMode.VELOCITY):
+        setup = load_setup(argument, {"walking.control": str(control), "walking.model": "dcm"})
+        found = stability_margins(setup).finding()
+        yield replace(found, text=f"{control} control: {found.text}")
 
 
 def _mass(robot: RobotDescription) -> Iterator[Finding]:

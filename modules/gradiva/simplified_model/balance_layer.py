@@ -142,29 +142,43 @@ class SolverTimes:
         decisions: So far.
         fallbacks: Decisions without a solution of their own: the last one was shifted.
         late: Decisions that the solver took longer for than ``limit``, or that came later.
+        inaccurate: Decisions whose solution may cost noticeably more than the optimum.
         last: Time of the solver for the last decision, [s]; NaN before it.
+        accuracy: Of the last decision, NaN where it has none: estimate and KKT residual, by which fraction of its cost
+            the optimum costs less.
     """
 
     def __init__(self, limit: float) -> None:
         """Begin with no decision."""
-        self.limit, self.last = limit, math.nan
-        self.decisions = self.fallbacks = self.late = 0
-        self._times, self._longest = deque[float](maxlen=_TIMED), 0.0
+        self.limit, self.last, self.accuracy = limit, math.nan, (math.nan, math.nan)
+        self.decisions = self.fallbacks = self.late = self.inaccurate = 0
+        self._times, self._longest, self._worst = deque[float](maxlen=_TIMED), 0.0, [0.0, 0.0]
 
-    def note(self, solve_time: float, age: float, is_fallback: bool) -> None:
+    def note(
+        self,
+        solve_time: float,
+        age: float,
+        is_fallback: bool,
+        accuracy: tuple[float, float] = (math.nan, math.nan),
+        is_inaccurate: bool = False,
+    ) -> None:
         """Count a decision that took the solver ``solve_time`` [s], about a state that is ``age`` [s] old."""
         self.decisions += 1
         self.fallbacks += is_fallback
+        self.inaccurate += is_inaccurate
+        self.accuracy = accuracy
+        self._worst = [max(worst, abs(now)) for worst, now in zip(self._worst, accuracy, strict=True)]
         self.late += bool(max(solve_time, age) > self.limit * (1.0 + _ROUNDING))  # NumPy's bool makes a NumPy integer
         self.last, self._longest = solve_time, max(self._longest, solve_time)
         self._times.append(solve_time)
 
     def as_table(self) -> dict[str, float]:
-        """Return the counts, median and 99th percentile of the last 10 000 decisions, and the longest, [ms]."""
+        """Return counts, the worst accuracy, and times [ms]: median, p99 of the last 10 000 decisions, the longest."""
         median, p99 = np.percentile(self._times, [50, 99]) if self._times else (math.nan, math.nan)
         times = {"median": median, "p99": p99, "max": self._longest if self._times else math.nan}
         counts = {"decisions": self.decisions, "fallbacks": self.fallbacks, "late_decisions": self.late}
-        return {**counts, **{f"solve_{name}_ms": round(1e3 * float(time), 3) for name, time in times.items()}}
+        worst = {"inaccurate": self.inaccurate, "estimate_max": self._worst[0], "residual_max": self._worst[1]}
+        return {**counts, **worst, **{f"solve_{name}_ms": round(1e3 * float(time), 3) for name, time in times.items()}}
 
 
 class BalanceLayer(ABC):

@@ -24,6 +24,8 @@ class FootAdmittanceConfig:
         tilt_gain: Angular velocity of a sole for each moment about its expected centre of pressure, [rad/(s·N·m)].
         leak_time_constant: In which what has been yielded is taken back while both feet stand, [s].
         expected_time_constant: Of the low pass on the expected wrenches: measured ones are as much older, [s].
+        surplus_time_constant: Of the low pass on measured less expected wrenches: what is faster answers the
+            servos, and closes a loop with them, [s].
         highest: Largest height of a sole over its plan, [m].
         steepest: Largest tilt of a sole about each axis, [rad].
     """
@@ -32,11 +34,19 @@ class FootAdmittanceConfig:
     tilt_gain: float
     leak_time_constant: float
     expected_time_constant: float
+    surplus_time_constant: float
     highest: float
     steepest: float
 
     def __post_init__(self) -> None:
-        for name in ("height_gain", "tilt_gain", "expected_time_constant", "highest", "steepest"):
+        for name in (
+            "height_gain",
+            "tilt_gain",
+            "expected_time_constant",
+            "surplus_time_constant",
+            "highest",
+            "steepest",
+        ):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
         if not self.leak_time_constant > 0.0:
@@ -51,14 +61,14 @@ class FootAdmittance:
     Caron et al. 2019), while both of them stand:
 
     .. math::
-        \dot h &= \tfrac12 a_h \left[(f_l - f_r) - (f_l - f_r)^e\right] - h / T, &
+        \dot h &= \tfrac12 a_h F \left[(f_l - f_r) - (f_l - f_r)^e\right] - h / T, &
         z_{l,r} &= z^p_{l,r} \pm h, \\
-        \dot\theta_k &= a_\theta \left(\mu_k - c^e_k \times f_k\right)_{x,y} - \theta_k / T, &
+        \dot\theta_k &= a_\theta F \left(\mu_k - c^e_k \times f_k\right)_{x,y} - \theta_k / T, &
         R_k &= R^p_k \, Exp(\theta_k),
 
-    with normal forces :math:`f`, moments :math:`\mu_k` about the sole's origin and the expected centres of pressure
-    :math:`c^e_k` of the plan and the DCM law. The offsets are kept while one foot swings, since what causes them goes
-    along with the joints: the next step lands as the last one ended.
+    with a low pass F, normal forces :math:`f`, moments :math:`\mu_k` about the sole's origin and the expected centres
+    of pressure :math:`c^e_k` of the plan and the DCM law. The offsets are kept while one foot swings, since what
+    causes them goes along with the joints: the next step lands as the last one ended.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
@@ -107,11 +117,13 @@ class FootAdmittance:
         if self._is_off:
             return reference
         left, right, function = reference.left_foot, reference.right_foot, self._function
-        gain = 1.0 if self._is_first else low_pass_gain(self._config.expected_time_constant, period)
+        constants = self._config.expected_time_constant, self._config.surplus_time_constant
+        gains = [1.0 if self._is_first else low_pass_gain(constant, period) for constant in constants]
         self._is_first = False
         function.set(
             period=period,
-            expected_gain=gain,
+            expected_gain=gains[0],
+            surplus_gain=gains[1],
             yields=is_trusted and left.in_contact and right.in_contact,
             expected=(reference.left_foot_wrench, reference.right_foot_wrench),
             measured=(state.left_foot_wrench, state.right_foot_wrench),
@@ -133,15 +145,16 @@ _CONSTANTS = ("height_gain", "tilt_gain", "leak_time_constant", "highest", "stee
 
 
 def _admittance(compiler: Compiler) -> FlatFunction:
-    """Return the equations; rows of matrices: left, right; memory: height, both tilts, low-passed expected wrenches."""
+    """Return the equations; rows of matrices: left, right; memory: height, tilts, low passes."""
     shapes = {"expected": (2, 6), "measured": (2, 6), "positions": (2, 3), "rotations": (6, 3), "twists": (2, 6)}
     inputs = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
-    inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "yields", *_CONSTANTS)}
-    inputs["memory"] = memory = cs.SX.sym("memory", 17)
-    height, tilts, last = memory[0], (memory[1:3], memory[3:5]), cs.reshape(memory[5:], 6, 2).T
+    inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "surplus_gain", "yields", *_CONSTANTS)}
+    inputs["memory"] = memory = cs.SX.sym("memory", 22)
+    height, tilts, last = memory[0], (memory[1:3], memory[3:5]), cs.reshape(memory[5:17], 6, 2).T
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
-    climb, turns = _rates(inputs, expected, height, tilts)
+    surplus = memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:])
+    climb, turns = _rates(inputs, surplus, height, tilts)
     kept = [height + inputs["period"] * climb]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
     for row, sign in ((0, 1.0), (1, -1.0)):
@@ -153,27 +166,35 @@ def _admittance(compiler: Compiler) -> FlatFunction:
         outputs["rotations"].append(rotation @ symbolic_exp(cs.vertcat(tilt, 0.0)))
         outputs["twists"].append(inputs["twists"][row, :] + cs.vertcat(vertical * climb, spin).T)
     results = {name: cs.vertcat(*rows) for name, rows in outputs.items()}
-    results["memory"] = cs.vertcat(*kept, cs.vec(expected.T))
+    results["memory"] = cs.vertcat(*kept, cs.vec(expected.T), surplus)
     return FlatFunction("foot_admittance", inputs, results, compiler)
 
 
+def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX) -> cs.SX:
+    """Return difference of the loads [N] and moments about the centres of pressure, axes of the soles [N·m], (5, 1)."""
+    measured = inputs["measured"]
+    loads = measured[:, _NORMAL] - expected[:, _NORMAL]
+    rows = [0.5 * (loads[0] - loads[1])]
+    for row in range(2):
+        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
+        levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
+        moment = cs.vertcat((measured[row, 3:5] - measured[row, _NORMAL] * levers).T, 0.0)
+        rows.append((rotation.T @ moment)[:2])
+    return cs.vertcat(*rows)
+
+
 def _rates(
-    inputs: Mapping[str, cs.SX], expected: cs.SX, height: cs.SX, tilts: Sequence[cs.SX]
+    inputs: Mapping[str, cs.SX], surplus: cs.SX, height: cs.SX, tilts: Sequence[cs.SX]
 ) -> tuple[cs.SX, list[cs.SX]]:
     """Return the rates of the height [m/s] and of both tilts, (2, 1), [rad/s]: zero unless the feet yield."""
-    measured, leak = inputs["measured"], inputs["leak_time_constant"]
+    leak = inputs["leak_time_constant"]
 
     def limited(value: cs.SX, rate: cs.SX, limit: cs.SX) -> cs.SX:
         reached = cs.fmin(cs.fmax(value + inputs["period"] * rate, -limit), limit)
         return cs.if_else(inputs["yields"] > 0.5, (reached - value) / inputs["period"], 0.0)
 
-    loads = measured[:, _NORMAL] - expected[:, _NORMAL]
-    climb = inputs["height_gain"] * 0.5 * (loads[0] - loads[1]) - height / leak
-    turns = []
-    for row in range(2):
-        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
-        levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
-        moment = cs.vertcat((measured[row, 3:5] - measured[row, _NORMAL] * levers).T, 0.0)
-        rate = inputs["tilt_gain"] * (rotation.T @ moment)[:2] - tilts[row] / leak
-        turns.append(limited(tilts[row], rate, inputs["steepest"]))
+    climb = inputs["height_gain"] * surplus[0] - height / leak
+    moments = surplus[1:3], surplus[3:5]
+    rates = [inputs["tilt_gain"] * moment - tilt / leak for moment, tilt in zip(moments, tilts, strict=True)]
+    turns = [limited(tilt, rate, inputs["steepest"]) for tilt, rate in zip(tilts, rates, strict=True)]
     return limited(height, climb, inputs["highest"]), turns

@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
 from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.robot_model import FlexibleJoint, RobotDescription
-from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.setup import GccCompiler, Setup, cache_folder, check_margins
 from gradiva.simplified_model import BalanceLayer
 from gradiva.walking import (
     Chatter,
@@ -73,6 +73,10 @@ class WalkingModule(GradivaModule):
         robot_ports(self.setup.robot)  # a robot without ports is refused before a port of this module opens
         if not options.lockstep:  # a simulator in lockstep sends one sample a period
             check_sensor_rate(self.setup)
+        with self.setup.naming_places():
+            little_margin = check_margins(self.setup)
+        if little_margin:
+            _LOGGER.warning("%s", little_margin)
         super().__init__(options, self.setup.walking.walking.period)
         self.config = self.setup.part(CoordinatorConfig, "coordinator")
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")

@@ -25,11 +25,9 @@ from gradiva.reduced_model import (
     CentroidalMpc,
     CentroidalMpcConfig,
     CentroidalSolution,
-    CentroidalSolver,
     CentroidalState,
     ContactPhase,
     ContactPlan,
-    InputMemory,
     com_reference,
 )
 from gradiva.setup import read_toml
@@ -114,19 +112,25 @@ def hopping(duration: float) -> Gait:
     return Gait(CentroidalBody(MASS, (np.zeros((1, 3)),)), ContactPlan([phases]), HEIGHT, duration)
 
 
-def walking_and_running(duration: float, run_at: float = _RUN_AT) -> Gait:
+def walking_and_running(
+    duration: float,
+    run_at: float = _RUN_AT,
+    single: float = _SINGLE,
+    double: float = _DOUBLE,
+    length: float = _STEP_LENGTH,
+) -> Gait:
     """Return two feet that walk for ``duration`` [s], and run from the first touch-down after ``run_at`` [s] on."""
     phases: list[list[ContactPhase]] = [[], []]
     places = [np.array([0.0, side * _WIDTH / 2.0, 0.0]) for side in (1.0, -1.0)]
     phases[0].append(ContactPhase(0.0, _STAND, places[0], np.eye(3)))
-    begins, landing, side = [0.0, 0.0], _STAND + _SINGLE, 0
+    begins, landing, side = [0.0, 0.0], _STAND + single, 0
     while landing < duration + _AHEAD:
         runs, other = landing >= run_at, 1 - side
-        lift_off = landing - _FLIGHT_OF_RUN if runs else landing + _DOUBLE
+        lift_off = landing - _FLIGHT_OF_RUN if runs else landing + double
         phases[other].append(ContactPhase(begins[other], lift_off, places[other], np.eye(3)))
-        places[side] = np.array([places[other][0] + _STEP_LENGTH, places[side][1], 0.0])
+        places[side] = np.array([places[other][0] + length, places[side][1], 0.0])
         begins[side], side = landing, other
-        landing += _RUN_STANCE + _FLIGHT_OF_RUN if runs else _SINGLE + _DOUBLE
+        landing += _RUN_STANCE + _FLIGHT_OF_RUN if runs else single + double
     last = 1 - side
     phases[last].append(ContactPhase(begins[last], math.inf, places[last], np.eye(3)))
     return Gait(CentroidalBody(MASS, (_FOOT, _FOOT)), ContactPlan(phases), HEIGHT, duration)
@@ -283,79 +287,6 @@ def _keep(
     run.contacts.append(state.contact_positions)
     run.forces.append(found.corner_forces[0])
     run.active.append(found.active[0])
-
-
-# -- the solvers on the same problems ---------------------------------------------------------------------------------
-
-BENCH_GAITS = {"two_legs": walking_and_running, "turning": turning}  # only `settled` was chosen by both
-_BENCH_FORCE, _BENCH_PUSH = np.array([4.0, 4.0, 1.0]), 0.3  # [N] largest on one kilogram along each axis, [s]
-_TIGHT, _USUAL = 1e-8, 3e-5  # tolerances of IPOPT
-Solved = tuple[float, CentroidalSolution]
-"""Time of the processor [s], solution."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolverComparison:
-    """Solutions of the same problems, from the same warm start.
-
-    Attributes:
-        ours: By the real-time iteration.
-        ipopt: By IPOPT.
-        gaps: How much more ours cost than those of a tightly converged IPOPT, as a fraction; all are consistent with
-            the dynamics.
-    """
-
-    ours: list[Solved]
-    ipopt: list[Solved]
-    gaps: list[float]
-
-
-def compared_solvers(samples: int, duration: float, name: str = "two_legs") -> SolverComparison:
-    """Solve closed loops with the centroidal MPC, then with IPOPT the same problems from the same warm start.
-
-    Two legs of four corners each walk and run for ``duration`` [s], straight on, or heavier ones in a turn by the
-    ``name`` "turning"; every second they are pushed for 0.3 s, at random. The first problem, without a last solution,
-    does not count. Times are of the processor, so that a busy machine interrupts neither solver.
-
-    Raises:
-        RuntimeError: The legs did not go on.
-    """
-    config = replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
-    gait = BENCH_GAITS[name](duration)
-    mpc, com = CentroidalMpc(config, gait.body), com_reference(gait.plan, gait.com_height)
-    random, forces = np.random.default_rng(0), dict[int, NDArray]()
-    problems: list[tuple[InputMemory | None, float, CentroidalState, NDArray]] = []
-    ours: list[Solved] = []
-
-    def push(now: float) -> NDArray:
-        force = forces.setdefault(math.floor(now), random.uniform(-1.0, 1.0, 3) * _BENCH_FORCE * gait.body.mass)
-        return force if now % 1.0 < _BENCH_PUSH else np.zeros(3)
-
-    def timed(solver: CentroidalMpc, now: float, state: CentroidalState, wrench: NDArray) -> Solved:
-        start = time.thread_time()
-        solution = solver.update(now, state, gait.plan, com, wrench)
-        return time.thread_time() - start, solution
-
-    def solve(now: float, state: CentroidalState, wrench: NDArray) -> CentroidalSolution:
-        problems.append((mpc.memory, now, state, wrench))
-        ours.append(timed(mpc, now, state, wrench))
-        return ours[-1][1]
-
-    def by_ipopt(tolerance: float) -> list[Solved]:
-        exactly, solved = replace(config, solver=CentroidalSolver.IPOPT, tolerance=tolerance), list[Solved]()
-        solver = CentroidalMpc(exactly, gait.body)
-        for memory, now, state, wrench in problems[1:]:
-            solver.resume(memory)
-            solved.append(timed(solver, now, state, wrench))
-        return solved
-
-    run = simulate(gait, solve, push)
-    if run.reason or run.fallbacks:
-        raise RuntimeError(f"two legs did not go on: {run.reason or f'{run.fallbacks} solutions missing'}")
-    pairs = zip(ours[1:], by_ipopt(_TIGHT), strict=True)
-    return SolverComparison(
-        ours[1:], by_ipopt(_USUAL), [found.cost / best.cost - 1.0 for (_, found), (_, best) in pairs]
-    )
 
 
 # -- figures 11.3 and 11.4 ---------------------------------------------------------------------------------------------

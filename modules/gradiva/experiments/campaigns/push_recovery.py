@@ -53,31 +53,41 @@ class ImpulseSearch:
         direction: Of the push, from straight ahead to the left, [rad].
         duration: Of the push, [s].
         unit: Impulse of one level, [N·s].
+        sweeps: Whether all levels below are tried as well: a bisection sees no smaller push that fells the robot.
         outcomes: Of the levels that were tried.
     """
 
     direction: float
     duration: float
     unit: float
+    sweeps: bool = False
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     @property
     def survived(self) -> int:
-        """Largest level that was survived below all that were not."""
+        """Largest level that was survived."""
         return max((level for level, found in self.outcomes.items() if found["survived"]), default=0)
 
     @property
     def lost(self) -> int | None:
-        """Smallest level that was not survived; None: all that were tried were."""
-        return min((level for level, found in self.outcomes.items() if not found["survived"]), default=None)
+        """Smallest level above it that was not survived; None: there was none."""
+        survived, outcomes = self.survived, self.outcomes
+        return min((level for level in outcomes if level > survived and not outcomes[level]["survived"]), default=None)
+
+    @property
+    def holes(self) -> list[int]:
+        """Levels that were not survived below one that was."""
+        survived = self.survived
+        return [level for level in sorted(self.outcomes) if level < survived and not self.outcomes[level]["survived"]]
 
     @property
     def next_level(self) -> int | None:
         """Level to be tried next; None when the search is done."""
-        if self.lost is not None:
-            return None if self.lost - self.survived <= 1 else (self.survived + self.lost) // 2
-        if self.survived >= _HIGHEST:
-            return None
+        if self.lost is not None and self.lost - self.survived > 1:
+            return (self.survived + self.lost) // 2
+        if self.lost is not None or self.survived >= _HIGHEST:
+            below = range(self.survived - 1, 0, -1) if self.sweeps else ()
+            return next((level for level in below if level not in self.outcomes), None)
         return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
 
     def next_trial(self) -> Pushing | None:
@@ -209,7 +219,7 @@ def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[
     if quick and not options.directions:
         angles = _QUICK_ANGLES
     return {
-        phase: [ImpulseSearch(angle, duration, unit) for duration in durations for angle in angles]
+        phase: [ImpulseSearch(angle, duration, unit, sweeps=not quick) for duration in durations for angle in angles]
         for phase in case.phases(phases)
     }
 
@@ -309,6 +319,7 @@ class Cell:
             "force_n": round(self.impulse / search.duration, 1),
             "impulses": [found.impulse for found in self.searches],
             "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
+            "holes": [[_outcome_of(found, level) for level in found.holes] for found in self.searches],
             "paper": attainable,
             "value": self.impulse,
             "asked": _asked(self, attainable),
@@ -323,6 +334,8 @@ def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[st
         return "failed", "; ".join(sorted(failures))
     if cell.case.mode == OFF:
         return "measured", ""
+    if holes := [_outcome_of(search, level) for search in cell.searches for level in search.holes]:
+        return "missed", f"falls at less than it survives: {'; '.join(holes)}"
     if off is not None and cell.impulse < off - 1e-9:
         return "missed", f"survives {off:.1f} N·s without adapted steps"
     fraction = _asked_fraction(cell, attainable)
@@ -350,7 +363,12 @@ def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
     """Return how the robot goes down at the smallest impulse that it does not survive."""
     if search.lost is None:
         return str(line["failure"])
-    return f"{search.lost * search.unit:.1f} N·s: {search.outcomes[search.lost]['reason']}"
+    return _outcome_of(search, search.lost)
+
+
+def _outcome_of(search: ImpulseSearch, level: int) -> str:
+    """Return how the robot goes down at a level."""
+    return f"{level * search.unit:.1f} N·s: {search.outcomes[level]['reason']}"
 
 
 def cells_of(run: ExperimentRun) -> list[Cell]:

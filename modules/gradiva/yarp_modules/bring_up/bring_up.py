@@ -13,7 +13,7 @@ from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
-from gradiva.setup import Setup
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
 from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.bring_up.checks import (
     BringUpConfig,
@@ -65,6 +65,8 @@ class BringUp:
         """Yield the findings, stage by stage."""
         assert self._setup.robot.ports is not None, "checked by YarpRobot"
         ports, config = self._setup.robot.ports, self._config
+        if has_wrench_loop(self._setup):
+            yield stability_margins(self._setup).finding()
         required = self._robot.required_ports()
         found = check_ports(ports, self._environment, required)
         yield from found

@@ -1,0 +1,319 @@
+r"""Stability margins of the loop through the foot wrenches, for the gains of a setup.
+
+The characteristic loci are the eigenvalues of :math:`L(e^{j \omega \Delta})` of ``WrenchLoop``, from 5 Hz, below which
+a robot that balances has its own dynamics, to half the rate of the ticks. Feedback is positive, the critical point +1:
+
+gain margin
+    the inverse of the largest value at which a locus crosses the positive real axis;
+phase margin
+    the smallest angle to that axis where a locus crosses the unit circle;
+:math:`M_s`
+    :math:`1 / \min |1 - \lambda|`, by how much disturbances are amplified at most.
+
+A soft floor sets the opposite limit. With :math:`\rho = k_\theta / (m g h)`, the stiffness against tipping of servos
+and one sole over that of gravity, a pendulum on this spring is stable for
+
+.. math:: K_{CoM} < K_{ZMP} (\rho - K_p + \rho K_p K_{ZMP} / \omega),
+
+which is conservative by a factor of 1.5 to 3 in ρ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, Side
+from gradiva.common.errors import FAIL, OK, WARN, Finding
+from gradiva.setup import standing_plant, wrench_loop
+from gradiva.setup.load_setup import Setup
+from gradiva.setup.robots import cache_folder
+from gradiva.setup.standing_plant import Complex, Plant, StandingBody
+from gradiva.setup.wrench_loop import WrenchLoop
+from gradiva.walking import WalkingConfig
+
+CONTACT_TIMES = (0.002, 0.006, 0.02)
+"""Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
+GAIN_MARGIN, PHASE_MARGIN, PEAK = 6.0, 30.0, 2.0  # [dB], [°], [-]: a factor of two, and what is usual beside it
+_LOWEST = 5.0  # [Hz]
+_FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
+_NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
+_HALVINGS = 7  # of the factor of a gain: to 1 %
+_MODELLED = ("dcm", "dcm_mpc")  # laws of layer 2, near their references the instantaneous one
+_FEET = {"double support": (Side.LEFT, Side.RIGHT), "single support": (Side.LEFT,)}
+_GAINS = {
+    "zmp_com_controller.walking.zmp": lambda config, factor: _scaled_zmp(config, "walking", factor),
+    "zmp_com_controller.standing.zmp": lambda config, factor: _scaled_zmp(config, "standing", factor),
+    "foot_admittance.height_gain": lambda config, factor: _scaled_admittance(config, "height_gain", factor),
+    "foot_admittance.tilt_gain": lambda config, factor: _scaled_admittance(config, "tilt_gain", factor),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """Margins of one loop.
+
+    Attributes:
+        gain_db: Gain margin, [dB].
+        phase_deg: Phase margin, [°]; 180 where no locus leaves the unit circle.
+        peak: M_s, [-].
+        frequency: Of the gain margin, [Hz].
+    """
+
+    gain_db: float
+    phase_deg: float
+    peak: float
+    frequency: float
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether all three are as they should be."""
+        return self.gain_db >= GAIN_MARGIN and self.phase_deg >= PHASE_MARGIN and self.peak <= PEAK
+
+    @classmethod
+    def of(cls, loop: WrenchLoop) -> Margins:
+        """Return those of a loop."""
+        frequencies = np.linspace(_LOWEST, 0.5 / loop.period, _FREQUENCIES)
+        loci = _loci([loop.gain(complex(np.exp(2j * np.pi * f * loop.period))) for f in frequencies])
+        largest, where = max(_crossings(loci, frequencies), default=(0.0, 0.0))
+        gain = -20.0 * math.log10(largest) if largest > 0.0 else _NO_MARGIN
+        peak = 1.0 / float(np.abs(1.0 - loci).min())
+        return cls(gain, min(_angles(loci), default=180.0), peak, where)
+
+
+def _loci(gains: Sequence[Complex]) -> Complex:
+    """Return the eigenvalues, each column one that goes on continuously, shape (frequencies, channels)."""
+    rows = [np.linalg.eigvals(gains[0])]
+    for gain in gains[1:]:
+        values = np.linalg.eigvals(gain)
+        _, order = linear_sum_assignment(np.abs(rows[-1][:, None] - values))
+        rows.append(values[order])
+    return np.array(rows)
+
+
+def _crossings(loci: Complex, frequencies: np.ndarray) -> Iterator[tuple[float, float]]:
+    """Yield value and frequency of each crossing of the positive real axis; at half the rate of the ticks L is real."""
+    for locus in loci.T:
+        for first, second, low, high in zip(locus, locus[1:], frequencies, frequencies[1:], strict=False):
+            if first.imag * second.imag < 0.0:
+                ratio = first.imag / (first.imag - second.imag)
+                yield float(first.real + ratio * (second.real - first.real)), float(low + ratio * (high - low))
+        if abs(locus[-1].imag) < 1e-6:
+            yield float(locus[-1].real), float(frequencies[-1])
+
+
+def _angles(loci: Complex) -> Iterator[float]:
+    """Yield the angle to the positive real axis of each crossing of the unit circle, [°]."""
+    for locus in loci.T:
+        for first, second in pairwise(locus):
+            before, after = abs(first) - 1.0, abs(second) - 1.0
+            if before * after < 0.0:
+                crossed = first + before / (before - after) * (second - first)
+                yield abs(math.degrees(np.angle(crossed)))
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityMargins:
+    """Margins of a setup: the least over both supports, gains of standing and walking, and floors from hard to soft.
+
+    Attributes:
+        margins: The least ones.
+        case: Support, gains and floor that have the least gain margin.
+        stiffness_ratio: ρ on the softest of these floors, [-].
+        largest_com_gain: Of walking, on that floor, [1/s].
+        gain: Key of the gain that takes most of the margin; empty where the margins are wide.
+        value: Its value.
+        largest: Its largest value with wide margins; NaN where no value of it alone has them.
+    """
+
+    margins: Margins
+    case: str
+    stiffness_ratio: float
+    largest_com_gain: float
+    gain: str = ""
+    value: float = math.nan
+    largest: float = math.nan
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the loop is stable at all."""
+        return self.margins.gain_db > 0.0
+
+    @property
+    def text(self) -> str:
+        """One line for the terminal."""
+        margins = self.margins
+        figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
+        where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
+        soft = f"ρ {self.stiffness_ratio:.1f}, K_CoM up to {max(0.0, self.largest_com_gain):.1f} 1/s"
+        return f"wrench loop {figures} at {where}; {soft} on a floor of {1e3 * CONTACT_TIMES[-1]:.0f} ms"
+
+    @property
+    def advice(self) -> str:
+        """Name the gain to lower; empty where the margins are wide."""
+        if not self.gain:
+            return ""
+        wanted = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s below {PEAK:g}"
+        if math.isnan(self.largest):
+            return f"{self.gain}={self.value:g} takes most of it, but no value of it alone has {wanted}"
+        return f"{self.gain}={self.value:g}: the largest value with {wanted} is {self.largest:.3g}"
+
+    def finding(self) -> Finding:
+        """Return the verdict: loops without margin fail."""
+        verdict = OK if self.margins.is_wide else WARN if self.is_stable else FAIL
+        return Finding(verdict, self.text, self.advice)
+
+    def check(self) -> None:
+        """Refuse gains with which the robot oscillates.
+
+        Raises:
+            ConfigError: The gain margin is zero or less.
+        """
+        if not self.is_stable:
+            raise ConfigError(f"the robot would oscillate: {self.text}; {self.advice}", [self.gain])
+
+
+class _Analysis:
+    """Computes the margins of one setup; plants are kept while gains are varied."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+
+    @cached_property
+    def _plants(self) -> list[tuple[str, float, Plant]]:
+        both = StandingBody(self._setup, _FEET["double support"])
+        found = [("double support", time, Plant(both, time)) for time in CONTACT_TIMES]
+        with suppress(ModelError):  # a robot that stands on both feet need not reach a posture on one
+            one = StandingBody(self._setup, _FEET["single support"])
+            found.append(("single support", CONTACT_TIMES[0], Plant(one, CONTACT_TIMES[0])))
+        return found
+
+    def result(self) -> StabilityMargins:
+        config = self._setup.walking
+        margins, case = self._least(config)
+        soft = self._plants[-1][2].body.stiffness_ratio(CONTACT_TIMES[-1])
+        result = StabilityMargins(margins, case, soft, self._largest_com_gain(soft))
+        if margins.is_wide:
+            return result
+        gain, value = self._most_effective(config)
+        return replace(result, gain=gain, value=value, largest=value * self._largest_factor(config, gain))
+
+    def _least(self, config: WalkingConfig) -> tuple[Margins, str]:
+        """Return the least margins and the case with the least gain margin."""
+        gains = config.zmp_com_controller
+        cases = {}
+        for support, time, plant in self._plants:
+            for name, pair in (("walking", gains.walking), ("standing", gains.standing)):
+                if support == "single support" and name == "standing":
+                    continue
+                text = f"{support}, gains of {name}, {1e3 * time:.0f} ms floor"
+                cases[text] = Margins.of(WrenchLoop(plant, config, pair))
+        worst = min(cases, key=lambda text: cases[text].gain_db)
+        every = cases.values()
+        least = replace(cases[worst], phase_deg=min(m.phase_deg for m in every), peak=max(m.peak for m in every))
+        return least, worst
+
+    def _most_effective(self, config: WalkingConfig) -> tuple[str, float]:
+        """Return key and value of the gain without which the margin is the largest."""
+        best = ("", math.nan, -math.inf)
+        for key, scaled in _GAINS.items():
+            value = _value(config, key)
+            if value > 0.0:
+                margin = self._least(scaled(config, 0.5))[0].gain_db
+                best = max(best, (key, value, margin), key=lambda item: item[2])
+        return best[:2]
+
+    def _largest_factor(self, config: WalkingConfig, gain: str) -> float:
+        scaled: Callable[[WalkingConfig, float], WalkingConfig] = _GAINS[gain]
+        low, high = 0.05, 1.0
+        if not self._least(scaled(config, low))[0].is_wide:
+            return math.nan
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if self._least(scaled(config, middle))[0].is_wide else (low, middle)
+        return low
+
+    def _largest_com_gain(self, ratio: float) -> float:
+        config = self._setup.walking
+        zmp, dcm = config.zmp_com_controller.walking.zmp, config.dcm_controller.proportional_gain
+        frequency = math.sqrt(GRAVITY / config.planner.com_height)
+        return zmp * (ratio - dcm + ratio * dcm * zmp / frequency)
+
+
+def _scaled_zmp(config: WalkingConfig, situation: str, factor: float) -> WalkingConfig:
+    gains = getattr(config.zmp_com_controller, situation)
+    changed = {situation: replace(gains, zmp=factor * gains.zmp, com=factor * gains.com)}
+    return replace(config, zmp_com_controller=replace(config.zmp_com_controller, **changed))
+
+
+def _scaled_admittance(config: WalkingConfig, name: str, factor: float) -> WalkingConfig:
+    admittance = config.foot_admittance
+    return replace(config, foot_admittance=replace(admittance, **{name: factor * getattr(admittance, name)}))
+
+
+def _value(config: WalkingConfig, key: str) -> float:
+    value: object = config
+    for name in key.split("."):
+        value = getattr(value, name)
+    return float(value)  # type: ignore[arg-type]
+
+
+def has_wrench_loop(setup: Setup) -> bool:
+    """Return whether the margins of a setup are modelled: torque control has no loop through measured wrenches."""
+    walking = setup.walking.walking
+    return walking.control is not ControlMode.TORQUE and walking.model in _MODELLED
+
+
+def stability_margins(setup: Setup) -> StabilityMargins:
+    """Return the margins of a setup that ``has_wrench_loop``; computed once, then read from the cache.
+
+    Raises:
+        ModelError: The robot's model lacks something, or it cannot stand as it should.
+    """
+    path = cache_folder() / f"margins-{_digest(setup)}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return StabilityMargins(**{**kept, "margins": Margins(**kept["margins"])})
+    result = _Analysis(setup).result()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_text(json.dumps(asdict(result)), encoding="utf-8")
+        os.replace(unfinished, path)
+    return result
+
+
+def check_margins(setup: Setup) -> str:
+    """Return a warning about margins of a setup that are too small; empty where they are wide, or are not modelled.
+
+    Raises:
+        ConfigError: The robot would oscillate with these gains.
+    """
+    if not has_wrench_loop(setup):
+        return ""
+    try:
+        margins = stability_margins(setup)
+    except (ModelError, np.linalg.LinAlgError) as error:
+        return f"stability margins are not known: {error}"
+    margins.check()
+    return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {margins.advice}"
+
+
+def _digest(setup: Setup) -> str:
+    """Return a name for all that the margins follow from: robot, model, gains, plant, and this code."""
+    model = setup.robot.model_path.stat()
+    simulation = replace(setup.simulation, pushes=(), faults=())
+    code = [Path(file).read_bytes() for file in (__file__, standing_plant.__file__, wrench_loop.__file__)]
+    said = repr((setup.robot, setup.walking, simulation, model.st_mtime_ns, model.st_size)).encode()
+    return hashlib.sha256(b"".join([said, *code])).hexdigest()[:24]

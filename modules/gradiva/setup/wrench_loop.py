@@ -1,0 +1,229 @@
+r"""Controller of motion as transfer functions from tick to tick, and the loop through the foot wrenches.
+
+With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(z) = g / (1 - (1 - g) z^{-1})`,
+:math:`g = 1 - e^{-T / \tau}`, and each integral :math:`T / (1 - z^{-1})`. Deviations from standing still, per tick:
+
+.. math::
+    z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z [z + (1 - F_{lag}) z^{-1} z^*], \\
+    v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
+    h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
+    \qquad \theta \text{ likewise by } a_\theta (\mu - c^e f), \\
+    s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
+
+with the inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
+:math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import GRAVITY, ControlMode, FootReference, NDArray, Side, low_pass_gain
+from gradiva.contacts import pendulum_wrenches
+from gradiva.robot_model import ServoLaw
+from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
+from gradiva.simplified_model import ZmpComGains
+from gradiva.walking import WalkingConfig
+
+_PROBE = 1e-4  # [m] of the ZMP, of finite differences
+
+
+class WrenchLoop:
+    """Loop of one robot that stands on given feet, on a floor of a given contact time, cut at the wrenches."""
+
+    def __init__(self, plant: Plant, config: WalkingConfig, gains: ZmpComGains) -> None:
+        """Take the robot as it stands.
+
+        Args:
+            plant: Robot, servos and floor.
+            config: Of the controller; its control mode and period are those of the plant.
+            gains: Of the ZMP-CoM law.
+        """
+        self.period = config.walking.period
+        self._plant, self._motion = plant, _MotionController(plant, config, gains)
+
+    def gain(self, z: complex) -> Complex:
+        """Return L(z), shape (channels, channels)."""
+        by_wrench, by_state = self._motion.command(z)
+        wrench, sampled = self._plant.response(z)
+        inner = np.eye(len(by_state)) - by_state @ sampled
+        return np.asarray(wrench @ np.linalg.solve(inner, by_wrench))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Signals:
+    """Selections of what the controller reads: wrenches, sampled positions and velocities, as maps of all of it."""
+
+    wrenches: NDArray
+    positions: NDArray
+    velocities: NDArray
+
+
+class _MotionController:
+    """Transfer function of everything between sensors and servos in position and velocity control."""
+
+    def __init__(self, plant: Plant, config: WalkingConfig, gains: ZmpComGains) -> None:
+        body = self._body = plant.body
+        self._config, self._gains, self._period = config, gains, config.walking.period
+        self._by_velocity = config.walking.control is ControlMode.VELOCITY
+        self._frequency = math.sqrt(GRAVITY / config.planner.com_height)
+        estimator = config.state_estimator
+        self._age = plant.joint_age
+        self._wrench_lag = estimator.wrench_filter_time_constant + estimator.wrench_age_factor * plant.wrench_age
+        channels, size = len(CHANNELS) * len(body.sides), body.size
+        every = np.eye(channels + 2 * size)
+        self._channels = channels
+        self._read = _Signals(every[:channels], every[channels : channels + size], every[channels + size :])
+        self._zmp_of = self._zmp_of_wrenches()
+        self._expected = self._expected_wrenches()
+
+    def command(self, z: complex) -> tuple[Complex, Complex]:
+        """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
+        zmp, velocity, com = self._balance(z)
+        heights, tilts = self._soles(z, zmp)
+        command = self._kinematics(z, velocity, com, heights, tilts, zmp)
+        return command[:, : self._channels], command[:, self._channels :]
+
+    def _low_pass(self, z: complex, time_constant: float) -> complex:
+        gain = low_pass_gain(time_constant, self._period)
+        return gain / (1.0 - (1.0 - gain) / z)
+
+    def _difference(self, z: complex) -> complex:
+        return (1.0 - 1.0 / z) / self._period
+
+    # -- layer 2 -----------------------------------------------------------------------------------------------
+
+    def _balance(self, z: complex) -> tuple[Complex, Complex, Complex]:
+        """Return desired ZMP, velocity of the CoM and its commanded position, (2, all that is read) each."""
+        estimator, read, body = self._config.state_estimator, self._read, self._body
+        to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
+        com = to_com @ (read.positions + self._age * read.velocities)
+        pull = self._age * self._frequency**2
+        smooth = self._low_pass(z, estimator.com_velocity_time_constant) / self._frequency
+        gain = self._config.dcm_controller.proportional_gain
+        dcm = com + smooth * (to_com @ read.velocities + pull * com)
+        desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
+        completed = (1.0 - self._low_pass(z, self._wrench_lag)) / z * desired
+        measured = self._low_pass(z, estimator.zmp_time_constant) * (self._zmp_of + completed)
+        velocity = -self._gains.zmp * (desired - measured) - self._gains.com * com
+        return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
+
+    def _zmp_of_wrenches(self) -> NDArray:
+        """Return the ZMP for what is read, shape (2, ...): of the channels, and of the feet against each other."""
+        body, read = self._body, self._read
+        weight, zmp = body.mass * GRAVITY, self._zmp_position()
+        total = np.zeros((2, read.wrenches.shape[1]))
+        for row, side in enumerate(body.sides):
+            force, x, y = read.wrenches[3 * row : 3 * row + 3]
+            total += np.outer(body.soles[side][:2] - zmp, force) + np.vstack((-y, x))
+            apart = (body.jacobians[side] - body.jacobians[body.sides[0]])[:2]
+            total += weight / len(body.sides) * apart @ read.positions
+        return total / weight
+
+    def _zmp_position(self) -> NDArray:
+        points = [self._body.soles[side] + c for side, c in zip(self._body.sides, self._body.centre, strict=True)]
+        return np.mean(points, axis=0)[:2]
+
+    def _expected_wrenches(self) -> NDArray:
+        """Return both feet's expected wrenches for the desired ZMP, shape (12, 2)."""
+        columns = [
+            (self._wrenches_at(_PROBE * axis) - self._wrenches_at(-_PROBE * axis)) / (2.0 * _PROBE)
+            for axis in np.eye(2)
+        ]
+        return np.column_stack(columns)
+
+    def _wrenches_at(self, shift: NDArray) -> NDArray:
+        body, zmp = self._body, self._zmp_position() + shift
+        pull = body.mass * self._frequency**2
+        force = np.array([*(pull * (body.com_position[:2] - zmp)), body.mass * GRAVITY])
+        zero = np.zeros(6)
+        feet = [FootReference(body.soles[side], np.eye(3), zero, zero, side in body.sides) for side in Side]
+        x, y = self._config.planner.zmp_offset
+        points = [(body.soles[side][0] + x, body.soles[side][1] + side.sign * y) for side in Side]
+        return np.concatenate(pendulum_wrenches(force, zmp, (feet[0], feet[1]), (points[0], points[1])))
+
+    # -- soles -------------------------------------------------------------------------------------------------
+
+    def _soles(self, z: complex, zmp: Complex) -> tuple[Complex, Complex]:
+        """Return height of the left sole over the right one, (1, ...), and tilts, (4, ...)."""
+        config, read = self._config.foot_admittance, self._read
+        width = read.wrenches.shape[1]
+        if len(self._body.sides) < 2:
+            return np.zeros((1, width), dtype=complex), np.zeros((4, width), dtype=complex)
+        rows = [6 * foot + row for foot in range(2) for row in CHANNELS]
+        expected = self._low_pass(z, config.expected_time_constant) * (self._expected[rows] @ zmp)
+        surplus = self._low_pass(z, config.surplus_time_constant) * (read.wrenches - expected)
+        yielded = 1.0 / (self._difference(z) + 1.0 / (config.leak_time_constant * z))
+        moments = []
+        for foot in range(2):
+            force, x, y = surplus[3 * foot : 3 * foot + 3]
+            lever_x, lever_y, _ = self._body.centre[foot]
+            moments += [x - lever_y * force, y + lever_x * force]
+        height = 0.5 * config.height_gain * yielded * (surplus[:1] - surplus[3:4])
+        return height, config.tilt_gain * yielded * np.vstack(moments)
+
+    # -- layer 3 -----------------------------------------------------------------------------------------------
+
+    def _kinematics(
+        self, z: complex, velocity: Complex, com: Complex, height: Complex, tilts: Complex, zmp: Complex
+    ) -> Complex:
+        """Return set-points or velocities of the joints, (n, ...)."""
+        gains, size = self._config.inverse_kinematics, self._body.size
+        nothing = 0.0 * height
+        feet = [
+            np.vstack((nothing, nothing, sign * height, *(row[None] for row in tilts[k : k + 2]), nothing))
+            for k, sign in ((0, 1.0), (2, -1.0))
+        ]
+        targets = np.vstack((*feet, com, nothing))
+        rates = np.vstack((*(self._difference(z) * foot for foot in feet), velocity, nothing))
+        foot_gains = [gains.foot_linear_gain] * 3 + [gains.foot_angular_gain] * 3
+        hard = np.array([*foot_gains, *foot_gains, *[gains.com_gain] * 3])
+        wanted = rates + hard[:, None] * targets
+        if self._by_velocity:
+            soft = np.array([gains.torso_gain] * 6 + [gains.posture_gain] * (size - 6))
+            motion = self._body.inverse[:, :15] @ wanted
+            feedback = self._body.inverse * np.concatenate((hard, soft)) @ self._tasks()
+            return (motion - feedback @ self._read_positions())[6:]
+        pulled = wanted / (self._difference(z) + hard[:, None] / z)
+        return self._set_points(z, self._body.inverse[:, :15] @ pulled, zmp)
+
+    def _read_positions(self) -> NDArray:
+        return self._read.positions + self._age * self._read.velocities
+
+    def _tasks(self) -> NDArray:
+        """Return the Jacobian of the tasks' estimated positions, seen from the stance sole: (21 + n, 6 + n)."""
+        jacobians, size = self._body.jacobians, self._body.size
+        stance = jacobians[self._body.sides[0]][:3]
+        moving = [jacobians[name].copy() for name in ("left", "right", "com")]
+        for jacobian in moving:
+            jacobian[:3] -= stance
+        joints = np.hstack((np.zeros((size - 6, 6)), np.eye(size - 6)))
+        return np.vstack((*moving, jacobians["torso"], jacobians["pelvis"], joints))
+
+    def _set_points(self, z: complex, desired: Complex, zmp: Complex) -> Complex:
+        """Return the set-points for a desired posture (6 + n, ...), ahead by the servos' lag offset by torques."""
+        config, body, period = self._config.servo_feedforward, self._body, self._period
+        law = ServoLaw.of(body.setup.robot)
+        velocity = self._difference(z) * desired
+        smooth = self._low_pass(z, config.velocity_time_constant) * velocity[6:]
+        acceleration = self._low_pass(z, config.acceleration_time_constant) * self._difference(z) * velocity
+        contact = sum(body.jacobians[side].T @ self._expected[6 * row : 6 * row + 6] for row, side in enumerate(Side))
+        torques = config.acceleration * (body.mass_matrix @ acceleration)
+        torques += config.gravity_and_contact * (body.stiffness @ desired - contact @ zmp)
+        is_loop = law.velocity_stiffness > 0.0
+        damping = config.velocity * np.where(is_loop, 0.0, (1.0 - law.velocity_feedforward) * law.damping)
+        lead = config.velocity * np.where(is_loop, law.lag, 0.0) - config.hold * period
+        torques = torques[6:] + damping[:, None] * smooth
+        return desired[6:] + lead[:, None] * smooth + self._offsets(z, law, torques)
+
+    def _offsets(self, z: complex, law: ServoLaw, torques: Complex) -> Complex:
+        """Return what ``ServoInverse`` makes of torques."""
+        stiffness = law.stiffness - (1.0 - law.velocity_feedforward) * law.velocity_stiffness
+        if not np.any(law.integral_gain):
+            return torques / stiffness[:, None]
+        rate = law.velocity_feedforward * law.damping * self._difference(z)
+        grown = self._period * law.integral_gain / (z - 1.0)
+        return torques / (stiffness + rate + grown)[:, None]

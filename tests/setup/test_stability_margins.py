@@ -1,0 +1,121 @@
+"""Stability margins of the loop through the foot wrenches: the model against the simulation, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, ControlMode, Side, altered
+from gradiva.experiments import SimulatedWalk
+from gradiva.setup import check_margins, has_wrench_loop, load_setup, shipped_robot_names, stability_margins
+from gradiva.setup.stability_margins import Margins
+from gradiva.setup.standing_plant import Plant, StandingBody
+from gradiva.setup.wrench_loop import WrenchLoop
+
+FEET = (Side.LEFT, Side.RIGHT)
+CHANNELS = (2, 3, 4)  # f_z, μ_x, μ_y
+DECAY = 60  # [ticks] after which an impulse has died away
+IMPULSES = (5.0, 0.2, 0.2)  # [N, N·m, N·m] no corner lifts
+
+
+def impulse_responses(walk: SimulatedWalk) -> np.ndarray:
+    """Return the wrenches of both feet that follow impulses in those that the controller reads, (ticks, 6, 6)."""
+    read, cut, noise = walk.robot.read, walk.measurement.contact_wrenches.copy(), np.random.default_rng(0)
+    added, exerted = np.zeros_like(cut), []
+
+    def read_cut() -> object:
+        measurement = read()
+        exerted.append(measurement.contact_wrenches[:, CHANNELS].ravel())
+        still = cut + 1e-7 * noise.standard_normal(cut.shape)  # one that is frozen is not trusted
+        return altered(measurement, contact_wrenches=still + added)
+
+    walk.robot.read = read_cut
+    walk.run(1.0)
+    responses = []
+    for channel in range(6):
+        foot, row = divmod(channel, 3)
+        exerted.clear()
+        added[foot, CHANNELS[row]] = IMPULSES[row]
+        walk.tick()
+        added[:] = 0.0
+        walk.run(DECAY * 0.01)
+        responses.append((np.array(exerted) - exerted[0]) / IMPULSES[row])
+    return np.stack(responses, axis=-1)
+
+
+@pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])
+def test_the_model_is_the_loop_that_the_simulation_has(control, compiler):
+    setup = load_setup("icub_v2_7", {"walking.control": str(control)})
+    walk = SimulatedWalk(setup, compiler=compiler)
+    assert walk.get_ready()
+    responses = impulse_responses(walk)
+    loop = WrenchLoop(Plant(StandingBody(setup, FEET), 0.002), setup.walking, setup.walking.zmp_com_controller.standing)
+    for frequency in (25.0, 50.0):
+        z = np.exp(2j * np.pi * frequency * loop.period)
+        weights = z ** -np.arange(len(responses))
+        weights[-1] /= 1.0 - 1.0 / z  # what is left fades in the seconds of the soles' leak
+        identified = np.tensordot(weights, responses, axes=1)
+        np.testing.assert_allclose(largest(identified), largest(loop.gain(z)), rtol=0.02)
+
+
+def largest(gain: np.ndarray) -> np.ndarray:
+    """Return the two largest eigenvalues, whose loci come near the critical point."""
+    values = np.linalg.eigvals(gain)
+    return values[np.argsort(-np.abs(values))[:2]]
+
+
+@pytest.mark.parametrize("robot", shipped_robot_names())
+@pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])
+def test_shipped_gains_have_a_margin(robot, control):
+    found = stability_margins(load_setup(robot, {"walking.control": str(control)}))
+    assert found.margins.gain_db >= 6.0
+    assert found.margins.phase_deg >= 30.0
+    assert found.margins.peak <= 2.0
+    assert found.advice == ""
+
+
+def test_gains_without_margin_are_refused_by_name_with_the_largest_that_has_it():
+    setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 3.0})
+    with pytest.raises(ConfigError, match=r"oscillate.*50 Hz.*zmp_com_controller.walking.zmp=3: the largest") as error:
+        check_margins(setup)
+    assert error.value.keys == ("zmp_com_controller.walking.zmp",)
+    largest_gain = stability_margins(setup).largest
+    less = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 0.99 * largest_gain})
+    assert stability_margins(less).margins.is_wide
+    assert check_margins(less) == ""
+
+
+def test_a_small_margin_is_a_warning():
+    setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 1.8})
+    assert check_margins(setup).startswith("little stability margin: wrench loop ")
+
+
+def test_soft_floors_tip_robots_of_compliant_servos():
+    body = StandingBody(load_setup("g1"), (Side.LEFT,))
+    ratios = [body.stiffness_ratio(time) for time in (0.002, 0.02, 0.036, 0.06)]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[0] > 5.0
+    assert ratios[-1] < 0.5  # no servo holds it there
+
+
+def test_torque_control_has_no_loop_from_wrenches():
+    setup = load_setup("icub_v2_7", {"walking.control": "torque"})
+    assert not has_wrench_loop(setup)
+    assert check_margins(setup) == ""
+
+
+class Delay:
+    """Loop of one channel: a gain behind a delay of one tick, critical at half the rate of the ticks."""
+
+    period = 0.01
+
+    def gain(self, z: complex) -> np.ndarray:
+        return np.array([[-0.5 / z]])
+
+
+def test_margins_of_a_loop_that_is_known():
+    margins = Margins.of(Delay())
+    assert margins.gain_db == pytest.approx(20.0 * math.log10(2.0))
+    assert margins.frequency == pytest.approx(50.0)
+    assert margins.peak == pytest.approx(2.0)
+    assert margins.phase_deg == 180.0
