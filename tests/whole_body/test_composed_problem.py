@@ -14,10 +14,10 @@ from gradiva.whole_body.whole_body_reference import Parameters
 class Toy:
     """Variables that want to be where the input ``wanted`` is; the first two may have bounds."""
 
-    def __init__(self):
+    def __init__(self, weight=1.0):
         self.x, self.parameters = cs.SX.sym("x", 3), Parameters()
         self.composer = QpComposer(self.x, bounded=2)
-        self.composer.cost("place", self.x - self.parameters.symbol("wanted", 3), cs.SX(1.0))
+        self.composer.cost("place", self.x - self.parameters.symbol("wanted", 3), cs.SX(weight))
         self.composer.limit("sum", cs.sum1(self.x), cs.SX(-1e4), cs.SX(1e4), Priority.HARD, 1.0)
 
     def problem(self, solver=SolverName.DAQP):
@@ -50,8 +50,19 @@ def test_a_soft_bound_costs_its_slack_weight_in_every_tick(toy, solver):
     toy.composer.bound("first", 0, cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, 3.0)
     problem = toy.problem(solver)
     for wanted, optimum in ((3.0, 1.5), (3.0, 1.5), (5.0, 2.0), (0.5, 0.5), (-3.0, -1.5), (3.0, 1.5)):
-        assert problem.solve({"wanted": [wanted, 0.0, 0.0]})[0] == pytest.approx(optimum, abs=1e-5)
-        assert problem.violations()["first"] == pytest.approx(max(abs(optimum) - 1.0, 0.0), abs=1e-5)
+        assert problem.solve({"wanted": [wanted, 0.0, 0.0]})[0] == pytest.approx(optimum, abs=1e-9)
+        assert problem.violations()["first"] == pytest.approx(max(abs(optimum) - 1.0, 0.0), abs=1e-9)
+
+
+def test_what_hardly_costs_is_at_its_optimum_whether_the_solver_is_asked_or_not():
+    toy = Toy(weight=1e-3)
+    toy.composer.bound("first", 0, cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, 3e-3)
+    problem, asked = toy.problem(), []
+    for wanted, optimum in ((0.5, 0.5), (3.0, 1.5), (5.0, 2.0), (-3.0, -1.5), (0.5, 0.5)):
+        solution = problem.solve({"wanted": [wanted, 40.0, -70.0]})
+        asked.append(problem.was_solver_asked)
+        np.testing.assert_allclose(solution, [optimum, 40.0, -70.0], atol=1e-7)
+    assert asked == [False, True, False, True, True]
 
 
 def contradicted(toy, *, soft_slack_weight=1.0):

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, NoSolutionFound, RobotPosture, so3
-from gradiva.robot_model import as_array
-from gradiva.whole_body import RigidTorqueController, SolverName, make_solver
+from gradiva.robot_model import as_array, interpreted
+from gradiva.setup import GccCompiler, cache_folder
+from gradiva.whole_body import (
+    CompliantTorqueController,
+    FlexibleTorqueController,
+    RigidTorqueController,
+    SolverName,
+    TorqueActuation,
+    make_solver,
+)
 from gradiva.whole_body.torque_control import GroundSearch, GroundSearchConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
@@ -21,6 +29,7 @@ from tests.whole_body.standing_robot import (
     rigid_controller,
     start_posture,
     state,
+    sunk_state,
     walking_config,
     weight_on,
 )
@@ -299,3 +308,32 @@ def test_a_second_controller_of_one_configuration_is_composed_no_more_and_shares
     other = replace(config, wrench_weight=2.0 * config.wrench_weight)
     RigidTorqueController(model_of(ROBOT), other, ACTUATION, posture, counted)
     assert len(compiled) == 2
+
+
+LAWS = {
+    "rigid": lambda config, *common: RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, *common),
+    "flexible": lambda config, *common: FlexibleTorqueController(
+        model_of(ROBOT), config.rigid_torque_control, config.flexible_torque_control, *common
+    ),
+    "compliant": lambda config, *common: CompliantTorqueController(
+        model_of(ROBOT), config.compliant_torque_control, *common
+    ),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_while_a_step_catches_a_push_each_law_asks_for_no_zmp_far_beyond_the_soles(law):
+    actuation = TorqueActuation(RATE, zmp_excess=0.05)
+    compiler = interpreted if law == "flexible" else GccCompiler(cache_folder())  # the others are compiled as shipped
+    controller = LAWS[law](walking_config(), actuation, start_posture(), compiler)
+    standing = sunk_state(1e-3) if law == "compliant" else state()
+
+    def torques(error, catches):
+        controller.reset(start_posture())
+        controller.step_catches = catches
+        wanted = reference(com_position=reference().com_position + np.array([error, 0.0, 0.0]))
+        return controller.command(standing, wanted, PERIOD).values
+
+    np.testing.assert_allclose(torques(0.3, True), torques(0.4, True), atol=1e-3)
+    assert np.abs(torques(0.3, False) - torques(0.4, False)).max() > 0.1
+    np.testing.assert_allclose(torques(0.01, True), torques(0.01, False), atol=1e-9)

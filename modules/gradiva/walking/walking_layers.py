@@ -299,7 +299,9 @@ class WalkingLayers:
         config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
         motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
-        actuation = TorqueActuation(rate, FrictionCompensator(model, config.drives, compiler), motion)
+        actuation = TorqueActuation(
+            rate, FrictionCompensator(model, config.drives, compiler), motion, config.torque_control.zmp_excess
+        )
         common = actuation, posture, compiler, self._tasks
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(model, config.compliant_torque_control, *common)
@@ -462,15 +464,18 @@ class TorqueControlConfig:
         ground: Chooses its controller.
         law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
+        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
     """
 
     ground: GroundModel
     law: TorqueLaw
     torque_rate: float
+    zmp_excess: float
 
     def __post_init__(self) -> None:
-        if self.torque_rate <= 0.0:
-            raise ConfigError(f"torque_rate={self.torque_rate}, must be positive")
+        for name in ("torque_rate", "zmp_excess"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
 class GroundModel(StrEnum):

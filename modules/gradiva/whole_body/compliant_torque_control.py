@@ -58,6 +58,7 @@ from gradiva.whole_body.walking_tasks import (
     PostureTaskConfig,
     angular_momentum,
     angular_momentum_rate,
+    excess_acceleration,
     expected_wrench,
     frame_acceleration,
     linear_momentum_rate,
@@ -273,15 +274,20 @@ class LinearMomentumTask(Task):
         self._config = config
 
     def acceleration(self, body: SoftGroundBody) -> cs.SX:
-        """Return Σ ḟ - m x⃛*, with the jerk k_d, k_p and k_i away from its reference."""
+        """Return Σ ḟ - m x⃛*, with x⃛* = x⃛_r + k_d (ẍ* - ẍ), ẍ* = ẍ_r + (k_p (ẋ_r - ẋ) + k_i (x_r - x)) / k_d.
+
+        ẍ* is less `excess_acceleration`, as by `ComTask`.
+        """
         dynamics, reference, config = body.dynamics, body.reference, self._config
         damping = self.constant(body, "damping", config.damping)
         stiffness = self.constant(body, "stiffness", config.stiffness)
         integral = self.constant(body, "integral", config.integral)
         acceleration = linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass
-        jerk = reference.com_jerk + damping * (reference.com_acceleration - acceleration)
-        jerk += stiffness * (reference.com_velocity - dynamics.com_velocity)
-        jerk += integral * (reference.com_position - dynamics.com_position)
+        feedback = stiffness * (reference.com_velocity - dynamics.com_velocity)
+        feedback += integral * (reference.com_position - dynamics.com_position)
+        wanted = reference.com_acceleration + feedback / damping
+        wanted[:2] -= excess_acceleration(body, wanted)
+        jerk = reference.com_jerk + damping * (wanted - acceleration)
         return body.wrench_rates[Side.LEFT][:3] + body.wrench_rates[Side.RIGHT][:3] - dynamics.mass * jerk
 
     def activity(self, body: SoftGroundBody) -> cs.SX:

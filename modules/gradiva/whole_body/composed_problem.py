@@ -13,7 +13,8 @@ may be violated: each square of its violation costs half its slack weight.
 with the equalities :math:`E x = e`, which :math:`D` takes out where they are inactive (1 there, else 0), and the
 slack weights :math:`W` of the soft limits :math:`C x = b` that are active. Its structure never changes: a sparse
 :math:`L \Delta L^\top`, in symbols, is a tenth of the work of a solver. Beside the optimum stands by how much the guess
-is wrong; where that is too much, the solver is called.
+is wrong; where that is too much, the solver is called, and what it takes to be active is the next guess: the trace of
+regularisation that the solver needs is not in the equations, and they meet constraints to the last digits.
 
 **Tolerance.** A soft limit that is violated by v pulls with the force :math:`w v` on the gradient, and w is large (1e4
 to 1e6) where wrenches cost little (1e-4 an N²): a violation of 1e-8 in the constraint's own unit is a newton of foot
@@ -38,8 +39,9 @@ from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverNam
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
 UNBOUNDED = 1e30  # both solvers take it for infinity
-_REGULARISATION = 1e-6  # [-] keeps H positive definite
-_SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first; refinement takes its effect out
+_REGULARISATION = 1e-6  # [-] keeps H positive definite: no pivot is zero, for the solver neither
+_SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first
+_REFINEMENTS = 2  # [-] after which neither is seen in a torque, where torques alone decide about the wrenches
 _FEW = 12  # [-] variables in a constraint that may be guessed active: bounds and wrench cones; more fill the matrix
 _VIOLATION = 1e-8  # of a guess, in units of the gradient; of a wrench that costs 1e-4 an N² it is 1e-4 N
 _RESIDUAL = 1e-6  # of a guess, in units of the gradient: 1e-10 of what soft ground's is
@@ -102,7 +104,7 @@ class QpComposer:
     """
 
     def __init__(self, variables: cs.SX, bounded: int) -> None:
-        """Begin with nothing but a trace of regularisation.
+        """Begin with nothing.
 
         Args:
             variables: x, in the solver's order.
@@ -111,7 +113,7 @@ class QpComposer:
         size = variables.numel()
         self._variables = variables
         self._bounded = bounded
-        self._hessian = _REGULARISATION * cs.SX.eye(size)
+        self._hessian = cs.SX.zeros(size, size)
         self._gradient = cs.SX(size, 1)
         self._lower = -UNBOUNDED * cs.SX.ones(bounded)
         self._upper = UNBOUNDED * cs.SX.ones(bounded)
@@ -322,13 +324,15 @@ def _equations(composer: QpComposer, stiffness: cs.SX, pull: cs.SX) -> tuple[cs.
 
 
 def _solved(matrix: cs.SX, right: cs.SX, equalities: int) -> tuple[cs.SX, cs.SX]:
-    """Return the solution after one step of iterative refinement, and its residual."""
+    """Return the solution and its residual; iterative refinement takes out what keeps the pivots from zero."""
     variables = matrix.shape[0] - equalities
-    softening = cs.vertcat(cs.SX(variables, 1), _SOFTENING * cs.SX.ones(equalities))
+    softening = cs.vertcat(-_REGULARISATION * cs.SX.ones(variables), _SOFTENING * cs.SX.ones(equalities))
     factors = cs.ldl(matrix - cs.diag(softening), True)
-    rough = cs.ldl_solve(right, *factors)
-    solution = rough + cs.ldl_solve(right - matrix @ rough, *factors)
-    return solution, right - matrix @ solution
+    solution, residual = cs.SX.zeros(right.shape), right
+    for _ in range(1 + _REFINEMENTS):
+        solution = solution + cs.ldl_solve(residual, *factors)
+        residual = right - matrix @ solution
+    return solution, residual
 
 
 def _violations(problem: dict[str, cs.SX], values: cs.SX, active: cs.SX) -> cs.SX:
@@ -405,7 +409,10 @@ class ComposedProblem:
         results, (problem, outputs) = self._function.outputs, self._names
         self.outputs = {name: results[name] for name in outputs}
         self.quadratic_program = QuadraticProgram(
-            **{name: results[name] for name in problem}, slack_weights=self._slack_weights, pattern=self._pattern
+            **{name: results[name] for name in problem},
+            slack_weights=self._slack_weights,
+            pattern=self._pattern,
+            regularisation=_REGULARISATION,
         )
         self._guess, self._errors = results["guess"], (results["guess_violation"], results["guess_residual"])
         self.reset()
@@ -490,11 +497,26 @@ class ComposedProblem:
             raise ConfigError(f"{self._name}: no value of {', '.join(unset)}, which had one in a tick before")
         self.was_solver_asked = True
         try:
-            solution = self.solver.solve()
+            return self._refined(self.solver.solve())
         except NoSolutionFound as error:
             raise self._named(error) from None
+
+    def _refined(self, solution: NDArray) -> NDArray:
+        """Return the optimum: the guess of the solver's active limits, or where they are not guessed a proximal step.
+
+        Either takes out what the trace of regularisation does to the solver's solution.
+        """
         self._function.set(active_limits=self._active(solution))
-        return solution
+        self._function()
+        violation, residual = self._errors
+        if violation[0] <= _VIOLATION and residual[0] <= _RESIDUAL:
+            return self._guess.copy()
+        pull, gradient = _REGULARISATION * solution, self.quadratic_program.gradient
+        gradient -= pull
+        try:
+            return self.solver.solve()
+        finally:
+            gradient += pull
 
     def _active(self, solution: NDArray) -> NDArray:
         """Return which limits a solution passes: 1 the upper one, -1 the lower one; see ``guessed_optimum``."""

@@ -57,6 +57,7 @@ class QuadraticProgram:
         upper: The same; equal bounds make an equality.
         slack_weights: Of each constraint's squared violation, infinite where it is hard; None: all are.
         pattern: Which entries of A are ever used, (m, n); None: all.
+        regularisation: Trace that solvers add to the diagonal of H, which they need positive definite, [-].
     """
 
     hessian: NDArray
@@ -66,6 +67,7 @@ class QuadraticProgram:
     upper: NDArray
     slack_weights: NDArray | None = None
     pattern: npt.NDArray[np.bool_] | None = None
+    regularisation: float = 0.0
 
     @property
     def bounded_variables(self) -> int:
@@ -116,15 +118,18 @@ class DaqpSolver:
         slack_weights = np.full(count, np.inf) if problem.slack_weights is None else problem.slack_weights
         self._kind = np.where(np.isfinite(slack_weights), _DAQP_SOFT, 0).astype(np.int32)
         self._softness = np.where(np.isfinite(slack_weights), 1.0 / slack_weights, 1.0)
+        self._trace = problem.regularisation * np.eye(len(problem.gradient))
+        self._hessian = np.empty_like(self._trace)
 
     def solve(self) -> NDArray:
         """See ``QpSolver.solve``."""
         p = self._problem
+        np.add(p.hessian, self._trace, out=self._hessian)
         sense = self._kind | np.multiply(p.lower == p.upper, _DAQP_EQUALITY, dtype=np.int32)
         if self._model is None:
             self._model = self._set_up(sense)
         else:
-            self._model.update(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+            self._model.update(self._hessian, p.gradient, p.rows, p.upper, p.lower, sense)
         solution, cost, flag, _ = self._model.solve()
         self._refuse(flag)
         if not math.isfinite(cost):
@@ -133,7 +138,7 @@ class DaqpSolver:
 
     def _set_up(self, sense: npt.NDArray[np.int32]) -> daqp.Model:
         p, model = self._problem, daqp.Model()
-        flag, _ = model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+        flag, _ = model.setup(self._hessian, p.gradient, p.rows, p.upper, p.lower, sense)
         self._refuse(flag)  # of equalities that contradict each other there is no model, and to use it ends the process
         model.settings = {"primal_tol": _DAQP_TOLERANCE, "iter_limit": _DAQP_ITERATIONS}
         if p.slack_weights is not None:
@@ -176,7 +181,7 @@ class OsqpSolver:
             self._solver = self._set_up()
         else:
             slack = len(self._slack.data)
-            values = np.concatenate((p.hessian[self._upper_triangle], np.ones(slack)))
+            values = np.concatenate((self._regularised(), np.ones(slack)))
             rows = np.concatenate((self._rows[self._pattern], self._slack.data))
             self._solver.update(Px=values, Ax=rows)
             self._solver.update(q=self._gradient(), l=p.lower, u=p.upper)
@@ -189,12 +194,17 @@ class OsqpSolver:
             raise NoSolutionFound(self._name, f"inaccurate by {violation:.1g}")
         return solution
 
+    def _regularised(self) -> NDArray:
+        """Return the upper triangle of H with the trace on its diagonal."""
+        rows, columns = self._upper_triangle
+        return self._problem.hessian[rows, columns] + self._problem.regularisation * (rows == columns)
+
     def _gradient(self) -> NDArray:
         return np.concatenate((self._problem.gradient, np.zeros(self._slack.shape[1])))
 
     def _set_up(self) -> osqp.OSQP:
         p, size = self._problem, self._size
-        hessian = scipy.sparse.csc_matrix((p.hessian[self._upper_triangle], self._upper_triangle), (size, size))
+        hessian = scipy.sparse.csc_matrix((self._regularised(), self._upper_triangle), (size, size))
         rows = scipy.sparse.csc_matrix((self._rows[self._pattern], self._pattern), self._rows.shape)
         solver = osqp.OSQP()
         solver.setup(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
-from gradiva.whole_body.composed_problem import UNBOUNDED, QpComposer
+from gradiva.whole_body.composed_problem import QpComposer
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -46,7 +46,6 @@ from gradiva.whole_body.torque_control import (
     trunk_tasks,
 )
 from gradiva.whole_body.walking_tasks import (
-    ZMP_EXCESS,
     AngularMomentumTask,
     AngularMomentumTaskConfig,
     ComTask,
@@ -62,7 +61,6 @@ from gradiva.whole_body.walking_tasks import (
     WrenchTask,
     ZmpTaskConfig,
 )
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +215,6 @@ class RigidTorqueController(TorqueController):
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
-        self._zmp_excess = config.com.zmp_excess
         self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
         super().__init__(built_once(key, problem), config.search, actuation, posture)
 
@@ -226,11 +223,6 @@ class RigidTorqueController(TorqueController):
         super().reset(posture)
         for touch_down in self._touch_downs.values():
             touch_down.reset()
-
-    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = super()._values(state, reference, period)
-        values[ZMP_EXCESS] = self._zmp_excess if self.step_catches else UNBOUNDED
-        return values
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
         if state.foot_contact(side) is not None:

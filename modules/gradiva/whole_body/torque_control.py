@@ -40,6 +40,7 @@ from gradiva.whole_body.tasks import (
     distinct,
 )
 from gradiva.whole_body.walking_tasks import (
+    ZMP_EXCESS,
     OrientationTask,
     OrientationTaskConfig,
 )
@@ -239,17 +240,20 @@ class GroundSearch:
 
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
-    """What lies between torque control and the joints of a robot.
+    """What all laws of torque control share beside their problems.
 
     Attributes:
         torque_rate: By which a torque may change, [N·m/s].
         friction: Of the drives, compensated beside the problem; None: the drives have none.
         motion: Completes the measured velocities of all joints; None: they are of the present.
+        zmp_excess: Beyond the loaded soles, of the ZMP that is asked for while a step catches a push, [m]: what no
+            sole exerts is left to the trunk, which otherwise tips over before the foot lands.
     """
 
     torque_rate: float
     friction: FrictionCompensator | None = None
     motion: CommandedMotion | None = None
+    zmp_excess: float = UNBOUNDED
 
 
 class TorqueController:
@@ -259,7 +263,7 @@ class TorqueController:
         problem: Of the last tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
         desired_joint_positions: Where that velocity leads until then, [rad], (n,).
-        step_catches: Whether a step catches a push: the trunk is left upright for it, see ``ComTaskConfig``.
+        step_catches: Whether a step catches a push: the trunk is left upright for it, see ``TorqueActuation``.
     """
 
     step_catches = False
@@ -284,7 +288,7 @@ class TorqueController:
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._references = problem.reference
         self._searches = {side: GroundSearch(search) for side in Side}
-        self._rate = actuation.torque_rate
+        self._rate, self._zmp_excess = actuation.torque_rate, actuation.zmp_excess
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
@@ -341,6 +345,7 @@ class TorqueController:
             is_loaded = self._is_loaded(side, state, foot, period)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
+        values[ZMP_EXCESS] = self._zmp_excess if self.step_catches else UNBOUNDED
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -61,13 +61,10 @@ class ComTaskConfig(WeightedTaskConfig):
     Attributes:
         stiffness: [1/s²].
         damping: [1/s].
-        zmp_excess: Beyond the loaded soles, of the ZMP that is asked for while a step catches a push, [m]: what no
-            sole exerts is left to the trunk, which otherwise tips over before the foot lands.
     """
 
     stiffness: float
     damping: float
-    zmp_excess: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +248,7 @@ class ComTask(Task):
         stiffness, damping = self.gains(body, "", self.config.stiffness, self.config.damping)
         wanted = reference.com_acceleration + damping * (reference.com_velocity - dynamics.com_velocity)
         wanted += stiffness * (reference.com_position - dynamics.com_position)
-        wanted[:2] -= excess_acceleration(body, wanted, body.parameters.constant(ZMP_EXCESS, UNBOUNDED))
+        wanted[:2] -= excess_acceleration(body, wanted)
         return linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass - wanted
 
 
@@ -410,13 +407,14 @@ def linear_momentum_rate(dynamics: SymbolicDynamics, wrenches: Wrenches) -> cs.S
     return wrenches[Side.LEFT][:3] + wrenches[Side.RIGHT][:3] + dynamics.mass * dynamics.gravity
 
 
-def excess_acceleration(body: Body, acceleration: cs.SX, excess: cs.SX) -> cs.SX:
+def excess_acceleration(body: Body, acceleration: cs.SX) -> cs.SX:
     r"""Return the part of a horizontal acceleration that no ZMP near the soles exerts, [m/s²], (2, 1).
 
-    :math:`z = x - \ddot x^* x_z / (g + \ddot x_z^*)`, with :math:`x_z` above the soles, is to be within ``excess`` [m]
+    :math:`z = x - \ddot x^* x_z / (g + \ddot x_z^*)`, with :math:`x_z` above the soles, is to be within `ZMP_EXCESS`
     of the box about the loaded soles, in the axes of the pelvis' heading; where it is, exactly 0 is returned.
     """
     dynamics, reference = body.dynamics, body.reference
+    excess = body.parameters.constant(ZMP_EXCESS, UNBOUNDED)
     heading = dynamics.base_rotation[:2, 0]
     ahead = heading / cs.norm_2(heading)
     turn = cs.horzcat(ahead, cs.vertcat(-ahead[1], ahead[0]))
