@@ -1,4 +1,4 @@
-"""What differs from a shipped walk is tried; here a rule says without which difference the robot stands."""
+"""Each difference from a shipped walk is tried; here a rule says without which of them the robot stands."""
 
 from dataclasses import dataclass, field, replace
 

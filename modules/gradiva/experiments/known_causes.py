@@ -337,8 +337,8 @@ def _step_advice(known: KnownWalk, inferred: Cause | None, report: Callable[[str
         return f"untried: {inferred.advice}" if inferred else _MAPS
     steps = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     stands = _reported(report, "with --step-adaptation place_and_time", lambda: known.stands_with(steps))
-    told = "stands" if stands else "falls as well"
-    return f"--step-adaptation place_and_time was tried and {told}" + ("" if stands else f"; {_MAPS}")
+    result = "stands" if stands else "falls as well"
+    return f"--step-adaptation place_and_time was tried and {result}" + ("" if stands else f"; {_MAPS}")
 
 
 def _stands_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:

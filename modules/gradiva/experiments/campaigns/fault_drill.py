@@ -273,7 +273,7 @@ def most_bent_joint(setup: Setup) -> str:
 
 
 def _disturbance_drills(setup: Setup) -> list[Drill]:
-    """Return those of which no sensor check tells: a foot whose sensors die, a motor that grows weak."""
+    """Return those of which no sensor check reports: a foot whose sensors die, a motor that grows weak."""
     standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
     feet = [setup.robot.force_torque_sensors[row].name for row in setup.robot.sensors_of(standing)]
     dead = [f"dead_wrench {_FAULTY:g} {foot}" for foot in feet]
