@@ -1,12 +1,16 @@
-"""What the tests of several rooms share."""
+"""Models and fixtures that tests of several rooms share."""
 
 import gc
+import signal
 from functools import lru_cache
 
 import pytest
 
 from gradiva.robot_model import IdynTreeModel, RobotDescription
 from gradiva.setup import GccCompiler, cache_folder, load_robot
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job, and of all that it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
 

@@ -2,8 +2,10 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -12,7 +14,8 @@ from gradiva import __version__
 from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 from gradiva.cli.experiment import print_rows
-from gradiva.cli.main import run
+from gradiva.cli.main import main, run
+from gradiva.experiments import final_pose, plan_from_start
 from gradiva.yarp_modules.gradiva_module import MODULES
 
 
@@ -40,7 +43,7 @@ def test_an_interrupt_while_a_command_is_imported_is_no_traceback(gradiva, monke
 
 
 def test_robots_are_listed_with_their_figures(gradiva):
-    status, out, _ = gradiva("robots")
+    status, out, _ = gradiva("robots", "--no-walk")
     line = next(line for line in out.splitlines() if line.startswith("talos"))
     assert status == 0
     assert all(text in line for text in ("TALOS", "32", "90.3 kg", "0.877 m"))
@@ -59,7 +62,7 @@ def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch,
         (tmp_path / "robots" / name).mkdir(parents=True)
         (tmp_path / "robots" / name / "robot.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    status, out, _ = gradiva("robots")
+    status, out, _ = gradiva("robots", "--no-walk")
     assert status == 1
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[1:8]] == ["broken", "empty", "g1", "icub_v2_7", "icub_v3", "odd", "talos"]
@@ -73,7 +76,7 @@ def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     urdf = "example-robot-data:talos_data/robots/talos_reduced.urdf"
     status, out, _ = gradiva(
-        "robots", "new", "mine", "--urdf", urdf, "--sole=-0.1,0.1,-0.06,0.06,0.0", "--arm-joints", "3"
+        "robots", "new", "mine", "--urdf", urdf, "--sole=-0.1,0.1,-0.06,0.06,0.0", "--arm-joints", "3", "--no-walk"
     )
     assert status == 0
     assert "soles left_sole_link and right_sole_link: 0.200 m × 0.120 m" in out
@@ -85,9 +88,33 @@ def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("outcome", "line"),
+    [
+        ("walked", "ok    talos: configuration, "),
+        ("fell", "fail  talos: does not walk 2 m at 0.28 m/s: fell: base tilt at 4.00 s"),
+    ],
+)
+def test_a_robot_is_ok_when_it_has_walked_two_metres(gradiva, monkeypatch, outcome, line):
+    asked = []
+
+    def walk(request):
+        asked.append(request)
+        result = {"outcome": outcome, "reason": "base tilt at 4.00 s", "distance_m": 2.01}
+        return SimpleNamespace(result=result, walked=outcome == "walked")
+
+    monkeypatch.setattr("gradiva.cli.checks.run_walk", walk)
+    status, out, _ = gradiva("robots", "--robot", "talos")
+    (request,) = asked
+    assert final_pose(plan_from_start(request.setup, request.command))[0] == pytest.approx(2.0, abs=0.1)
+    assert status == (outcome != "walked")
+    said = next(said for said in out.splitlines() if said.startswith(line))
+    assert outcome != "walked" or said.endswith("walks 2.0 m at 0.28 m/s")
+
+
 def test_a_robot_whose_package_is_missing_names_the_package(gradiva, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    status, out, _ = gradiva("robots")
+    status, out, _ = gradiva("robots", "--no-walk")
     assert status == 1
     assert "icub-models==2.8.1" in " ".join(out.split())
 
@@ -96,7 +123,7 @@ def test_a_model_package_that_cannot_be_loaded_is_one_line(gradiva, monkeypatch,
     (tmp_path / "icub_models.py").write_text('raise ImportError("libbroken.so: cannot be opened\\nmore of it")')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "icub_models", raising=False)
-    status, out, _ = gradiva("robots")
+    status, out, _ = gradiva("robots", "--no-walk")
     assert status == 1
     assert "icub_v3: the model package icub-models cannot be loaded: libbroken.so: cannot be opened\n" in out
     assert gradiva("walk")[0] == 2
@@ -253,3 +280,14 @@ def test_the_help_imports_no_arithmetic():
         "import sys, gradiva.cli.commands; print(sorted({'numpy', 'casadi', 'mujoco', 'pureyarp'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_second_interrupt_finds_a_program_that_ends_already(monkeypatch):
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setitem(main.__globals__, "run", lambda arguments: 130)
+    try:
+        with pytest.raises(SystemExit) as left:
+            main(["walk"])
+        assert (left.value.code, signal.getsignal(signal.SIGINT)) == (130, signal.SIG_IGN)
+    finally:
+        signal.signal(signal.SIGINT, handler)

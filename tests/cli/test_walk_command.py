@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradiva.common import ModelError
 from gradiva.setup import load_robot
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
@@ -125,7 +126,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
     assert re.fullmatch(r"a push of about 1[0-4]\d N to the left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
-    assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.0")
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.0")
     assert "first sign: DCM error" in err
     assert "next    " in err
     assert "before it, a push of 130 N on torso from 6.00 to 6.10 s" in result["reason"]
@@ -141,12 +142,23 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        " --step-adaptation off --plant ideal",
         " --push torso,0,130,0,6,0.1",
         "push of 130 N on torso",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
+
+
+def test_a_robot_that_cannot_be_filmed_is_refused_before_it_walks(gradiva, monkeypatch, tmp_path):
+    def refuse(robot, form):
+        raise ModelError("mesh 'hand.obj': only STL or DAE meshes can be read, convert it to STL")
+
+    monkeypatch.setattr("gradiva.cli.walk_session.check_film", refuse)
+    status, _, err = gradiva("walk", "--record", "walk.mp4")
+    assert (status, err) == (2, "error: mesh 'hand.obj': only STL or DAE meshes can be read, convert it to STL\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.walk

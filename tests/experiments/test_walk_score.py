@@ -28,6 +28,11 @@ def test_a_walk_without_error_scores_zero_and_its_own_speed():
     assert figures["tick_us"]["total"] == {"median": 100.0, "p99": 100.0, "max": 100.0}
 
 
+def test_the_longest_tick_is_that_of_the_plot_whenever_it_was():
+    log = walk_log(tick__total=lambda times: np.where(times < 0.05, 15e3, 0.0))
+    assert score(log)["tick_us"]["total"]["max"] == log["tick::total"].max() == 15.1e3
+
+
 def test_an_error_is_measured_as_a_distance():
     figures = score(walk_log(dcm__position__measured=lambda times: np.array([0.03, -0.04])))
     assert figures["dcm_error_m"] == pytest.approx({"rms": 0.05, "max": 0.05})

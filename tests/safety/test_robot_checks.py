@@ -19,6 +19,7 @@ from gradiva.safety.robot_checks import (
     MotorCheckConfig,
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
+    beside_limit,
 )
 
 JOINTS = ("hip", "knee")
@@ -265,3 +266,8 @@ def test_a_measurement_keeps_the_temperatures_it_is_given():
     warm = replace(measured(), motor_temperatures=np.array([40.0, np.nan]))
     assert warm.motor_temperatures is not None
     assert not warm.motor_temperatures.flags.writeable
+
+
+def test_a_value_beside_its_limit_has_the_digits_that_differ():
+    assert beside_limit(0.4699, 0.47, 2, " m") == "0.4699 m, the limit is 0.4700 m"
+    assert beside_limit(0.4, 0.47, 2, " m", " above the ground") == "0.40 m above the ground, the limit is 0.47 m"

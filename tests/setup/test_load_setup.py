@@ -165,3 +165,8 @@ def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():
         load_setup("talos", wanted)
     assert load_setup("talos", {**wanted, "torque_control.law": "rigid"}).unmodelled_stiffness == (3e3,) * 4
     assert load_setup("talos", {**wanted, "walking.control": "position"}).robot.flexible_joints
+
+
+def test_gains_that_do_not_go_together_are_named_with_their_table():
+    with pytest.raises(ConfigError, match=r"^configuration of icub_v2_7: zmp_com_controller walking: com=90.0 is more"):
+        load_setup("icub_v2_7", {"zmp_com_controller.walking.com": 90.0})

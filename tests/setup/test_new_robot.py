@@ -126,6 +126,14 @@ def test_what_is_not_found_has_to_be_named():
         find_limbs(urdf, Choices(left_foot="right_sole_link", right_foot="left_sole_link"))
 
 
+def test_hands_on_one_spine_are_no_feet():
+    with pytest.raises(ModelError, match=r"no two bodies with 6 joints of their own above them mirror each other"):
+        draft_of("new", "example-robot-data:alex_description/urdf/alex_nub_hands.urdf")
+    arms = Choices(left_foot="arm_left_7_link", right_foot="arm_right_7_link")
+    with pytest.raises(ModelError, match="both legs have torso_1_joint, torso_2_joint: name feet whose joints are"):
+        find_limbs(read_urdf(description_of("talos").model_path), arms)
+
+
 def test_a_foot_without_shapes_asks_for_its_sole():
     humanoid = "example-robot-data:simple_humanoid_description/urdf/simple_humanoid.urdf"
     with pytest.raises(ModelError, match=r"the foot 'l_ankle' has no shapes: give its sole with --sole"):

@@ -44,11 +44,25 @@ def test_the_example_walks_some_steps_and_its_run_finds_it_again(folder, tmp_pat
 
 
 def test_its_checks_are_those_of_the_shipped_robots(folder, capsys):
-    assert run(["robots", "--robot", str(folder)]) == 0
+    assert run(["robots", "--robot", str(folder), "--no-walk"]) == 0
     printed = capsys.readouterr().out
     assert "Own robot" in printed
     assert "soles 0.200 × 0.100 m" in printed
     assert "icub_v2_7" not in printed
+
+
+def test_a_link_that_moves_without_inertia_is_refused_and_idyntree_is_silent(folder, capfd):
+    text = (folder / "own_robot.urdf").read_text()
+    start = text.index("<inertia ", text.index('<link name="left_thigh'))
+    end = text.index("/>", start) + 2
+    empty = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    texture = '<material name="wood"><texture filename="wood.png"/></material>'
+    text = text[:start] + empty + text[end:]
+    (folder / "own_robot.urdf").write_text(text.replace("</robot>", f"{texture}</robot>"))
+    assert run(["robots", "--robot", str(folder), "--no-walk"]) == 1
+    printed, written = capfd.readouterr()
+    assert "link 'left_thigh' moves by itself and has" in printed
+    assert written == ""
 
 
 def test_a_folder_in_the_working_directory_needs_no_separator(folder, monkeypatch):

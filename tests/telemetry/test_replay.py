@@ -1,3 +1,6 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from synthetic_walk import JOINTS, walk_log, walk_result
@@ -143,3 +146,16 @@ def test_a_replay_page_stands_alone(robot, run, capsys):
     assert "__VISER_EMBED_DATA__" in text
     assert 1e6 < len(text) < 8e6
     assert capsys.readouterr().out == ""
+
+
+def test_the_slider_of_a_replay_page_has_the_clock_of_the_log(robot, run, monkeypatch):
+    serializer = SimpleNamespace(sleeps=[], as_html=lambda: "")
+    serializer.insert_sleep = serializer.sleeps.append
+    server = SimpleNamespace(get_scene_serializer=lambda: serializer)
+    view = SimpleNamespace(server=server, footprints=lambda *_: None, show=lambda *_: None, close=lambda: None)
+    motion = Motion.read(WalkRecord.read(run), robot)
+    monkeypatch.setitem(save_replay_page.__globals__, "RobotView", lambda *_, **__: view)
+    monkeypatch.setattr(Motion, "read", lambda *_: replace(motion, times=motion.times + 2.5))
+    save_replay_page(run, robot, run.path / "replay.html")
+    assert serializer.sleeps[0] == 2.5
+    assert sum(serializer.sleeps) == pytest.approx(2.5 + motion.times[-1], abs=0.04)

@@ -15,8 +15,12 @@ from pathlib import Path
 
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
-from gradiva.common.errors import Finding
+from gradiva.common import WalkingError
+from gradiva.common.errors import FAIL, OK, Finding
+from gradiva.experiments import WalkRequest, run_walk
+from gradiva.experiments.speed_search import walking_time
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
+from gradiva.planner import VelocityCommand
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names, stability_margins
 from gradiva.simulation.film import snapshot
@@ -181,3 +185,26 @@ def _any_setup() -> Setup | None:
 def _requirements() -> list[str]:
     """Return the requirements of the installed Gradiva, without extras."""
     return [line for line in importlib.metadata.requires("gradiva") or [] if "extra ==" not in line]
+
+
+_FIRST_WAY = 2.0  # [m]
+
+
+def check_first_walk(robot: str) -> Finding:
+    """Walk a robot two metres ahead on the ideal plant, at half its top speed; nothing of it is written.
+
+    Args:
+        robot: Name, or folder of a robot.toml.
+    """
+    try:
+        setup = load_setup(robot)
+        speed = 0.5 * setup.walking.planner.max_speed
+        duration = walking_time(setup.walking.planner, speed, _FIRST_WAY)
+        outcome = run_walk(WalkRequest(setup, VelocityCommand(speed, duration=duration)))
+    except WalkingError as error:
+        return Finding(FAIL, f"does not walk: {error}")
+    result = outcome.result
+    if not outcome.walked:
+        how = f"{result['outcome']}: {result['reason']}"
+        return Finding(FAIL, f"does not walk {_FIRST_WAY:g} m at {speed:.2f} m/s: {how}")
+    return Finding(OK, f"walks {result['distance_m']:.1f} m at {speed:.2f} m/s")

@@ -16,7 +16,9 @@ INTERRUPTED = 130  # exit status
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit status: 0 done, 1 fell or failed, 2 wrong input, 130 interrupted."""
-    sys.exit(run(arguments))
+    status = run(arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would be an exception in the middle of the end
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -23,13 +23,15 @@ def robots(
     robot: Annotated[
         str | None, typer.Option(metavar="ROBOT", help="Only this one: a name, or a folder with a robot.toml.")
     ] = None,
+    walks: Annotated[bool, typer.Option("--walk/--no-walk", help="Two metres of each robot, in simulation.")] = True,
 ) -> int:
-    """List the robots, and check names, mass, soles, limits and ports of each; exit status 1 if something fails."""
+    """List the robots, check names, mass, soles, limits and ports of each, and walk it; exit status 1 if any fails."""
     if context.invoked_subcommand is not None:
         return 0
     from rich.markup import escape
 
     with leaving_at_once():
+        from gradiva.cli.checks import check_first_walk
         from gradiva.cli.doctor import COLOURS
         from gradiva.cli.output import text_console
         from gradiva.common.errors import FAIL, OK
@@ -42,6 +44,8 @@ def robots(
     failed = False
     for name in names:
         findings = check_robot_folder(name)
+        if walks and not any(finding.verdict == FAIL for finding in findings):
+            findings.append(check_first_walk(name))
         held = ", ".join(finding.text for finding in findings if finding.verdict == OK)
         lines = [(OK, held)] if held else []
         lines += [(finding.verdict, finding.text) for finding in findings if finding.verdict != OK]
@@ -69,13 +73,16 @@ def new(
     ] = None,
     imu: Annotated[str | None, typer.Option(metavar="FRAME", help="Of the inertial unit.")] = None,
     arm_joints: Annotated[int, typer.Option(min=0, help="That each arm moves; the rest is locked.")] = 4,
+    walks: Annotated[bool, typer.Option("--walk/--no-walk", help="Two metres, in simulation.")] = True,
 ) -> int:
-    """Write a first robots/NAME/robot.toml from a URDF, so that it walks: names, soles, posture, servos, limits.
+    """Write a first robots/NAME/robot.toml from a URDF, and walk it: names, soles, posture, servos, limits.
 
     Names that are found and values that are guessed are printed. Feet are the lowest links with six joints above them.
     """
     with leaving_at_once():
+        from gradiva.cli.checks import check_first_walk
         from gradiva.cli.output import text_console
+        from gradiva.common.errors import OK
         from gradiva.setup import find_model_file, package_and_model, robot_names
         from gradiva.setup.new_robot import Choices, check_name, draft_robot, write_robot
 
@@ -91,8 +98,11 @@ def new(
         console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
     shown = name if name in robot_names() else folder / name
+    finding = check_first_walk(str(shown)) if walks else None
+    if finding is not None:
+        console.print(f"{finding.verdict:8}{name}: {finding.text}", markup=False, soft_wrap=True)
     console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
-    return 0
+    return 0 if finding is None or finding.verdict == OK else 1
 
 
 def _table(names: list[str]) -> object:

@@ -41,7 +41,7 @@ from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup, check_margins
 from gradiva.simulation import GroundKind, ground_name
-from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film
+from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, check_film, film
 from gradiva.telemetry import (
     ERRORS,
     FOOT,
@@ -141,6 +141,8 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         check_slope(request.setup)
         little_margin = check_margins(request.setup)
         plan = plan_from_start(request.setup, request.command)
+        if film_path is not None:
+            check_film(request.setup.simulated_robot, film_format)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
     for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:

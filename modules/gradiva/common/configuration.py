@@ -22,7 +22,7 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     Args:
         kind: A dataclass; nested dataclasses, tuples, enums and optional fields are understood.
         table: Key to value, as read from TOML.
-        where: File and table, put in front of each message.
+        where: File and table, put in front of each message; ends with a comma where the names of its tables follow.
 
     Raises:
         ConfigError: A key is unknown or missing, a value has the wrong type or is refused by ``kind``; its ``keys`` are
@@ -33,18 +33,18 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in fields:
-            raise ConfigError(f"{where}: unknown key '{key}'{nearest_name(key, fields)}", [key])
+            raise ConfigError(f"{where.rstrip(',')}: unknown key '{key}'{nearest_name(key, fields)}", [key])
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
     for name, field in fields.items():
         if name in table:
             values[name] = _convert_field(hints[name], table[name], where, name)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise ConfigError(f"{where}: missing key '{name}'")
+            raise ConfigError(f"{where.rstrip(',')}: missing key '{name}'")
     try:
         return kind(**values)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}", _named_in(str(error), fields)) from None
+        raise ConfigError(f"{where.rstrip(',')}: {error}", [*error.keys, *_named_in(str(error), fields)]) from None
 
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,12 @@ mirrored by hand, sometimes break it, and physics engines refuse them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import idyntree.bindings as idyn
@@ -96,8 +101,10 @@ class IdynTreeModel:
         if description.balance_inertia:
             _balance(full, links)
         loader = idyn.ModelLoader()
-        if not loader.loadReducedModelFromFullModel(full, list(description.joints)):
-            raise ModelError(f"{description.name}: iDynTree cannot reduce {description.model_file}")
+        with _answer_of_idyntree() as answer:
+            is_reduced = loader.loadReducedModelFromFullModel(full, list(description.joints))
+        if not is_reduced:
+            raise ModelError(f"{description.name}: iDynTree cannot reduce {description.model_file}{answer.error}")
         if not all(is_physical(inertia) for inertia in _link_inertias(loader.model()).values()):
             check_inertias(description.name, links)
         self.description = description
@@ -205,8 +212,10 @@ def full_model(description: RobotDescription) -> idyn.Model:
         ModelError: The URDF cannot be read, lacks a joint, or has another root.
     """
     loader = idyn.ModelLoader()
-    if not description.model_path.is_file() or not _load(loader, description):
-        raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}")
+    with _answer_of_idyntree() as answer:
+        is_loaded = description.model_path.is_file() and _load(loader, description)
+    if not is_loaded:
+        raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}{answer.error}")
     model = loader.model().copy()
     root = model.getLinkName(model.getDefaultBaseLink())
     if description.base_link != root:
@@ -218,6 +227,32 @@ def full_model(description: RobotDescription) -> idyn.Model:
         if joint not in joints:
             raise ModelError(f"{description.name}: no joint '{joint}'{nearest_name(joint, joints)}")
     return model
+
+
+@dataclass(slots=True)
+class _Answer:
+    """First error that iDynTree wrote, behind a colon; empty where it wrote none."""
+
+    error: str = ""
+
+
+@contextmanager
+def _answer_of_idyntree() -> Iterator[_Answer]:
+    """Keep what iDynTree writes to standard error: a warning for each texture, and why it refuses a model."""
+    answer = _Answer()
+    with tempfile.TemporaryFile() as written:
+        sys.stderr.flush()
+        terminal = os.dup(2)
+        os.dup2(written.fileno(), 2)
+        try:
+            yield answer
+        finally:
+            os.dup2(terminal, 2)
+            os.close(terminal)
+            written.seek(0)
+            lines = written.read().decode(errors="replace").splitlines()
+            errors = [line.partition(" error :")[2].strip() for line in lines if line.startswith("[ERROR]")]
+            answer.error = next((f": {error}" for error in errors if error), "")
 
 
 def _load(loader: idyn.ModelLoader, description: RobotDescription) -> bool:

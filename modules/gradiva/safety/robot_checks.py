@@ -29,6 +29,7 @@ _CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack 
 _FASTEST_FALL = (
     0.5  # [m/s] by load that lacks: healthy walks 0.01; a G1 that all but runs, at 0.6 m/s, 0.2, by velocity 0.4
 )
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class JointCheck:
         value = self._values[index]
         limit = self._upper[index] if value > 0.5 * (self._lower[index] + self._upper[index]) else self._lower[index]
         unit = _UNITS[part]
-        text = f"joint {self._joints[joint]} {_NOUNS[part]} {value:.2f} {unit}, the limit is {limit:.2f} {unit}"
+        text = f"joint {self._joints[joint]} {_NOUNS[part]} {beside_limit(value, limit, 2, ' ' + unit)}"
         return Finding(_KINDS[part], self._joints[joint], text)
 
 
@@ -418,25 +419,24 @@ class FallCheck:
         config, found = self._config, []
         tilt = math.acos(min(1.0, max(-1.0, float(state.base_rotation[2].dot(self._up_in_base)))))
         if tilt > config.max_tilt:
-            limit = np.degrees(config.max_tilt)
-            text = f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {limit:.0f}°"
+            text = f"the base is tilted by {beside_limit(math.degrees(tilt), math.degrees(config.max_tilt), 0, '°')}"
             found.append(Finding(SafetyKind.TILT, "", text))
         error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
         if error > config.max_dcm_error:
-            limit = 100 * config.max_dcm_error
-            text = f"the DCM is {100 * error:.0f} cm off its reference, the limit is {limit:.0f} cm"
+            off = beside_limit(100 * error, 100 * config.max_dcm_error, 0, " cm", " off its reference")
+            text = f"the DCM is {off}"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
         x, y = state.dcm_position.tolist()
         left_x, left_y, _ = state.left_foot_position.tolist()
         right_x, right_y, _ = state.right_foot_position.tolist()
         distance = min(math.hypot(x - left_x, y - left_y), math.hypot(x - right_x, y - right_y))
         if distance > config.max_dcm_distance:
-            limit = 100 * config.max_dcm_distance
-            text = f"the DCM is {100 * distance:.0f} cm from the nearer foot, the limit is {limit:.0f} cm"
+            away = beside_limit(100 * distance, 100 * config.max_dcm_distance, 0, " cm", " from the nearer foot")
+            text = f"the DCM is {away}"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
         height = float(state.base_position[2])
         if height < self._lowest:
-            text = f"the base is {height:.2f} m above the ground, the limit is {self._lowest:.2f} m"
+            text = f"the base is {beside_limit(height, self._lowest, 2, ' m', ' above the ground')}"
             found.append(Finding(SafetyKind.BASE_HEIGHT, "", text))
         return found
 
@@ -476,3 +476,10 @@ class ReferenceAgeCheck:
         phase = f"while the {swinging[0]} foot swings" if swinging else "in double support"
         text = f"the references stopped {age:.2f} s ago {phase}, the limit is {self._max_age:.2f} s"
         return [Finding(SafetyKind.STALE_REFERENCE, "", text)]
+
+
+def beside_limit(value: float, limit: float, digits: int, unit: str, where: str = "") -> str:
+    """Return a value and the limit that it has passed, with as many more digits as it takes to tell them apart."""
+    while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{limit:.{digits}f}":
+        digits += 1
+    return f"{value:.{digits}f}{unit}{where}, the limit is {limit:.{digits}f}{unit}"

@@ -127,6 +127,12 @@ def film(
             on_frame(done, len(frames))
 
 
+def check_film(description: RobotDescription, form: FilmFormat) -> None:
+    """Pass when a robot can be drawn; errors as of ``film``."""
+    with _Studio(description, form):
+        pass
+
+
 def snapshot(description: RobotDescription, posture: RobotPosture, path: Path, form: FilmFormat | None = None) -> None:
     """Write a picture (``.png``) of a robot in a posture; arguments and errors as of ``film``."""
     with _Studio(description, form or FilmFormat()) as studio:

@@ -82,6 +82,13 @@ def load_tree(description: RobotDescription, inertia: float = FICTITIOUS_INERTIA
     description.check_mass(urdf.mass)
     if not all(is_physical(body.inertial.inertia) for body in tree.bodies):
         check_inertias(description.name, {name: own.inertia for name, own in _inertials(urdf).items()})
+    for body in tree.bodies:
+        low = float(np.linalg.eigvalsh(body.inertial.inertia)[0])
+        if body.inertial.mass <= 0.0 or low <= 0.0:
+            raise ModelError(
+                f"{description.name}: link '{body.name}' moves by itself and has {body.inertial.mass:.3g} kg and a"
+                f" smallest principal moment of {low:.3g} kg·m²: nothing moves without inertia; correct the URDF"
+            )
     return tree
 
 

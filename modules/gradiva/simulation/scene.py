@@ -186,7 +186,8 @@ def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> 
     """
     relative = uri.removeprefix("package://").removeprefix("file://")
     if not relative.lower().endswith(kinds):
-        raise ModelError(f"mesh '{uri}': only {' or '.join(kind[1:].upper() for kind in kinds)} meshes can be read")
+        readable = " or ".join(kind[1:].upper() for kind in kinds)
+        raise ModelError(f"mesh '{uri}': only {readable} meshes can be read, convert it to STL")
     for folder in model_file.resolve().parents:
         if (folder / relative).is_file():
             return folder / relative

@@ -34,6 +34,7 @@ _SOLES = {side: f"{side}_foot::position::measured" for side in Side}
 _FORCES = {side: f"{side}_foot::linear_force::measured" for side in Side}
 _PICTURE_RATE = 30.0  # Hz
 _SLIDER_STEP = 0.01  # s
+_STANDING = 60.0  # s, at most, before the log of a simulated walk begins; that of a robot may have any clock
 _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 
 
@@ -73,6 +74,9 @@ def save_replay_page(run: RunFolder, description: RobotDescription, path: Path) 
         view.footprints(footprints(record.log), nominal_footprints(record.log))
         show_picture(view, motion, 0)
         recording = view.server.get_scene_serializer()
+        start = float(motion.times[0])
+        if 0.0 < start < _STANDING:
+            recording.insert_sleep(start)  # its slider begins at zero, as the clock of the log does
         for picture in range(len(motion.times)):
             show_picture(view, motion, picture)
             recording.insert_sleep(1.0 / _PICTURE_RATE)

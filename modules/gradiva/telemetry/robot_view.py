@@ -294,6 +294,7 @@ _LEGEND = "".join(
         ("▲", FOOT[Side.LEFT], "ground force on the left foot"),
         ("▲", FOOT[Side.RIGHT], "ground force on the right foot"),
         ("▭", FOOT[Side.LEFT], "planned foothold that step adaptation moved"),
+        ("▬", FOOT[Side.LEFT], "footprints: where its odometry takes them to be; the robot: where it is, if simulated"),
     )
 )
 

@@ -414,7 +414,10 @@ class WalkingConfig:
 
     def __post_init__(self) -> None:
         if self.walking.control is not ControlMode.TORQUE:
-            self.zmp_com_controller.check_for_motion_servos()
+            try:
+                self.zmp_com_controller.check_for_motion_servos()
+            except ConfigError as error:
+                raise ConfigError(f"zmp_com_controller {error}", ["zmp_com_controller.walking"]) from None
 
 
 _LONGEST_PERIOD = 0.05  # [s] in which an error of the DCM grows by a fifth, exp(ω T), on the shipped robots

@@ -181,15 +181,19 @@ def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
                 f"the {side} leg down to '{skeleton.bodies[foot].name}' has {len(joints)} joints"
                 f" ({', '.join(joints)}), walking needs {LEG_JOINTS}: name another link with --{side}-foot"
             )
+    left, right = (skeleton.joints_to(foot) for foot in feet.values())
+    if shared := [joint for joint in left if joint in right]:
+        raise ModelError(f"both legs have {', '.join(shared)}: name feet whose joints are their own")
     return feet
 
 
 def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
     long_chains = [index for index in range(len(skeleton.bodies)) if len(skeleton.chain(index)) == LEG_JOINTS]
-    pairs = list(skeleton.mirror_images(long_chains))
+    mirrored = skeleton.mirror_images(long_chains)
+    pairs = [pair for pair in mirrored if not set.intersection(*(set(skeleton.chain(body)) for body in pair))]
     if not pairs:
         raise ModelError(
-            f"no two bodies with {LEG_JOINTS} joints above them mirror each other about y = 0 of '"
+            f"no two bodies with {LEG_JOINTS} joints of their own above them mirror each other about y = 0 of '"
             f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))

@@ -79,17 +79,22 @@ class RemoteJoints:
             )
         ]
 
-    def open(self, local: str, carrier: str) -> None:
+    def open(self, local: str, carrier: str, is_lockstep: bool = False) -> None:
         """Reach all boards.
+
+        Args:
+            local: Prefix of our own ports.
+            carrier: Of states and commands.
+            is_lockstep: Whether each command is waited for: the real bindings drop one while the last is being sent.
 
         Raises:
             RobotInterfaceError: A board is not there, or lacks a joint.
         """
-        config = yarp.Property()
+        config, strict = yarp.Property(), " (writeStrict on)" * is_lockstep
         config.fromString(
             f"(device remotecontrolboardremapper) (axesNames ({' '.join(self.joints)})) "
             f"(remoteControlBoards ({' '.join(self.board_names)})) (localPortPrefix {local}) "
-            f"(REMOTE_CONTROLBOARD_OPTIONS (carrier {carrier}))"
+            f"(REMOTE_CONTROLBOARD_OPTIONS (carrier {carrier}){strict})"
         )
         if not self.driver.open(config):
             raise RobotInterfaceError(f"the boards {', '.join(self.board_names)} were not opened: the log says why")

@@ -131,7 +131,7 @@ class YarpRobot:
         ports = robot_ports(description)
         model = IdynTreeModel(description)
         self._config = config
-        self._local = local
+        self._local, self._is_lockstep = local, lockstep
         self._model_limits = model.joint_limits()
         self._wrenches = contact_wrenches(model, environment, config.wrenches)
         self._imu = RemoteImu(model, environment)
@@ -361,7 +361,7 @@ class YarpRobot:
     def _open_parts(self) -> None:
         config, local = self._config, self._local
         timeout = 2.0 * config.max_age  # of the clients, whose error has no names: ours ends first
-        self._joints.open(local, config.carrier)
+        self._joints.open(local, config.carrier, self._is_lockstep)
         self._modes.open(self._joints.driver)
         self._orders.open()
         self._wrenches.open(local, config.carrier, timeout)
