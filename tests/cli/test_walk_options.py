@@ -40,6 +40,8 @@ WORDS = {
     "damping": ["--control", "torque", "--ground", "soft", "--damping", "1234.5"],
     "slope": ["--slope", "2.5,-90"],
     "push": ["--push", "chest,0,30,0,4,0.1", "--push", "chest,0,-30,0,6,0.1"],
+    "fault": ["--fault", "weak_motor,4,l_knee,0.4", "--fault", "tilted_imu,5,,0.1", "--fault", "silence,6"],
+    "bump": ["--bump", "0.4,0.07,0.01", "--bump", "0.5,-0.07,0.02,0.05,0.2"],
     "plant": ["--plant", "robot"],
     "noise": ["--noise"],
     "seed": ["--seed", "7"],

@@ -184,6 +184,33 @@ def test_a_sensor_that_the_supervisor_named_before_is_the_cause_and_one_named_la
     assert cause_of(healthy_walk(), events=[event(ONSET + 0.1)]) is None
 
 
+def test_a_foot_that_reads_nothing_while_the_robot_is_carried_is_a_dead_sensor():
+    def dead(side, wrenches):
+        wrenches[(side is Side.LEFT) & (TIMES > 5.0)] = 0.0
+        return wrenches
+
+    cause = cause_of(changed(healthy_walk(), foot_wrenches=dead))
+    assert (cause.kind, "the left foot's wrench disagrees: it reads 0 N at 5." in cause.text) == (
+        CauseKind.SENSOR,
+        True,
+    )
+
+
+def test_an_attitude_by_which_both_soles_turn_at_once_is_the_imu_and_one_that_turns_slowly_is_not():
+    cause = cause_of(tilted(healthy_walk(), (0.08, 0.0, 0.0), rows=TIMES > 5.0))
+    assert cause.text == "the IMU disagrees: by its attitude the whole robot turned at once at 4.99 s"
+    one = cause_of(tilted(healthy_walk(), (0.08, 0.0, 0.0), [Side.LEFT], TIMES > 5.0))
+    assert one.kind is not CauseKind.SENSOR
+
+
+def test_a_sole_that_was_flat_and_rolls_in_the_last_steps_trod_on_a_bump():
+    cause = cause_of(tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0))
+    assert (cause.kind, "the left sole, flat in the steps before, rolled by 2.9°" in cause.text) == (
+        CauseKind.BUMP,
+        True,
+    )
+
+
 def test_a_weight_that_the_model_does_not_have_is_the_mass():
     walk = healthy_walk()
     assert cause_of(changed(walk, foot_wrenches=lambda side, wrench: 1.5 * wrench)).text.endswith(
@@ -193,7 +220,7 @@ def test_a_weight_that_the_model_does_not_have_is_the_mass():
 
 
 def test_a_sole_that_rolls_under_a_pressure_in_its_middle_is_soft_ground():
-    cause = cause_of(tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0))
+    cause = cause_of(tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 2.0))
     assert (cause.kind, "the left sole rolled by 2.9°" in cause.text) == (CauseKind.SOFT_GROUND, True)
 
 
@@ -205,7 +232,7 @@ def test_a_sole_that_rolls_under_a_pressure_in_its_middle_is_soft_ground():
     ],
 )
 def test_the_advice_on_soft_ground_does_not_repeat_what_is_set(settings, advice):
-    walk = tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0)
+    walk = tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 2.0)
     assert cause_of(walk, **settings).advice.startswith(advice)
 
 
@@ -286,7 +313,7 @@ def test_a_foot_that_withstands_a_push_is_not_turned():
     assert cause.kind is CauseKind.PUSH
 
 
-def test_a_force_is_no_push_where_a_leg_joint_gave_way_before():
+def test_a_force_is_no_push_but_a_weak_motor_where_a_leg_joint_gave_way_before():
     speed = 90.0 / ROBOT.mass * np.clip(TIMES - 5.2, 0.0, 0.2)
     walk = healthy_walk()
     pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, 1.0, 0.0]))
@@ -294,13 +321,14 @@ def test_a_force_is_no_push_where_a_leg_joint_gave_way_before():
     limit = ROBOT.per_joint("torque_limit")[knee] / ROBOT.per_joint("stiffness")[knee]
     at_rest = {"walk": walk, "joint_speed": 0.0}
     assert cause_of(pushed, log_of(**at_rest, knee_error=0.9 * limit)).kind is CauseKind.PUSH
-    assert cause_of(pushed, log_of(**at_rest, knee_error=1.1 * limit)) is None
+    weak = cause_of(pushed, log_of(**at_rest, knee_error=1.1 * limit))
+    assert (weak.kind, weak.text.startswith("l_knee gave way")) == (CauseKind.MOTOR, True)
     servo_lag = ServoLaw.of(ROBOT).lag
     assert servo_lag[knee] == pytest.approx(0.1)  # [s] its velocity loop's position gain is 10 1/s
     for lag, behind in ((0.0, 0.01), (servo_lag, 0.11)):  # [s] at 1 rad/s, one tick of measurement included
         late = [log_of(walk, joint_speed=1.0, knee_error=limit + part * behind) for part in (0.9, 1.1)]
         causes = [cause_of(pushed, log, servo_lag=lag) for log in late]
-        assert [cause and cause.kind for cause in causes] == [CauseKind.PUSH, None]
+        assert [cause.kind for cause in causes] == [CauseKind.PUSH, CauseKind.MOTOR]
 
 
 @pytest.mark.parametrize(("control", "lag"), [("position", 0.01), ("velocity", 0.1)])
@@ -341,14 +369,16 @@ def test_a_step_that_lands_hard_long_before_the_push_is_not_named():
 def test_a_fall_without_a_cause_names_where_one_was_looked_for_and_what_to_try():
     walk = healthy_walk()
     evidence = FallEvidence(
-        walk, log_of(walk, knee_error=0.3), ONSET, np.full(len(ROBOT.joints), 5.0), 0.55, servo_lag=0.01
+        *(walk, log_of(walk, knee_error=0.3), ONSET, np.full(len(ROBOT.joints), 5.0), 0.55),
+        servo_lag=0.01,
+        impossible=frozenset({CauseKind.MOTOR}),
     )
     cause = cause_not_found(evidence)
     assert cause.text == (
-        "not found among push, slope, speed, friction, mass, sensor, soft ground; l_knee gave way before the first sign"
+        "not found among sensor, slope, mass, friction, bump, soft ground, speed, push; l_knee gave way before"
+        " the first sign"
     )
-    assert (cause.kind, cause.advice.startswith("a lower --speed; --plant ideal")) == (None, True)
-    assert "--plant" not in cause_not_found(dataclasses.replace(evidence, is_plant_ideal=True)).advice
+    assert (cause.kind, cause.advice.startswith("a lower --speed")) == (None, True)
 
 
 def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0, joint="l_knee"):
@@ -396,7 +426,7 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     assert cause_of(walk, log_of(walk, speed=0.3, joint_speed=5.0)) is None
     assert cause_of(walk, log_of(walk, speed=0.5, joint_speed=5.0)).kind is CauseKind.SPEED
     late = {"joint_speed": 5.0, "joint": "l_hip_pitch", "knee_error": 0.15}
-    assert cause_of(walk, log_of(walk, speed=0.3, **late)) is None
+    assert cause_of(walk, log_of(walk, speed=0.3, **late)).kind is CauseKind.MOTOR
     text = cause_of(walk, log_of(walk, speed=0.43, **late)).text
     assert text.endswith("l_hip_pitch was commanded 100 % of its velocity limit and gave way")
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text

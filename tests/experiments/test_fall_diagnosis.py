@@ -238,8 +238,9 @@ def test_a_diagnosis_says_cause_and_first_sign_and_gives_both_with_the_advice_to
     assert str(diagnosis).startswith("; cause: the ground slopes; first sign: DCM error 7 cm at 5.36 s")
     assert diagnosis.as_table() == {
         "cause": "slope",
+        "measured_cause": None,
         "text": "the ground slopes",
-        "advice": "walk where it is flatter",
+        "advice": "untried: walk where it is flatter",
         "first_sign": "DCM error 7 cm at 5.36 s, while the right foot carried the robot",
         "first_sign_s": pytest.approx(5.36),
     }
@@ -250,7 +251,7 @@ def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empt
     diagnosis = diagnose(SignalLog(), causes=lambda onset: cause)
     assert str(diagnosis) == "; cause: not found among push, slope"
     table = diagnosis.as_table()
-    assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "a lower --speed", None)
+    assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "untried: a lower --speed", None)
 
 
 def oscillating_walk(force, sustained=0.0, *overrides):

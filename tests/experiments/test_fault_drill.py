@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from gradiva.experiments import plan_from_start
-from gradiva.experiments.campaigns.fault_drill import COMMAND, Drill, drilled, drilled_walk, quick_drills, swing_time
+from gradiva.experiments.campaigns.fault_drill import (
+    COMMAND,
+    Drill,
+    bump_below,
+    drilled,
+    drilled_walk,
+    lockstep_drills,
+    most_bent_joint,
+    quick_drills,
+    swing_time,
+)
 from gradiva.setup import load_setup
 
 SETUP = load_setup("icub_v2_7")
@@ -24,6 +34,20 @@ def test_whatever_fails_in_the_middle_of_a_step_the_robot_stands_says_why_and_wa
     assert rows[last]["recovered"] is True
     for name, drill in DRILLS.items():
         assert rows[name]["event"] in {drill.event, drill.may_stop, "clock_jump" if drill.may_jump else drill.event}
+
+
+@pytest.mark.parametrize(
+    ("robot", "knee"),
+    [("icub_v2_7", "l_knee"), ("icub_v3", "l_knee"), ("talos", "leg_left_4_joint"), ("g1", "left_knee_joint")],
+)
+def test_each_robot_has_the_drills_of_its_own_knee_and_feet(robot, knee):
+    setup = load_setup(robot)
+    assert most_bent_joint(setup) == knee
+    done = {drill.fault: drill.done for drill in lockstep_drills(setup)}
+    assert done["weak motor"] == f"fault weak_motor 2 {knee} 0.4"
+    sensors = [sensor.name for sensor in setup.robot.force_torque_sensors]
+    assert sum(name in done["dead foot sensor"] for name in sensors) == len(sensors) // 2
+    assert bump_below(setup).y > 0.0
 
 
 def test_a_drill_complains_of_state_event_and_reason():

@@ -6,9 +6,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from gradiva.common import ModelError, Side, so3
+from gradiva.common import ConfigError, ModelError, Side, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation import (
+    Bump,
     GroundConfig,
     GroundKind,
     GroundSite,
@@ -44,6 +45,19 @@ def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescripti
         np.testing.assert_allclose(found[:, :2].min(axis=0), expected.min(axis=0), atol=1e-12)
         np.testing.assert_allclose(found[:, :2].max(axis=0), expected.max(axis=0), atol=1e-12)
         assert area == pytest.approx(np.prod(np.ptp(expected, axis=0)), rel=1e-12)
+
+
+def test_a_bump_stands_on_the_floor_and_meets_soles(description: RobotDescription) -> None:
+    floor = replace(FLAT, bumps=(Bump(0.3, 0.1, 0.01),))
+    ground = RigidGround(RigidConfig(), GroundSite(floor, description.sole.z))
+    model = build_plant(description, load_tree(description), configured().plant, ground, FLAT.gravity_vector, 0.001)
+    bump, plane = model.geom("bump 0"), model.geom("floor")
+    assert bump.pos[2] + bump.size[2] - plane.pos[2] == pytest.approx(0.01)
+    assert (bump.conaffinity, bump.contype) == (plane.conaffinity, 0)
+    with pytest.raises(ConfigError, match="bumps are those of a rigid floor"):
+        replace(floor, kind=GroundKind.VISCOELASTIC)
+    with pytest.raises(ConfigError, match="must be positive"):
+        Bump(0.3, 0.1, 0.0)
 
 
 def test_a_model_that_the_engine_refuses_is_named(description: RobotDescription) -> None:

@@ -100,6 +100,18 @@ Pushes = Annotated[
         metavar="LINK,FX,FY,FZ,START,DURATION",
     ),
 ]
+Faults = Annotated[
+    list[str] | None,
+    _what(
+        text="A sensor or motor that fails from a time on: weak_motor,4,l_knee,0.4 leaves 40 % of its torque,"
+        " dead_wrench,4,l_foot_ft a foot's sensor at zero, tilted_imu,4,,0.1 an IMU off by 0.1 rad.",
+        metavar="KIND,START[,NAME[,VALUE]]",
+    ),
+]
+Bumps = Annotated[
+    list[str] | None,
+    _what(text="Metres; a box on a rigid floor, of 0.1 by 0.1 unless given.", metavar="X,Y,HEIGHT[,LENGTH,WIDTH]"),
+]
 Plant = Annotated[
     str | None,
     _what(
@@ -168,6 +180,8 @@ def walk(
     damping: Damping = None,
     slope: Slope = None,
     push: Pushes = None,
+    fault: Faults = None,
+    bump: Bumps = None,
     plant: Plant = None,
     noise: Noise = False,
     seed: Seed = 0,
@@ -192,6 +206,7 @@ def walk(
         control=control, model=model, step_adaptation=step_adaptation, flexibility=flexibility,
         files=tuple(from_files or ()), settings=tuple(settings or ()),
         ground=ground, stiffness=stiffness, damping=damping, slope=slope, pushes=tuple(push or ()),
+        faults=tuple(fault or ()), bumps=tuple(bump or ()),
         plant=plant, noise=noise, seed=seed,
     )  # fmt: skip
     return walk_session(options, ResultOptions(out, json_to, record, film_size, camera, view))

@@ -18,10 +18,13 @@ from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, read_toml, robot_of
 from gradiva.simplified_model import BalanceLaw, SteppingMode, balance_law_names, shipped_laws
-from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
+from gradiva.simulation import Bump, Fault, FaultKind, GroundKind, Push, ground_names, ground_table, slope_components
+from gradiva.telemetry import without_none
 
 _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
+_FAULT = "KIND,START[,NAME[,VALUE]]"
+_BUMP = "X,Y,HEIGHT or X,Y,HEIGHT,LENGTH,WIDTH"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
@@ -60,6 +63,8 @@ class WalkOptions:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     pushes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    bumps: tuple[str, ...] = ()
     plant: str | None = None
     noise: bool = False
     seed: int = 0
@@ -80,7 +85,14 @@ class WalkOptions:
         options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
         options |= {"step-adaptation": self.step_adaptation, "plant": str(setup.plant)}
         options |= {name: getattr(self, name) for name in ("flexibility", "ground", "stiffness", "damping", "slope")}
-        options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
+        options |= {
+            "from": self.files,
+            "set": self.settings,
+            "push": self.pushes,
+            "fault": self.faults,
+            "bump": self.bumps,
+        }
+        options |= {"seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
         return tuple(word for name, value in repeated for word in (f"--{name}", _as_typed(value)))
 
@@ -120,7 +132,9 @@ class WalkOptions:
         kind = setup.simulation.ground.kind
         if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
-        return with_pushes(setup, [parse_push(text) for text in self.pushes])
+        with_floor = with_bumps(setup, [parse_bump(text) for text in self.bumps])
+        with_faults = _with_more(with_floor, "faults", [parse_fault(text) for text in self.faults])
+        return with_pushes(with_faults, [parse_push(text) for text in self.pushes])
 
     @property
     def _stiffness_of_links(self) -> dict[str, float]:
@@ -220,12 +234,60 @@ def parse_push(text: str) -> Push:
 
 def with_pushes(setup: Setup, pushes: Sequence[Push]) -> Setup:
     """Return a configuration with more pushes."""
-    if not pushes:
+    return _with_more(setup, "pushes", pushes)
+
+
+def _with_more(setup: Setup, name: str, more: Sequence[Push | Fault]) -> Setup:
+    """Return a configuration with more pushes or faults."""
+    if not more:
         return setup
-    together = (*setup.simulation.pushes, *pushes)
-    simulation = dataclasses.replace(setup.simulation, pushes=together)
-    tables = merge(setup.tables, {"simulation": {"pushes": [dataclasses.asdict(push) for push in together]}})
+    together = (*getattr(setup.simulation, name), *more)
+    added: dict[str, Any] = {name: together}
+    simulation = dataclasses.replace(setup.simulation, **added)
+    tables = merge(setup.tables, {"simulation": {name: [without_none(dataclasses.asdict(each)) for each in together]}})
     return dataclasses.replace(setup, simulation=simulation, tables=tables)
+
+
+def parse_fault(text: str) -> Fault:
+    """Return a fault, for good, from "kind,start", "kind,start,name" or "kind,start,name,value".
+
+    Raises:
+        ConfigError: It is not one.
+    """
+    kind, *rest = (cell.strip() for cell in text.split(","))
+    if kind not in [*FaultKind]:
+        raise ConfigError(f"--fault {text}: no such kind{nearest_name(kind, FaultKind)}")
+    if not 1 <= len(rest) <= 3:
+        raise ConfigError(f"--fault {text}: expected {_FAULT}")
+    start, *value = _numbers("fault", [rest[0], *rest[2:]], _FAULT)
+    return Fault(FaultKind(kind), start, name=rest[1] if len(rest) > 1 else "", value=value[0] if value else 0.0)
+
+
+def parse_bump(text: str) -> Bump:
+    """Return a bump from "x,y,height" or "x,y,height,length,width", [m].
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    numbers = _numbers("bump", text.split(","), _BUMP)
+    if len(numbers) not in (3, 5):
+        raise ConfigError(f"--bump {text}: expected {_BUMP}")
+    return Bump(*numbers)
+
+
+def with_bumps(setup: Setup, bumps: Sequence[Bump]) -> Setup:
+    """Return a configuration with more bumps on its floor.
+
+    Raises:
+        ConfigError: The floor is not rigid.
+    """
+    if not bumps:
+        return setup
+    together = (*setup.simulation.ground.bumps, *bumps)
+    ground = dataclasses.replace(setup.simulation.ground, bumps=together)
+    simulation = dataclasses.replace(setup.simulation, ground=ground)
+    table = {"simulation": {"ground": {"bumps": [dataclasses.asdict(bump) for bump in together]}}}
+    return dataclasses.replace(setup, simulation=simulation, tables=merge(setup.tables, table))
 
 
 def read_path(file: Path) -> NDArray:

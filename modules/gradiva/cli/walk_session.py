@@ -155,7 +155,9 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         observers += [view] if view is not None else []
         with _progress(console, request, plan) as progress:
             observers.append(progress)
-            outcome = finish_walk(request, walk)
+            outcome = finish_walk(
+                request, walk, lambda line: console.print(line, style="dim", markup=False, soft_wrap=True)
+            )
         with console.status("writing the report"):
             lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)

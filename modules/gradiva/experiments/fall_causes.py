@@ -32,7 +32,9 @@ from gradiva.experiments.fall_evidence import (
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.push_cause import push
 from gradiva.experiments.sensor_causes import (
+    dead_wrench,
     encoders,
+    jumped_imu,
     reported_sensor,
     reversed_wrench,
     tilted_imu,
@@ -44,6 +46,7 @@ from gradiva.telemetry import SignalLog, adapted_steps
 
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
+_FLAT_BEFORE = 0.4  # [-] of the next: soles on a hard, level floor
 _ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, by an IMU of 0.5° RMS 2.0°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
 _LEAST_GRIP = 0.05  # [-] of the weight: plans that need less tell nothing of the floor
@@ -60,16 +63,18 @@ def find_cause(evidence: FallEvidence) -> Cause | None:
     What is seen while the robot stands comes first, as it spoils all that follows; a push comes last, because a foot
     that slides or sinks looks like one.
     """
-    return next((cause for infer in _INFERENCES if (cause := infer(evidence)) is not None), None)
+    found = (infer(evidence) for kind, infer in _INFERENCES if kind not in evidence.impossible)
+    return next((cause for cause in found if cause is not None), None)
 
 
 def cause_not_found(evidence: FallEvidence) -> Cause:
     """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
     joints = ", ".join(overloaded_joints(evidence))
     hint = f"; {joints} gave way before the first sign" if joints else ""
-    on_ideal = "" if evidence.is_plant_ideal else "--plant ideal tells whether the plant matters; "
-    advice = f"a lower --speed; {on_ideal}gradiva view RUN shows the fall slowly"
-    return Cause(None, f"not found among {', '.join(CauseKind)}{hint}", advice)
+    plant = "" if evidence.plant_is_ideal else "; --plant ideal tells whether the plant matters"
+    advice = f"a lower --speed{plant}; gradiva view RUN shows the fall slowly"
+    looked_for = dict.fromkeys(kind for kind, _ in _INFERENCES if kind not in evidence.impossible)
+    return Cause(None, f"not found among {', '.join(looked_for)}{hint}", advice)
 
 
 def _slope(evidence: FallEvidence) -> Cause | None:
@@ -96,6 +101,19 @@ def _mass(evidence: FallEvidence) -> Cause | None:
     return Cause(CauseKind.MASS, text, "add what the robot carries to its URDF and to mass in robots/<name>/robot.toml")
 
 
+def _bump(evidence: FallEvidence) -> Cause | None:
+    """Return something below a sole that rolls, where no sole had rolled in the steps before."""
+    before, walk = evidence.walk.until(evidence.onset - RECENT), evidence.walk.until(evidence.onset + AFTER)
+    if len(before) <= FEW or not any(np.count_nonzero(before.carries[side]) > FEW for side in Side):
+        return None
+    rolled = {side: _rolled(walk, side, evidence.onset - RECENT) for side in Side}
+    side = max(Side, key=rolled.__getitem__)
+    if rolled[side] < _ROLLED or max(_rolled(before, each) for each in Side) > _FLAT_BEFORE * _ROLLED:
+        return None
+    text = f"a bump: the {side} sole, flat in the steps before, rolled by {degrees(rolled[side])} where it trod"
+    return Cause(CauseKind.BUMP, text, "clear the floor; a higher planner.swing_height steps over what is low")
+
+
 def _soft_ground(evidence: FallEvidence) -> Cause | None:
     """Return a ground on which soles roll though the pressure is well inside of them."""
     walk = evidence.walk.until(evidence.onset + AFTER)
@@ -116,12 +134,12 @@ def _soft_ground_advice(evidence: FallEvidence) -> str:
     return "walk on stiffer ground, or slower; a larger sole rolls less"
 
 
-def _rolled(walk: MeasuredWalk, side: Side) -> float:
-    """Return how far a sole rolled on the ground that did not tip about an edge, as a slope, [-]."""
+def _rolled(walk: MeasuredWalk, side: Side, since: float = -math.inf) -> float:
+    """Return how far, as a slope [-], a sole rolled from a time [s] on that did not tip about an edge."""
     slopes, sole = walk.sole_slopes(side), walk.robot.sole
     at_first = slopes[walk.times <= walk.times[0] + FIRST_STAND].mean(axis=0)
     inside = np.abs(walk.pressure_off_middle(side)) < np.array([0.5 * sole.length, 0.5 * sole.width]) - _EDGE
-    flat = walk.is_loaded(side) & inside.all(axis=1)
+    flat = walk.is_loaded(side) & inside.all(axis=1) & (walk.times >= since)
     if np.count_nonzero(flat) < FEW:
         return 0.0
     return float(np.percentile(np.linalg.norm(slopes[flat] - at_first, axis=1), 95))
@@ -152,6 +170,15 @@ def _slip(evidence: FallEvidence) -> Cause | None:
         text,
         "walk on another floor, or slower and with less turning; a larger planner.time_weight makes slower steps",
     )
+
+
+def _weak_motor(evidence: FallEvidence) -> Cause | None:
+    """Return the leg joints that gave way before the first sign, as motors do that are weaker than known."""
+    joints = ", ".join(overloaded_joints(evidence))
+    if not joints:
+        return None
+    text = f"{joints} gave way before the first sign: a motor is weaker, or its load larger, than known"
+    return Cause(CauseKind.MOTOR, text, "check motor and torque_limit of the joint; a lower --speed loads it less")
 
 
 def _speed(evidence: FallEvidence) -> Cause | None:
@@ -209,18 +236,22 @@ def greatest_speed(times: NDArray, path: NDArray, moved: Sequence[float] = ()) -
     return float(speeds.max())
 
 
-_INFERENCES: tuple[Callable[[FallEvidence], Cause | None], ...] = (
-    reported_sensor,
-    reversed_wrench,
-    encoders,
-    tilted_imu,
-    _slope,
-    wrench_at_rest,
-    _mass,
-    _slip,
-    wrench_in_the_air,
-    turned_wrench,
-    _soft_ground,
-    _speed,
-    push,
+_INFERENCES: tuple[tuple[CauseKind, Callable[[FallEvidence], Cause | None]], ...] = (
+    (CauseKind.SENSOR, reported_sensor),
+    (CauseKind.SENSOR, reversed_wrench),
+    (CauseKind.SENSOR, encoders),
+    (CauseKind.SENSOR, tilted_imu),
+    (CauseKind.SENSOR, jumped_imu),
+    (CauseKind.SENSOR, dead_wrench),
+    (CauseKind.SLOPE, _slope),
+    (CauseKind.SENSOR, wrench_at_rest),
+    (CauseKind.MASS, _mass),
+    (CauseKind.FRICTION, _slip),
+    (CauseKind.SENSOR, wrench_in_the_air),
+    (CauseKind.SENSOR, turned_wrench),
+    (CauseKind.BUMP, _bump),
+    (CauseKind.SOFT_GROUND, _soft_ground),
+    (CauseKind.SPEED, _speed),
+    (CauseKind.MOTOR, _weak_motor),
+    (CauseKind.PUSH, push),
 )

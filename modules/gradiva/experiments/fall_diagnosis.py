@@ -19,8 +19,8 @@ from gradiva.experiments.measured_walk import Mask, MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_score import deflection_errors, true_deflections
 from gradiva.robot_model import RobotDescription, ServoLaw
-from gradiva.setup import Plant, Setup, load_robot
-from gradiva.simulation import Push
+from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.simulation import FaultKind, GroundKind, Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, WalkingConfig
 
@@ -106,13 +106,15 @@ class Diagnosis:
         first_sign: The quantity that left its healthy range first, with value, time and support phase; empty if none.
         first_sign_time: Of the log, [s]; None if there is none.
         cause: Inferred from the measurements; None where they name none.
-        pushes: That the simulation was configured with and that acted shortly before.
+        pushes: That acted in simulation shortly before.
+        measured: Cause by the measurements alone, as on a robot; None where they name none.
     """
 
     first_sign: str
     first_sign_time: float | None
     cause: Cause | None
     pushes: tuple[Push, ...]
+    measured: CauseKind | None = None
 
     def __str__(self) -> str:
         """Return what follows the reason of the outcome; nothing where nothing is known."""
@@ -125,8 +127,9 @@ class Diagnosis:
         cause = self.cause
         return {
             "cause": str(cause.kind) if cause and cause.kind else None,
+            "measured_cause": None if self.measured is None else str(self.measured),
             "text": cause.text if cause else None,
-            "advice": cause.advice if cause else None,
+            "advice": None if cause is None else cause.advice if cause.is_tried else f"untried: {cause.advice}",
             "first_sign": self.first_sign or None,
             "first_sign_s": self.first_sign_time,
         }
@@ -155,25 +158,12 @@ def diagnose(
 
 def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     """Return why a simulated walk ended badly, from its log and what was measured before the robot balanced."""
-    log, robot, layers = walk.recorder.log, walk.setup.robot, walk.layers
-    standing = MeasuredWalk.of_standing(walk.recorder.standing, layers.estimator, layers.planner, robot)
-    parts = [standing, MeasuredWalk.of_log(log, robot) if len(log) else None]
-    known = [part for part in parts if part is not None]
-    measured = functools.reduce(MeasuredWalk.followed_by, known) if known else None
-    events = walk.controller.safety_events
+    log, measured, events = walk.recorder.log, _measured(walk), walk.controller.safety_events
 
     def cause(onset: float) -> Cause | None:
         if measured is None:
             return None
-        known_speed = load_robot(walk.setup.robot_argument).max_speed
-        limits, ahead = layers.joint_bounds.velocities, _speed_ahead(walk)
-        evidence = FallEvidence(
-            *(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup)),
-            stepping=walk.setup.walking.step_adaptation.mode,
-            models_soft_ground=walk.setup.walking.knows_soft_ground,
-            dcm_gain=_dcm_gain(walk.setup.walking),
-            is_plant_ideal=walk.setup.plant is Plant.IDEAL,
-        )
+        evidence = replace(_evidence(walk, measured, onset), impossible=impossible_causes(walk))
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
@@ -183,7 +173,52 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         oscillating = oscillating_loop(found, walk, onset)
         return advised(oscillating or bending or found, response_note(walk.setup))
 
-    return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
+    diagnosis = diagnose(log, walk.robot.pushes, walk.time, cause)
+    if measured is None or diagnosis.cause is None:
+        return diagnosis
+    onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
+    found = find_cause(_evidence(walk, measured, onset))
+    return replace(diagnosis, measured=None if found is None else found.kind)
+
+
+def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:
+    """Return what was measured, standing before the walk included; None where nothing was."""
+    log, robot, layers = walk.recorder.log, walk.setup.robot, walk.layers
+    standing = MeasuredWalk.of_standing(walk.recorder.standing, layers.estimator, layers.planner, robot)
+    parts = [standing, MeasuredWalk.of_log(log, robot) if len(log) else None]
+    known = [part for part in parts if part is not None]
+    return functools.reduce(MeasuredWalk.followed_by, known) if known else None
+
+
+def _evidence(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> FallEvidence:
+    setup, events = walk.setup, walk.controller.safety_events
+    known_speed, limits = load_robot(setup.robot_argument).max_speed, walk.layers.joint_bounds.velocities
+    return FallEvidence(
+        *(measured, walk.recorder.log, onset, limits, known_speed, events, _speed_ahead(walk), servo_lag(setup)),
+        stepping=setup.walking.step_adaptation.mode,
+        models_soft_ground=setup.walking.knows_soft_ground,
+        dcm_gain=_dcm_gain(setup.walking),
+        plant_is_ideal=setup.plant is Plant.IDEAL,
+    )
+
+
+def impossible_causes(walk: SimulatedWalk) -> frozenset[CauseKind]:
+    """Return the disturbances that did not act in a simulated walk."""
+    simulation, faults = walk.setup.simulation, {fault.kind for fault in walk.robot.faults}
+    floor, errors = simulation.ground, simulation.model_errors
+    exact = load_setup(walk.setup.robot_argument).simulation.sensors
+    own = load_setup(walk.setup.robot_argument, plant=walk.setup.plant).simulation
+    drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
+    acted = {
+        CauseKind.PUSH: bool(walk.robot.pushes),
+        CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
+        CauseKind.MASS: simulation.plant.mass_scale != 1.0,
+        CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,
+        CauseKind.BUMP: bool(floor.bumps),
+        CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults or drives[0] != drives[1],
+        CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
+    }
+    return frozenset(kind for kind, did_act in acted.items() if not did_act)
 
 
 def advised(cause: Cause, note: str | None) -> Cause:

@@ -47,6 +47,10 @@ class CauseKind(StrEnum):
     MASS = "mass"
     SENSOR = "sensor"
     SOFT_GROUND = "soft ground"
+    MOTOR = "motor"
+    BUMP = "bump"
+    SETTING = "setting"
+    PLANT = "plant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,13 @@ class Cause:
         kind: Of the cause; None: none was found.
         text: With the figures that it was inferred from.
         advice: What to do next, with the key of the configuration.
+        is_tried: Whether the advice was followed in a walk of its own.
     """
 
     kind: CauseKind | None
     text: str
     advice: str
+    is_tried: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +87,8 @@ class FallEvidence:
         stepping: What step adaptation may change; of the advice alone, like the next.
         models_soft_ground: Whether torque control has its model of soft ground.
         dcm_gain: Of the instantaneous law, [-]; infinite where another one balances.
-        is_plant_ideal: Whether the plant is the ideal one; of the advice alone.
+        impossible: Causes that did not act, as a simulation knows; none on a robot.
+        plant_is_ideal: Whether there is no simpler plant to try; of the advice alone.
     """
 
     walk: MeasuredWalk
@@ -95,7 +102,8 @@ class FallEvidence:
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False
     dcm_gain: float = math.inf
-    is_plant_ideal: bool = False
+    impossible: frozenset[CauseKind] = frozenset()
+    plant_is_ideal: bool = False
 
     @property
     def standing(self) -> MeasuredWalk:

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from gradiva.common import NDArray, Side
+from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.fall_evidence import (
     AFTER,
     FEW,
     FLAT,
     LONGEST_PUSH,
+    RECENT,
     Cause,
     CauseKind,
     FallEvidence,
@@ -30,6 +31,11 @@ _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below it
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
 _TURNED_BEFORE = -0.6  # [-] the same before a push could begin: -1.3 of a foot that is turned, else above -0.1
+_LACKING = 0.4  # [-] of the weight, without which a robot would fall by 2 cm in 0.1 s
+_SILENT = 1e-3  # [-] of the weight, also of moments in [N·m]: less than any noise of a sensor that lives
+_FEW_TICKS = 3
+_JUMP_TICKS = 2
+_JUMP = math.tan(math.radians(2.5))  # [-] in two ticks: faster than 2 rad/s, which no robot that stands turns
 _ALIKE = 0.5  # [-] of their variance that is common
 _SENSOR_KINDS = (
     SafetyKind.SENSOR_NOT_FINITE,
@@ -92,6 +98,38 @@ def tilted_imu(evidence: FallEvidence) -> Cause | None:
         " far, but it is in balance"
     )
     return Cause(CauseKind.SENSOR, text, "check how the IMU is mounted: imu_frame in robots/<name>/robot.toml")
+
+
+def dead_wrench(evidence: FallEvidence) -> Cause | None:
+    """Return a foot that reads nothing while the robot, by its motion, is carried: its sensor is dead.
+
+    Feet carry :math:`m (g + \\ddot z)`; what lacks of that is what a dead sensor does not feel.
+    """
+    walk = evidence.walk.until(evidence.onset + AFTER)
+    lacking = walk.robot.mass * (GRAVITY + walk.com_acceleration[:, 2]) - walk.force[:, 2]
+    recent = (walk.times > evidence.onset - RECENT) & (lacking > _LACKING * walk.weight)
+    for side in Side:
+        silent = recent & (np.abs(walk.foot_wrenches[side]).max(axis=1, initial=0.0) < _SILENT * walk.weight)
+        if np.count_nonzero(silent) >= _FEW_TICKS and np.any(walk.is_loaded(side)):
+            text = f"the {side} foot's wrench disagrees: it reads 0 N at {walk.times[silent][0]:.2f} s while it carries"
+            return Cause(CauseKind.SENSOR, text, "mend the sensor: it gives no signal")
+    return None
+
+
+def jumped_imu(evidence: FallEvidence) -> Cause | None:
+    """Return an IMU by which both soles, and so the whole robot, turn at once by more than a body can."""
+    walk = evidence.walk.until(evidence.onset + AFTER)
+    if len(walk) <= _JUMP_TICKS:
+        return None
+    left, right = (walk.sole_slopes(side) for side in Side)
+    changes = [slopes[_JUMP_TICKS:] - slopes[:-_JUMP_TICKS] for slopes in (left, right)]
+    common, apart = 0.5 * (changes[0] + changes[1]), changes[0] - changes[1]
+    size = np.linalg.norm(common, axis=1)
+    jumps = np.flatnonzero((size > _JUMP) & (np.linalg.norm(apart, axis=1) < _ALIKE * size))
+    if not len(jumps):
+        return None
+    text = f"the IMU disagrees: by its attitude the whole robot turned at once at {walk.times[jumps[0]]:.2f} s"
+    return Cause(CauseKind.SENSOR, text, "check how the IMU is mounted, and what it reads while nothing moves")
 
 
 def wrench_at_rest(evidence: FallEvidence) -> Cause | None:

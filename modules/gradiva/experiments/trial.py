@@ -40,6 +40,7 @@ class Trial:
         plant: Whose preset is laid over the simulation.
         seed: Of all that is drawn.
         kept_in: Folder for its result and its log; None: the log is dropped.
+        is_explained: Whether the cause of a fall is looked for by further walks.
     """
 
     robot: str
@@ -48,6 +49,7 @@ class Trial:
     plant: Plant = Plant.IDEAL
     seed: int = 0
     kept_in: Path | None = None
+    is_explained: bool = False
 
     def setup(self) -> Setup:
         """Return the configuration.
@@ -112,7 +114,12 @@ def walk_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> WalkOutcom
         WalkingError: As ``run_trial``, or the command cannot be planned.
         KeyboardInterrupt: The walk was interrupted.
     """
-    return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed), observers=observers)
+    report = _ignore if trial.is_explained else None
+    return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed), observers=observers, report=report)
+
+
+def _ignore(line: str) -> None:
+    pass
 
 
 def _track(outcome: WalkOutcome) -> NDArray:
@@ -269,7 +276,9 @@ class RecordedTrials:
 def trial_key(trial: Trial) -> str:
     """Return a digest of all that a trial is made of: robot, merged configuration, command and seed."""
     configuration = _configuration_digest(trial.robot, json.dumps(plain(trial.overrides)), trial.plant)
-    return _digest([configuration, type(trial.command).__name__, trial.command, trial.seed, trial.kept_in])
+    return _digest(
+        [configuration, type(trial.command).__name__, trial.command, trial.seed, trial.kept_in, trial.is_explained]
+    )
 
 
 @lru_cache(maxsize=1024)

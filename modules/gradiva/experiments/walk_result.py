@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import shlex
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gradiva.experiments.commanded_end import (
     true_pose,
 )
 from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
+from gradiva.experiments.known_causes import KnownWalk, tried_cause
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command
@@ -98,8 +100,15 @@ def run_walk(
     request: WalkRequest,
     compiler: Compiler | None = None,
     observers: tuple[Observer, ...] = (),
+    report: Callable[[str], None] | None = None,
 ) -> WalkOutcome:
     """Prepare, walk, stop, stand; return the figures.
+
+    Args:
+        request: What is to be walked.
+        compiler: By default as in `SimulatedWalk`.
+        observers: Called after each tick.
+        report: As in `finish_walk`.
 
     Raises:
         PlanningError: The command cannot be planned.
@@ -107,14 +116,21 @@ def run_walk(
         KeyboardInterrupt: The walk was interrupted; the caller that wants what there is of it calls ``finish_walk``.
     """
     plan_from_start(request.setup, request.command)
-    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
+    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers), report)
     if outcome.was_interrupted:
         raise KeyboardInterrupt
     return outcome
 
 
-def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
-    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome."""
+def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None] | None = None) -> WalkOutcome:
+    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome.
+
+    Args:
+        request: What is to be walked.
+        walk: The robot on the ground.
+        report: Takes a line for each walk without one of the things that differ from a shipped one, by which the cause
+            of a fall is found; None: no such walks.
+    """
     started = time.perf_counter()
     failure = ""
     try:
@@ -127,7 +143,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
     off = _end_error(request, walk)
-    result = _result(request, walk, _judged(_ending(walk, stands, failure), walk, off), off, wall)
+    ending = _judged(_ending(walk, stands, failure), walk, off)
+    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), off, wall)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
 
 
@@ -266,6 +283,17 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     else:
         outcome = "stopped"
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+
+
+def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
+    """Return the ending with the cause of a fall that walks without what differs from a shipped one show."""
+    if ending.outcome != "fell" or ending.diagnosis is None:
+        return ending
+    try:
+        cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+    except KeyboardInterrupt:  # of the further walks alone: this one is done
+        return ending
+    return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 
 def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:

@@ -65,6 +65,33 @@ def ground_table(kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Bump:
+    """A box on a rigid floor, its edges along x and y.
+
+    Attributes:
+        x: Of its middle, world, [m].
+        y: Likewise.
+        height: Of its top above the floor, [m].
+        length: Along x, [m].
+        width: Along y, [m].
+    """
+
+    x: float
+    y: float
+    height: float
+    length: float = 0.1
+    width: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("height", "length", "width"):
+            if not getattr(self, name) > 0.0:
+                raise ConfigError(f"bump: {name}={getattr(self, name)}, must be positive")
+
+    def __str__(self) -> str:
+        return f"bump of {1e3 * self.height:.0f} mm at ({self.x:.2f}, {self.y:.2f}) m"
+
+
+@dataclass(frozen=True, slots=True)
 class GroundConfig:
     """The floor; on a slope the world is tilted with it, so that the floor stays z = const.
 
@@ -76,6 +103,7 @@ class GroundConfig:
         gravity: [m/s²].
         slope_forward: By which the floor rises towards x, [rad].
         slope_left: By which the floor rises towards y, [rad].
+        bumps: On a rigid floor.
     """
 
     kind: str
@@ -84,6 +112,7 @@ class GroundConfig:
     gravity: float
     slope_forward: float
     slope_left: float
+    bumps: tuple[Bump, ...] = ()
 
     def __post_init__(self) -> None:
         ground_name(self.kind)
@@ -95,6 +124,8 @@ class GroundConfig:
             raise ConfigError(f"contact_time={self.contact_time}: below 2 steps the contact is unstable")
         if max(abs(self.slope_forward), abs(self.slope_left)) >= math.pi / 4:
             raise ConfigError("slopes must stay below 45° (0.785 rad)")
+        if self.bumps and self.kind in _OWN_FIELDS:
+            raise ConfigError(f"bumps are those of a rigid floor, kind='{self.kind}' has none")
 
     @property
     def world_rotation(self) -> NDArray:

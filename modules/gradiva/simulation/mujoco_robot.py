@@ -89,6 +89,8 @@ class MujocoRobot:
         self._build_sensors()
         self._build_watch(posture)
         self._pusher = Pusher(self._tree, self._model, description.torso_frame)
+        self._pushes: list[Push] = []
+        self._faults: list[Fault] = []
         for push in config.pushes:
             self.push(push)
         for fault in config.faults:
@@ -220,6 +222,17 @@ class MujocoRobot:
             ModelError: The model has no such link.
         """
         self._pusher.add(push)
+        self._pushes.append(push)
+
+    @property
+    def pushes(self) -> tuple[Push, ...]:
+        """Pushes of the configuration, and those that were added."""
+        return tuple(self._pushes)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Faults of the configuration, and those that were injected."""
+        return tuple(self._faults)
 
     def inject(self, fault: Fault) -> None:
         """Let a sensor or a motor fail, beside those of the configuration; its start counts from the robot's start.
@@ -228,6 +241,7 @@ class MujocoRobot:
             ModelError: The robot has no such joint or sensor.
         """
         self._sensor_faults.add(fault)
+        self._faults.append(fault)
         if fault.kind is FaultKind.WEAK_MOTOR:
             self._motor_faults.add(fault)
 

@@ -24,7 +24,7 @@ class RigidConfig:
 
 
 class RigidGround:
-    """A plane; contacts by the engine: elliptic friction cones at the corners of the soles.
+    """A plane with bumps; contacts by the engine: elliptic friction cones at the corners of the soles.
 
     Each sole is a body without mass, at the frame of its sensor: the interaction force with its foot is
     then exactly the contact wrench (the engine reports it as exerted by the sole on the foot's inside,
@@ -48,7 +48,7 @@ class RigidGround:
         }
 
     def add_to(self, spec: mujoco.MjSpec, soles: Sequence[SoleBox], timestep: float) -> None:
-        """Add the plane, the soles and a force and a torque sensor each, before all other sensors."""
+        """Add the plane, its bumps, the soles and a force and a torque sensor each, before all other sensors."""
         contact = self.contact(timestep)
         spec.worldbody.add_geom(
             name="floor",
@@ -59,6 +59,16 @@ class RigidGround:
             conaffinity=_FLOOR,
             **contact,
         )
+        for number, bump in enumerate(self._floor.bumps):
+            spec.worldbody.add_geom(
+                name=f"bump {number}",
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                size=[0.5 * bump.length, 0.5 * bump.width, 0.5 * bump.height],
+                pos=[bump.x, bump.y, self._height + 0.5 * bump.height],
+                contype=0,
+                conaffinity=_FLOOR,
+                **contact,
+            )
         for sole in soles:
             add_sole_body(spec, sole).add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX,

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gradiva.common import Side
 from gradiva.experiments.commanded_end import plan_from_start
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
@@ -35,7 +36,7 @@ from gradiva.experiments.running_application import (
 from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup
-from gradiva.simulation import Push
+from gradiva.simulation import Bump, Push
 
 COMMAND = VelocityCommand(0.2)
 _EARLIEST = 0.5  # [s] after the command: the first swing is found
@@ -154,6 +155,9 @@ _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
 _PUSH = 0.05  # [m] by which it moves the DCM
 _PUSH_DURATION = 0.1  # [s]
+_WEAK_MOTOR = "weak motor"
+_WEAK = 0.4  # [-] of its torque that a weak motor has
+_BUMP = 0.01  # [m]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +199,17 @@ class Drill:
 
 def lockstep_drills(setup: Setup) -> list[Drill]:
     """Return those in which time may stand still between two steps of the drill."""
-    return [*_sensor_drills(setup), _stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood()]
+    dead, weak = _disturbance_drills(setup)
+    sensors = [*_sensor_drills(setup), dead]
+    return [*sensors, _stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood(), weak]
 
 
 def quick_drills(setup: Setup) -> list[Drill]:
-    """Return the same faults in fewer walks: those during which the robot walks on come one after the other in one."""
-    drills = lockstep_drills(setup)
+    """Return the same faults in fewer walks: those during which the robot walks on come one after the other in one.
+
+    A weak motor is left to the long form: it may fell the robot, and with it the drills of the same walk.
+    """
+    drills = [drill for drill in lockstep_drills(setup) if drill.fault != _WEAK_MOTOR]
     together = [drill for drill in drills if drill.walks_on]
     return [*(drill for drill in drills if not drill.walks_on), _one_after_the_other(together)]
 
@@ -243,19 +252,52 @@ def free_running_drills() -> list[Drill]:
 
 _STALE = "stale_measurement"
 _SILENT = "stale_reference"  # of model control
+_FORCE = "foot_force"
 _JUMP = "clock_jump"  # of a tick that comes late: control time, and the plan, go on by one period
 _PAUSED = "paused as commanded, both feet on the ground"
 
 
 def _sensor_drills(setup: Setup) -> list[Drill]:
-    foot = setup.robot.force_torque_sensors[0].name
-    knee = next(joint for joint in setup.robot.joints if joint in ("l_knee", "leg_left_4_joint"))
+    standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
+    foot = setup.robot.force_torque_sensors[setup.robot.sensors_of(standing)[0]].name
+    knee = most_bent_joint(setup)
     return [
         _sensor_drill("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
         _sensor_drill("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
         _sensor_drill("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
         _sensor_drill("NaN from the IMU", f"nan_imu {_FAULTY:g}", "no usable reading", "sensor_not_finite"),
     ]
+
+
+def most_bent_joint(setup: Setup) -> str:
+    """Return the joint of the left leg that is bent most in the start posture: its knee."""
+    leg = setup.robot.joint_groups[f"{Side.LEFT}_leg"]
+    posture = dict(zip(setup.robot.joints, setup.robot.posture.tolist(), strict=True))
+    return max(leg.joints, key=lambda joint: abs(posture[joint]))
+
+
+def _disturbance_drills(setup: Setup) -> list[Drill]:
+    """Return those of which no sensor check reports: a foot whose sensors die, a motor that grows weak."""
+    standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
+    feet = [setup.robot.force_torque_sensors[row].name for row in setup.robot.sensors_of(standing)]
+    dead = [f"dead_wrench {_FAULTY:g} {foot}" for foot in feet]
+    weak = f"weak_motor {_FAULTY:g} {most_bent_joint(setup)} {_WEAK:g}"
+    return [
+        Drill("dead foot sensor", f"fault {', '.join(dead)}", _failing(*dead), "stopped", f"{standing} foot", _FORCE),
+        Drill(_WEAK_MOTOR, f"fault {weak}", _walking_on(weak), "paused", _PAUSED, walks_on=True),
+    ]
+
+
+def bump_drill() -> Drill:
+    """Return the drill of a bump that is on the floor already."""
+    return Drill("bump", f"{1e3 * _BUMP:.0f} mm below the first steps", _walking_on(), "paused", _PAUSED, walks_on=True)
+
+
+def bump_below(setup: Setup) -> Bump:
+    """Return a bump below the left sole after its first step."""
+    plan = plan_from_start(setup, COMMAND)
+    foot = plan.at(plan.start_time + 2.0 * swing_time(setup)).foot(Side.LEFT).position
+    return Bump(float(foot[0]), float(foot[1]), _BUMP)
 
 
 def _sensor_drill(fault: str, request: str, reason: str, event: str) -> Drill:
@@ -313,9 +355,19 @@ def _flood() -> Drill:
 # -- what is done ----------------------------------------------------------------------------------------------
 
 
-def _failing(request: str) -> Callable[[DrilledWalk], None]:
+def _walking_on(*requests: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
-        walk.application.ask(SIMULATOR, f"fault {request}")
+        for request in requests:
+            walk.application.ask(SIMULATOR, f"fault {request}")
+        walk.walker.pass_time(_FAULTY + _BLIND)
+
+    return act
+
+
+def _failing(*requests: str) -> Callable[[DrilledWalk], None]:
+    def act(walk: DrilledWalk) -> None:
+        for request in requests:
+            walk.application.ask(SIMULATOR, f"fault {request}")
         walk.wait_for("stopped", "fault")
         walk.walker.pass_time(_SETTLED)
 
@@ -446,19 +498,21 @@ def run_fault_drill(run: ExperimentRun) -> None:
         drills = quick_drills(setup) if run.options.quick else lockstep_drills(setup)
         _drill_all(run, setup, drills, is_lockstep=True)
         if not run.options.quick:
+            _drill_all(run, setup, [bump_drill()], is_lockstep=True, bumps=(bump_below(setup),))
             _drill_all(run, setup, free_running_drills(), is_lockstep=False)
 
 
 @contextmanager
-def drilled_walk(setup: Setup, is_lockstep: bool) -> Iterator[DrilledWalk]:
-    """Start simulator, three layers and logger on a network of their own; end them all.
+def drilled_walk(setup: Setup, is_lockstep: bool, bumps: Sequence[Bump] = ()) -> Iterator[DrilledWalk]:
+    """Start simulator, three layers and logger on a network of their own, bumps on the floor; end them all.
 
     Raises:
         WalkingError: They do not come.
     """
     wanted = (*(LOCKSTEP if is_lockstep else FREE_RUNNING), _SHORT_PREPARATION)
     plant = ("--plant", str(setup.plant))
-    additions = [word for addition in wanted for word in ("--add", addition)]
+    floor = (f"gradiva-simulator=--set {_BUMPS}={_as_toml(bumps)}",) if bumps else ()
+    additions = [word for addition in (*wanted, *floor) for word in ("--add", addition)]
     name = f"{setup.robot.name}-simulation-three"
     with (
         tempfile.TemporaryDirectory(prefix="gradiva-drill-") as path,
@@ -500,13 +554,22 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     return {**row, "outcome": "failed" if complaint else "met", "reason": complaint}
 
 
-def _drill_all(run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_lockstep: bool) -> None:
+_BUMPS = "simulation.ground.bumps"
+
+
+def _as_toml(bumps: Sequence[Bump]) -> str:
+    return f"[{','.join(f'{{x={bump.x:.3f},y={bump.y:.3f},height={bump.height:g}}}' for bump in bumps)}]"
+
+
+def _drill_all(
+    run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_lockstep: bool, bumps: Sequence[Bump] = ()
+) -> None:
     common = {
         "robot": setup.robot.name,
         "plant": str(setup.plant),
         "time": "lockstep" if is_lockstep else "free running",
     }
-    with drilled_walk(setup, is_lockstep) as walk:
+    with drilled_walk(setup, is_lockstep, bumps) as walk:
         walk.get_ready()
         for drill in drills:
             prepares = not run.options.quick or drill is drills[-1]
