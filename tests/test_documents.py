@@ -176,7 +176,7 @@ def test_the_options_that_the_readme_names_exist():
     waiting, options = [typer.main.get_command(app)], set()
     while waiting:
         command = waiting.pop()
-        options |= {name for option in command.params for name in option.opts}
+        options |= {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         waiting += getattr(command, "commands", {}).values()
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", (ROOT / "README.md").read_text(encoding="utf-8")))
     assert named <= options | {"--help"}, f"README.md names {sorted(named - options)}"
