@@ -75,8 +75,8 @@ def test_shipped_gains_have_a_margin(robot, control):
 
 
 def test_gains_without_margin_are_refused_by_name_with_the_largest_that_has_it():
-    setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 3.0})
-    with pytest.raises(ConfigError, match=r"oscillate.*50 Hz.*zmp_com_controller.walking.zmp=3: the largest") as error:
+    setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 4.0})
+    with pytest.raises(ConfigError, match=r"oscillate.*50 Hz.*zmp_com_controller.walking.zmp=4: the largest") as error:
         check_margins(setup)
     assert error.value.keys == ("zmp_com_controller.walking.zmp",)
     largest_gain = stability_margins(setup).largest

@@ -134,7 +134,7 @@ def load_setup(
 ) -> Setup:
     """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← presets ← ``files`` ← ``overrides``.
 
-    Torque control and soft ground bring more files with them, see ``CHOICES``.
+    Velocity control, torque control and soft ground bring more files with them, see ``CHOICES``.
 
     Args:
         robot: Name of a robot, or path of a folder with a robot.toml.
@@ -380,6 +380,7 @@ class ChoiceOverlay:
 
 
 CHOICES = (
+    ChoiceOverlay("velocity.toml", "walking.control", "velocity"),
     ChoiceOverlay("torque.toml", "walking.control", "torque"),
     ChoiceOverlay("soft_ground.toml", "simulation.ground.kind", "viscoelastic"),
 )
