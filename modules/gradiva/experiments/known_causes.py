@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from gradiva.common import WalkingError
 from gradiva.experiments.commanded_end import commanded_speed
 from gradiva.experiments.fall_evidence import Cause, CauseKind
 from gradiva.experiments.simulated_walk import SimulatedWalk
@@ -132,7 +131,7 @@ class KnownWalk:
             walk = SimulatedWalk(setup, self.seed)
             command = slower_command(self.command, factor, setup.walking.planner)
             return walk.get_ready() and _stands_until(walk, command, self.end + _LATER)
-        except WalkingError:  # it cannot be configured or planned so, which shows nothing
+        except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
             return False
 
     def _configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:

@@ -145,7 +145,8 @@ def unsaved(path: Path, write: Callable[[], object]) -> list[str]:
         write()
     except OSError as error:
         with suppress(OSError):
-            path.unlink(missing_ok=True)
+            if path.is_file():  # not a device
+                path.unlink()
         return [f"{path}: {error.strerror or error}"]
     return []
 

@@ -288,7 +288,6 @@ class WalkingController:
             except Exception as worse:
                 log = self._freeze_without_safety(measurement, (error, worse))
         self._held.last = log.command
-        self._chatter.update(log)
         return log.command, log
 
     def work_ahead(self) -> None:
@@ -304,6 +303,7 @@ class WalkingController:
         measurement = self._stamped(measurement)
         log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
         self._layers.safety.succeeded()
+        self._chatter.update(log)
         return log
 
     def _note_outside(self) -> None:
