@@ -185,7 +185,7 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
     ("robot", "phase", "force"),
     [
         ("icub_v2_7", "early", (0.0, 62.8)),  # over the stance foot: no step catches it
-        ("icub_v3", "late", (-98.0, 170.0)),
+        ("icub_v3", "late", (-110.0, 190.0)),
         ("g1", "middle", (0.0, -133.0)),
     ],
 )
