@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -79,7 +80,7 @@ class SimulatedPorts:
         return self._sample.contact_wrenches.copy()
 
     def _read_imu(self, clock, now):
-        return self._sample.imu
+        return replace(self._sample.imu, time=clock.time)
 
     def _stream(self, command: JointCommand) -> None:
         self.commands.append(command)

@@ -195,7 +195,7 @@ def drive(goal):
 def test_commands_are_carried_out_when_the_robot_raises_in_lockstep():
     module, served = WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True)), []
     module._session = SimpleNamespace(serve=lambda: served.append("commands"))
-    module._robot = SimpleNamespace(sample_time=lambda: {}["l_knee"])
+    module._robot = SimpleNamespace(sample_time=lambda: {}["l_knee"], lost_connections=list)
     with pytest.raises(KeyError):
         module.wait_for_tick()
     assert served == ["commands"]
