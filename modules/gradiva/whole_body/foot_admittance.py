@@ -156,7 +156,6 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     surplus = memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:])
     surplus = cs.if_else(
         inputs["yields"] > 0.5, surplus, 0.0
-    )  # of one foot alone nothing says what the other would carry
     climb, turns = _rates(inputs, surplus, height, tilts)
     kept = [height + inputs["period"] * climb]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
