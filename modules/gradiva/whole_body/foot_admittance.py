@@ -154,8 +154,6 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
     surplus = memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:])
-    surplus = cs.if_else(
-        inputs["yields"] > 0.5, surplus, 0.0
     climb, turns = _rates(inputs, surplus, height, tilts)
     kept = [height + inputs["period"] * climb]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
