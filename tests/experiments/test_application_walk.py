@@ -93,7 +93,6 @@ def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wre
     assert_same_walk(walk_in_process(*UPRIGHT), walk_in_process(*UPRIGHT, by_sensors=True), 3e-3)
 
 
-@pytest.mark.xfail(reason="since soles of iCub v2.7 yield to low-passed wrenches, they part by 0.3 mm after the push")
 @pytest.mark.walk
 @pytest.mark.parametrize("by_sensors", [True, False], ids=["sensors of the feet", "ground's wrenches"])
 def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(by_sensors):

@@ -59,15 +59,17 @@ def test_an_encoder_that_cannot_be_believed_freezes_where_its_joint_was_before(r
     np.testing.assert_allclose(frozen(command, measured(read), np.array([0.12, 0.25])), [0.1, 0.25])
 
 
-def test_joints_do_not_freeze_beyond_what_their_servos_can_bear():
+def test_joints_do_not_freeze_beyond_their_position_limits():
     command = held(ControlMode.VELOCITY, 1.0, 1.0)
-    np.testing.assert_allclose(frozen(command, measured((-7.0, 7.0))), [-1.1, 2.05])
+    np.testing.assert_allclose(frozen(command, measured((-7.0, 7.0))), [-1.0, 2.0])
 
 
-def test_set_points_of_a_trunk_that_tilts_stay_within_the_position_limits():
-    limiter = CommandLimiter(replace(BOUNDS, goes_beyond=np.array([False, True])))
-    sent = limiter.within_limits(JointCommand(ControlMode.POSITION, np.array([-1.05, 2.04])), np.array([-1.0, 2.0]))
-    np.testing.assert_array_equal(sent.values, [-1.0, 2.04])
+def test_set_points_stay_within_the_position_limits_as_control_boards_hold_them():
+    """A joint near its limit, whose servo would need a set-point beyond it."""
+    sent = CommandLimiter(BOUNDS).within_limits(
+        JointCommand(ControlMode.POSITION, np.array([-1.05, 2.04])), np.array([-0.98, 1.99])
+    )
+    np.testing.assert_array_equal(sent.values, [-1.0, 2.0])
 
 
 def test_positions_freeze_where_they_were_commanded_to_be():
@@ -101,7 +103,7 @@ def test_a_move_after_torques_begins_with_what_the_joints_bear():
 @pytest.mark.parametrize(
     ("mode", "values", "sent"),
     [
-        (ControlMode.POSITION, (-1.05, 3.0), (-1.05, 2.05)),
+        (ControlMode.POSITION, (-1.05, 3.0), (-1.0, 2.0)),
         (ControlMode.VELOCITY, (-6.0, 7.0), (-5.0, 7.0)),
         (ControlMode.TORQUE, (11.0, -51.0), (10.0, -50.0)),
     ],

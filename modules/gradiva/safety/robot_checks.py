@@ -77,7 +77,6 @@ class JointBounds:
         leads: By which set-points go ahead of joints at their highest velocities, against the servos' damping, [rad],
             shape (n,).
         carries: Whether the integral of a joint's servo carries its load when it takes over from torques, shape (n,).
-        goes_beyond: Whether set-points of a joint may lie beyond its position limits, shape (n,).
     """
 
     lower: NDArray
@@ -87,15 +86,6 @@ class JointBounds:
     stiffness: NDArray
     leads: NDArray | float = 0.0
     carries: npt.NDArray[np.bool_] | bool = False
-    goes_beyond: npt.NDArray[np.bool_] | bool = True
-
-    def set_points(self) -> tuple[NDArray, NDArray]:
-        """Return the least and the largest set-points of position, [rad], shape (n,).
-
-        One that goes beyond a position limit does so by the deflection of the servo, for it commands a torque.
-        """
-        deflection = np.where(self.goes_beyond, self.torques / self.stiffness, 0.0)
-        return self.lower - deflection, self.upper + deflection
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)

@@ -50,12 +50,10 @@ class CommandLimiter:
     desired position :math:`s_d`, which layer 3 keeps within :math:`|\Delta s_d| \le \bar v \Delta t`, and the lead
     :math:`l` against the damping of the servos,
 
-    .. math:: |s^* - s_d| \le 4 \bar\tau / k + l, \qquad
-              \underline s - \bar\tau / k \le s^* \le \bar s + \bar\tau / k, \qquad
-              |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau:
+    .. math:: |s^* - s_d| \le 4 \bar\tau / k + l, \qquad \underline s \le s^* \le \bar s, \qquad
+              |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau
 
-    a set-point may lie beyond a position limit by the deflection of the servo, for it commands a torque. Not so where
-    the trunk tilts until its joints are at their limits: control boards hold set-points there.
+    Control boards hold set-points at the position limits as well: a robot over ports moves as one in the same process.
 
     Attributes:
         last: None before the first command.
@@ -67,7 +65,7 @@ class CommandLimiter:
         self._bounds = bounds
         yielding = bounds.torques / bounds.stiffness
         self._limits = {
-            ControlMode.POSITION: bounds.set_points(),
+            ControlMode.POSITION: (bounds.lower, bounds.upper),
             ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
             ControlMode.TORQUE: (-bounds.torques, bounds.torques),
         }

@@ -260,11 +260,7 @@ class WalkingLayers:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
         leads = speeds * (law.lag + self.config.walking.period)
         torques = self.robot.per_joint("torque_limit")
-        trunk = self.robot.joint_groups.get("torso")
-        tilting = trunk.joints if trunk is not None and self._tilts_trunk else ()
-        goes_beyond = np.array([joint not in tilting for joint in self.robot.joints])
-        carries = law.integral_gain > 0.0
-        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, carries, goes_beyond)
+        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, law.integral_gain > 0.0)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

@@ -387,7 +387,7 @@ class FuzzedWalk:
         """Return why a command cannot be sent, or may not follow the last one."""
         bounds, found = self._layers.joint_bounds, []
         lower, upper = {
-            ControlMode.POSITION: bounds.set_points(),
+            ControlMode.POSITION: (bounds.lower, bounds.upper),
             ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
             ControlMode.TORQUE: (-bounds.torques, bounds.torques),
         }[command.mode]
