@@ -1,51 +1,61 @@
 """Sensors of a foot that die at moments of a stride: which walks that are, and how robots that stand are counted."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from gradiva.common import ControlMode, Side
-from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment, plan_from_start
-from gradiva.experiments.campaigns.dead_sensor import dying_sensors
+from gradiva.common import PlanningError, Side
+from gradiva.experiments import ExperimentOptions, Trial, find_experiment
+from gradiva.experiments.campaigns import dead_sensor
+from gradiva.experiments.campaigns.dead_sensor import WalkWithDyingSensors
+from gradiva.experiments.forked_walks import FoundSearch
+from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
+from gradiva.walking import WalkingState
 
 
-class FallingPool:
-    """Lets robots fall whose sensors die at one of the first moments; keeps the trials."""
-
-    def __init__(self, falling):
-        self._falling, self.trials = falling, []
-
-    def results(self, trials):
-        self.trials += trials
-        for index in reversed(range(len(trials))):
-            outcome = "fell" if index % 20 < self._falling else "stopped"
-            yield index, TrialResult({"outcome": outcome, "reason": "base tilt", "duration_s": 7.0}, None)
+def test_moments_lie_evenly_in_the_stride_that_begins_with_the_second_step():
+    steps = [SimpleNamespace(lift_off=time) for time in (3.0, 4.0, 4.8, 5.6)]
+    walk = WalkWithDyingSensors.__new__(WalkWithDyingSensors)
+    walk._count, walk.walk = 16, SimpleNamespace(controller=SimpleNamespace(plan=SimpleNamespace(steps=steps)))
+    times = list(walk._moments().values())
+    np.testing.assert_allclose(times, np.arange(4.05, 5.6, 0.1))
+    del steps[3]
+    with pytest.raises(PlanningError, match="the walk has 3 steps, 4 are needed"):
+        walk._moments()
 
 
-def test_sensors_of_either_foot_in_turn_die_evenly_over_a_stride_of_the_walk():
-    cases = dying_sensors("icub_v3", Plant.IDEAL, ControlMode.POSITION, 20)
-    times = [case.start for case in cases]
-    assert {case.side for case in cases[::2]} == {Side.LEFT}
-    assert {case.side for case in cases[1::2]} == {Side.RIGHT}
-    np.testing.assert_allclose(np.diff(times), times[1] - times[0], atol=2e-3)
-    trial = cases[0].trial(ExperimentOptions())
-    setup = trial.setup()
-    assert [fault.name for fault in setup.simulation.faults] == ["l_foot_rear_ft", "l_foot_front_ft"]
-    assert {fault.start for fault in setup.simulation.faults} == {times[0]}
-    begin, end = (step.lift_off for step in plan_from_start(setup, trial.command).steps[1:4:2])
-    assert 20.0 * (times[1] - times[0]) == pytest.approx(end - begin, abs=0.02)
+def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path):
+    def search(walks):
+        for number, walk in enumerate(walks):
+            assert walk.trial.plant is Plant.ROBOT
+            sides = [search.side for (search,) in walk.searches.values()]
+            assert sides == list(Side) * 10
+            for moment, (dying,) in walk.searches.items():
+                stands = int(moment) > number  # one fall of the first robot, two of the second
+                dying.take({"stands": stands, "reason": "base tilt at 6.00 s", "events": [], "time_s": 6.0})
+                yield FoundSearch(number, moment, 0, dying, 4.0 + 0.1 * int(moment))
 
-
-@pytest.mark.parametrize(("falls", "outcome"), [(1, "met"), (2, "missed")])
-def test_one_fall_of_twenty_is_allowed(tmp_path, falls, outcome):
-    experiment, pool = find_experiment("dead_sensor"), FallingPool(falls)
+    monkeypatch.setattr(dead_sensor, "search_walks", search)
     options = ExperimentOptions(robots=("g1", "talos"), plants=(Plant.ROBOT,))
-    run = experiment.start(options, tmp_path, pool, lambda done, total, text: None)
+    experiment = find_experiment("dead_sensor")
+    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
     experiment.run(run)
-    assert [(row["robot"], row["value"], row["needed"], row["outcome"]) for row in run.rows] == [
-        ("g1", 20 - falls, 19, outcome),
-        ("talos", 20 - falls, 19, outcome),
-    ]
-    assert {(trial.robot, trial.plant) for trial in pool.trials} == {("g1", Plant.ROBOT), ("talos", Plant.ROBOT)}
-    assert run.rows[0]["falls"][0]["foot"] == "left"
-    assert run.rows[0]["reason"].startswith("left at ")
+    found = [(row["robot"], row["value"], row["needed"], row["outcome"]) for row in run.rows]
+    assert found == [("g1", 19, 19, "met"), ("talos", 18, 19, "missed")]
+    assert run.rows[0]["reason"] == "left at 4.00 s: base tilt at 6.00 s"
+    assert [fall["foot"] for fall in run.rows[1]["falls"]] == ["left", "right"]
+
+
+@pytest.mark.walk
+def test_a_robot_whose_sensors_die_is_watched_until_it_has_stopped_and_stood():
+    forked = WalkWithDyingSensors(Trial("icub_v2_7", VelocityCommand(0.2, duration=10.0)), 2)
+    died = forked.advance("0")
+    outcome = forked.continued(Side.LEFT)
+    walk = forked.walk
+    (event,) = walk.controller.safety_events
+    assert (outcome["stands"], outcome["events"]) == (True, [event.text])
+    assert event.subject in ("left", "l_foot_ft")
+    assert walk.controller.state is WalkingState.STOPPED
+    assert died + 2.0 < outcome["time_s"] < died + 6.0
