@@ -140,7 +140,7 @@ class DecayingWalk:
 def test_a_walk_is_watched_until_its_dcm_was_on_the_reference_for_a_step(walk, seconds, survived):
     pushed = PushedWalk.__new__(PushedWalk)
     pushed.walk, pushed._link = walk, "torso"
-    outcome = pushed.continue_pushed(((10.0, 0.0, 0.0), 0.5))
+    outcome = pushed.continued(((10.0, 0.0, 0.0), 0.5))
     assert outcome["time_s"] - 5.0 == pytest.approx(seconds, abs=0.011)
     assert outcome["survived"] is survived
 

@@ -119,6 +119,17 @@ def test_a_foot_in_the_air_is_not_frozen():
     assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
 
 
+def test_an_ideal_sensor_that_repeats_its_offset_in_the_air_is_frozen_only_when_its_foot_should_stand():
+    trust, readings = trusted(), [wrenches(-47.2, 300.0 + tick) for tick in range(30)]
+    trust.lifted = frozenset({Side.LEFT})
+    assert all(trust.update(readings[tick], 0.01 * tick)[1] == [] for tick in range(20))
+    trust.lifted = frozenset()
+    found = [trust.update(readings[tick], 0.01 * tick)[1] for tick in range(20, 24)]
+    assert found[:3] == [[]] * 3
+    (finding,) = found[3]
+    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+
+
 def test_a_sensor_whose_offset_was_seen_in_the_air_is_dead_when_it_reads_zero():
     trust = trusted()
     for tick in range(22):

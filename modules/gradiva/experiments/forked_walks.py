@@ -140,49 +140,71 @@ class RobotDownError(RuntimeError):
     """The robot falls or gives up before it is pushed."""
 
 
-class PushedWalk:
-    """A walk up to one moment after the other, at each of which it can be continued with a push.
+class ForkedWalk:
+    """A walk up to one moment after the other, at each of which it can be continued in many ways.
 
     Attributes:
         walk: Plant and controller.
-        times: At which the phases of the pushed step begin, since the simulation began, [s]; where the robot stands,
-            that of `STANDING` alone.
+        times: Of the moments by name, in the order of the walk, since the simulation began, [s].
     """
 
-    def __init__(self, trial: Trial, link: str = "") -> None:
+    def __init__(self, trial: Trial) -> None:
         """Put the robot on the ground, start it, and give it the command, to stand where that is a ``StopCommand``.
 
-        Args:
-            trial: The walk.
-            link: That is pushed; empty: the torso.
-
         Raises:
-            WalkingError: The configuration is wrong, the command cannot be planned, or has no step to push.
+            WalkingError: The configuration is wrong, the command cannot be planned, or lacks a moment.
             RobotDownError: The robot does not even stand.
         """
         self.walk = walk = SimulatedWalk(trial.setup(), trial.seed)
-        self._link = link or walk.setup.robot.torso_frame
         walk.recorder = _NoRecorder()  # type: ignore[assignment]
         if not walk.get_ready():
             raise RobotDownError(self._reason())
-        if isinstance(trial.command, StopCommand):
-            self.times = {STANDING: walk.time + _SETTLED}
-        else:
+        if not isinstance(trial.command, StopCommand):
             walk.controller.walk(trial.command)
-            self.times = phase_times(walk.controller.plan)
+        self.times = self._moments()
 
-    def advance(self, phase: str) -> float:
-        """Walk to a phase and return its time [s]; phases come in the order of the walk.
+    def advance(self, moment: str) -> float:
+        """Walk to a moment and return its time [s]; moments come in the order of the walk.
 
         Raises:
             RobotDownError: The robot does not reach it.
         """
-        time = self.times[phase] - 1e-9
+        time = self.times[moment] - 1e-9
         if not self.walk.run_until(lambda: self.walk.time >= time, 60.0):
             raise RobotDownError(self._reason())
         return self.walk.time
 
-    def continue_pushed(self, pushing: Pushing) -> Outcome:
+    def continued(self, trial: Any) -> Outcome:
+        """Go on from this moment as a trial of a search says, and return what comes of it."""
+        raise NotImplementedError
+
+    def _moments(self) -> dict[str, float]:
+        """Return when the walk can be continued, [s], by name."""
+        raise NotImplementedError
+
+    def _reason(self) -> str:
+        """Return why the robot is down, or no longer walks; empty where it does what it is commanded."""
+        walk = self.walk
+        if walk.robot.fall is not None:
+            return f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s"
+        ended = walk.controller.state in (WalkingState.FAULT, WalkingState.STOPPED)
+        return f"{walk.controller.reason} at {walk.time:.2f} s" if ended else ""
+
+
+class PushedWalk(ForkedWalk):
+    """A walk that is pushed in the phases of a step; a robot that stands, after a second (`STANDING`)."""
+
+    def __init__(self, trial: Trial, link: str = "") -> None:
+        """Begin the walk as `ForkedWalk`; ``link`` is pushed, the torso where it is empty."""
+        super().__init__(trial)
+        self._link = link or self.walk.setup.robot.torso_frame
+
+    def _moments(self) -> dict[str, float]:
+        if self.walk.controller.state is not WalkingState.WALKING:
+            return {STANDING: self.walk.time + _SETTLED}
+        return phase_times(self.walk.controller.plan)
+
+    def continued(self, trial: Pushing) -> Outcome:
         """Push from now on and watch the robot until it is down, has recovered, or `WATCHED` has passed.
 
         Returns:
@@ -190,7 +212,7 @@ class PushedWalk:
             ``base_position`` [m].
         """
         walk, parent, failure = self.walk, os.getppid(), ""
-        push = Push(self._link, pushing[0], walk.time, pushing[1])
+        push = Push(self._link, trial[0], walk.time, trial[1])
         walk.robot.push(push)
         end, recovered = push.end + WATCHED - 1e-9, push.end + RECOVERED - 1e-9
         try:
@@ -205,14 +227,6 @@ class PushedWalk:
             "time_s": walk.time,
             "base_position": walk.robot.truth().base_position.tolist(),
         }
-
-    def _reason(self) -> str:
-        """Return why the robot is down, or no longer walks; empty where it does what it is commanded."""
-        walk = self.walk
-        if walk.robot.fall is not None:
-            return f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s"
-        ended = walk.controller.state in (WalkingState.FAULT, WalkingState.STOPPED)
-        return f"{walk.controller.reason} at {walk.time:.2f} s" if ended else ""
 
 
 def _is_tracking(log: WalkingLog) -> bool:
@@ -263,6 +277,15 @@ class WalkSearches:
     trial: Trial
     searches: Mapping[str, Sequence[Search]]
     link: str = ""
+
+    def begin(self) -> ForkedWalk:
+        """Begin the walk.
+
+        Raises:
+            WalkingError: The configuration is wrong, or the command cannot be planned.
+            RobotDownError: The robot does not even stand.
+        """
+        return PushedWalk(self.trial, self.link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,17 +358,17 @@ def _serve(sender: Connection, walks: Sequence[WalkSearches], processes: int) ->
 
 
 def _searched(index: int, walk: WalkSearches, processes: int) -> Iterator[FoundSearch]:
-    pushed, failure = None, ""
+    begun, failure = None, ""
     for phase, searches in walk.searches.items():
         try:
-            pushed = pushed or PushedWalk(walk.trial, walk.link)
-            time = pushed.advance(phase)
+            begun = begun or walk.begin()
+            time = begun.advance(phase)
         except RobotDownError as error:
-            failure = f"goes down without a push: {error}"
-        if failure or pushed is None:
+            failure = f"goes down before: {error}"
+        if failure or begun is None:
             yield from (
                 FoundSearch(index, phase, place, search, failure=failure) for place, search in enumerate(searches)
             )
             continue
-        for place, search in search_in_forks(searches, pushed.continue_pushed, processes):
+        for place, search in search_in_forks(searches, begun.continued, processes):
             yield FoundSearch(index, phase, place, search, time)

@@ -46,8 +46,8 @@ class FrozenSensorCheck:
     """Finds a sensor that repeats its reading.
 
     One reading that is seen again after a gap, in which this process or the network stalled, shows no frozen sensor.
-    All zeros do not count, for an ideal sensor of a foot in the air reads them, unless the sensor has shown that its
-    zero is alive: that it reads noise or an offset where it carries nothing.
+    All zeros, and what a foot reads that is lifted, do not count: an ideal sensor repeats its offset there. They do
+    where the sensor has shown that its zero is alive: that it reads noise where it carries nothing.
     """
 
     def __init__(self, duration: float, unloaded: float = 0.0) -> None:
@@ -68,11 +68,18 @@ class FrozenSensorCheck:
         self._repeats = 0
         self._is_zero_alive = False
 
-    def is_frozen(self, values: list[float], time: float) -> bool:
-        """Return whether this reading, taken at ``time`` [s], has been the same for too long."""
+    def is_frozen(self, values: list[float], time: float, is_lifted: bool = False) -> bool:
+        """Return whether this reading, taken at ``time`` [s], has been the same for too long.
+
+        Args:
+            values: The reading.
+            time: When it was taken, [s].
+            is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
+        """
         is_clock_set_back, is_zero = time < self._since, not any(values)
         self._learn_zero(values, is_zero, time)
-        if values != self._values or is_clock_set_back or (is_zero and not self._is_zero_alive):
+        is_idle = (is_zero or is_lifted) and not self._is_zero_alive
+        if values != self._values or is_clock_set_back or is_idle:
             self._values, self._since, self._last, self._repeats = values, time, time, 0
             return False
         if time > self._last:
@@ -232,6 +239,7 @@ class WrenchCheck:
 
     Attributes:
         untrusted: Feet of which the sensors are not used in this tick.
+        lifted: Feet that are planned to be in the air, where ideal sensors repeat their offset.
     """
 
     def __init__(
@@ -259,6 +267,7 @@ class WrenchCheck:
         self._distrusted: set[Side] = set()
         self._last: NDArray | None = None
         self.untrusted: frozenset[Side] = frozenset()
+        self.lifted: frozenset[Side] = frozenset()
         self.bridged = BridgedReadings()
         self._is_bridging = False
 
@@ -293,7 +302,7 @@ class WrenchCheck:
     def _frozen_ones(self, wrenches: NDArray, taken: float) -> list[Finding]:
         found = []
         for sensor, reading, values in zip(self._sensors, self._frozen, wrenches.tolist(), strict=True):
-            if reading.is_frozen(values, taken):
+            if reading.is_frozen(values, taken, sensor.foot in self.lifted):
                 self._distrusted.add(sensor.foot)
                 text = f"the force-torque sensor {sensor.name} repeats the same reading, {values[2]:.1f} N along z"
                 found.append(Finding(SafetyKind.SENSOR_FROZEN, sensor.name, text))
@@ -437,6 +446,10 @@ class SensorCheck:
     def distrust_foot(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
         self._wrenches.distrust(side)
+
+    def note_lifted(self, feet: frozenset[Side]) -> None:
+        """Note which feet are planned to be in the air."""
+        self._wrenches.lifted = feet
 
     def note_gap(self, duration: float) -> None:
         """Note that the robot has moved on for ``duration`` [s] which control time did not follow."""
