@@ -39,6 +39,7 @@ ENDS = {
     "whose owner is gone": "yarp.Bottle('1 2').get(0).asInt32()",
     "useNetworkClock in the process of /out": "yarp.useNetworkClock('/out')",
     "ValueError('x') left a method that YARP called": "other.setReader(failing); other.open('/other'); ask('/other')",
+    "close of /in holds the interpreter": "into.close()",
     "has no reply: who asked hangs": "module.attach(other); other.open('/module'); ask('/module')",
 }
 PROGRAM = """

@@ -7,11 +7,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakSet
 
 import pureyarp as api
 from pureyarp.application import rf_module
+from pureyarp.devices.device_ports import ConnectionKeeper
+from pureyarp.devices.remote_control_board import ControlBoardPorts
 from pureyarp.errors import NetworkError, PeerUnreachable
+from pureyarp.network.buffered_ports import BufferedPort
 from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.name_server import NameServer
 from pureyarp.network.peers import NameClient
 from pureyarp.network.registrations import PortRegistration
 from pureyarp.network.settings import current_settings
@@ -26,6 +31,7 @@ _limited: set[int] = set()  # cores whose questions have a time limit
 _SLOW_WRITE, _SENDING_TIME = 200, 0.03  # each so many messages of a port take so long, [s]
 _written: dict[int, int] = {}  # messages, by the identity of a port's core
 _sending_until: dict[int, float] = {}
+_serving: WeakSet[NameServer] = WeakSet()  # in this process
 _life = {"begun": 0}
 
 
@@ -132,8 +138,22 @@ PortRegistration._keeper = SimpleNamespace(  # type: ignore[assignment]
 
 
 def _close(port: Any) -> None:
+    if _serving and isinstance(port, BufferedPort):
+        end_process(f"close of {port.getName()} holds the interpreter, which the names that are served here need")
     _opened.pop(id(port._core), None)
     type(port).close(port)
+
+
+def _watched(change: Callable[[Any], object], note_change: Callable[[Any], object]) -> Callable[[Any], None]:
+    def call(server: Any) -> None:
+        change(server)
+        note_change(server)
+
+    return call
+
+
+NameServer.start = _watched(NameServer.start, _serving.add)  # type: ignore[method-assign]
+NameServer.stop = _watched(NameServer.stop, _serving.discard)  # type: ignore[method-assign]
 
 
 # -- reading and asking --------------------------------------------------------------------------------------------
@@ -146,16 +166,25 @@ def _read_buffered(port: Any, should_wait: bool = True) -> Any:
 
 
 def _write_buffered(port: Any, is_strict: bool = False) -> None:
-    """Send the message, unless the last one is still being sent: that takes long once in a while."""
+    if _sends(port, is_strict):
+        type(port).write(port, is_strict)
+    else:
+        port.unprepare()
+
+
+def _sends(port: Any, is_strict: bool) -> bool:
+    """Return whether a message is sent: one that is not strict is dropped while the last one is being sent.
+
+    That takes long once in a while.
+    """
     if is_strict:
         time.sleep(max(0.0, _sending_until.get(id(port._core), 0.0) - time.monotonic()))
     elif _is_writing(port):
-        port.unprepare()
-        return
-    type(port).write(port, is_strict)
+        return False
     count = _written[id(port._core)] = _written.get(id(port._core), 0) + 1
     if count % _SLOW_WRITE == 0:
         _sending_until[id(port._core)] = time.monotonic() + _SENDING_TIME
+    return True
 
 
 def _is_writing(port: Any) -> bool:
@@ -290,6 +319,19 @@ def _open_device(driver: Any, config: Any) -> bool:
         return False
     return bool(type(driver).open(driver, config))
 
+
+def _command(send: Callable[..., None]) -> Callable[..., None]:
+    def call(ports: Any, message: Any, strict: bool) -> None:
+        if _sends(ports._command, strict):
+            send(ports, message, strict)
+
+    return call
+
+
+ControlBoardPorts.send = _command(ControlBoardPorts.send)  # type: ignore[method-assign]
+
+# The real devices make their connections once.
+ConnectionKeeper.start = lambda _: None  # type: ignore[method-assign,assignment,misc]
 
 _BUFFERED = ("BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
