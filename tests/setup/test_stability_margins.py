@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ControlMode, Side, altered
+from gradiva.common.errors import OK, WARN
 from gradiva.experiments import SimulatedWalk
+from gradiva.setup import Plant as PlantName
 from gradiva.setup import check_margins, has_wrench_loop, load_setup, shipped_robot_names, stability_margins
+from gradiva.setup.robot_checks import margin_findings
 from gradiva.setup.stability_margins import Margins
 from gradiva.setup.standing_plant import Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
@@ -64,14 +67,29 @@ def largest(gain: np.ndarray) -> np.ndarray:
     return values[np.argsort(-np.abs(values))[:2]]
 
 
-@pytest.mark.parametrize("robot", shipped_robot_names())
+SAMPLED_FAST = [name for name in shipped_robot_names() if name != "icub_v2_7"]  # whose boards send within 10 ms
+
+
+@pytest.mark.parametrize(
+    ("robot", "plant"),
+    [*((name, PlantName.IDEAL) for name in shipped_robot_names()), *((name, PlantName.ROBOT) for name in SAMPLED_FAST)],
+)
 @pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])
-def test_shipped_gains_have_a_margin(robot, control):
-    found = stability_margins(load_setup(robot, {"walking.control": str(control)}))
+def test_shipped_gains_have_a_margin(robot, plant, control):
+    found = stability_margins(load_setup(robot, {"walking.control": str(control)}, plant=plant))
     assert found.margins.gain_db >= 6.0
     assert found.margins.phase_deg >= 30.0
     assert found.margins.peak <= 2.0
     assert found.advice == ""
+
+
+def test_robots_are_checked_on_both_plants_where_dry_friction_makes_it_a_warning():
+    findings = {finding.text.split(": ")[0]: finding for finding in margin_findings("icub_v2_7")}
+    assert findings["position control, plant ideal"].verdict == OK
+    robot = findings["position control, plant robot"]
+    assert robot.verdict == WARN
+    assert "at 17 Hz" in robot.text  # samples of 10 ms and their ages take the phase
+    assert robot.remedy.startswith("zmp_com_controller.walking.zmp=1.3 takes most of it")
 
 
 def test_gains_without_margin_are_refused_by_name_with_the_largest_that_has_it():

@@ -10,13 +10,12 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
-from gradiva.common.errors import FAIL, OK, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.experiments import WalkRequest, run_walk
 from gradiva.experiments.speed_search import walking_time
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
@@ -24,13 +23,13 @@ from gradiva.planner import VelocityCommand
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import (
     GccCompiler,
+    Plant,
     Setup,
     cache_folder,
-    has_wrench_loop,
     load_setup,
     robot_names,
-    stability_margins,
 )
+from gradiva.setup.robot_checks import margin_findings
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
@@ -129,15 +128,17 @@ def check_compiler() -> Finding:
 
 
 def check_robot(name: str) -> Finding:
-    """Return whether a robot's start posture can be reached, and its stability margins where they are modelled."""
+    """Return whether a robot's start posture can be reached, and its stability margins in each control mode."""
     try:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
-        margins = stability_margins(setup).finding() if has_wrench_loop(setup) else None
+        margins = list(margin_findings(name, (Plant.IDEAL,)))
     except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
     text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg"
-    return Finding(OK, text) if margins is None else replace(margins, text=f"{text}; {margins.text}")
+    remedy = "; ".join(finding.remedy for finding in margins if finding.remedy)
+    worst = max((finding.verdict for finding in margins), key=(OK, WARN, FAIL).index)
+    return Finding(worst, "; ".join((text, *(finding.text for finding in margins))), remedy)
 
 
 def check_rendering() -> Finding:

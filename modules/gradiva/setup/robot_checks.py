@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from gradiva.common import ControlMode, ModelError, Side, WalkingError, nearest_name
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
-from gradiva.setup.load_setup import load_setup
+from gradiva.setup.load_setup import Plant, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.setup.stability_margins import stability_margins
@@ -44,7 +45,7 @@ def check_robot_folder(argument: str) -> list[Finding]:
     of_model = [finding for check in checks for finding in _tried(check.__name__.strip("_"), partial(check, robot))]
     if any(finding.verdict == FAIL for finding in (*of_files, *of_model)):
         return [*of_files, *of_model]
-    return [*of_files, *of_model, *_tried("margins", lambda: _margins(argument))]
+    return [*of_files, *of_model, *_tried("margins", lambda: margin_findings(argument))]
 
 
 def _tried(name: str, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
@@ -62,11 +63,23 @@ def _configuration(argument: str, robot: RobotDescription) -> Iterator[Finding]:
     yield Finding(OK, "configuration")
 
 
-def _margins(argument: str) -> Iterator[Finding]:
-    for control in (ControlMode.POSITION, ControlMode.VELOCITY):
-        setup = load_setup(argument, {"walking.control": str(control), "walking.model": "dcm"})
+def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant.ROBOT)) -> Iterator[Finding]:
+    """Yield the stability margins of a robot for each plant and control mode with a loop through measured wrenches.
+
+    A loop without margin is a warning on a plant with dry friction, which holds small oscillations.
+
+    Args:
+        argument: Name or folder of the robot.
+        plants: Whose ages of samples and commands the loop has.
+
+    Raises:
+        WalkingError: The configuration is refused, or the robot cannot stand as it should.
+    """
+    for plant, control in product(plants, (ControlMode.POSITION, ControlMode.VELOCITY)):
+        setup = load_setup(argument, {"walking.control": str(control), "walking.model": "dcm"}, plant=plant)
         found = stability_margins(setup).finding()
-        yield replace(found, text=f"{control} control: {found.text}")
+        verdict = WARN if found.verdict == FAIL and setup.simulation.friction.coulomb else found.verdict
+        yield Finding(verdict, f"{control} control, plant {plant}: {found.text}", found.remedy)
 
 
 def _mass(robot: RobotDescription) -> Iterator[Finding]:
