@@ -40,9 +40,10 @@ from gradiva.experiments.private_network import (
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.solver_comparison import compared_solvers
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
+from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
-from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
+from gradiva.simplified_model import BalanceLayer, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference

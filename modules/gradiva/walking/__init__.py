@@ -12,7 +12,6 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling, SteppingLog
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
@@ -33,14 +32,11 @@ __all__ = [
     "PlanReply",
     "PlanRequest",
     "PlanningService",
-    "ReactiveStepping",
     "Response",
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SoleLevelling",
     "StepAdaptation",
-    "SteppingLog",
     "SwingMomentum",
     "SwingMomentumConfig",
     "SynchronousPlanning",

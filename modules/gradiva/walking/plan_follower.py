@@ -7,23 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    FootReference,
     PlanarPose,
     PlanningError,
     RobotState,
     Side,
-    SoleRectangle,
     WalkingReference,
-    so3,
 )
-from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
     CaptureStep,
     Command,
@@ -41,9 +36,8 @@ from gradiva.planner import (
     WalkingPlanner,
     end_heading,
 )
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import SteppingLog, SteppingMode
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
-from gradiva.walking.reactive_stepping import SteppingLog
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
@@ -524,22 +518,6 @@ class _Route:
     def rest(self) -> PathCommand:
         """Rest of the path from here on; its end has the heading of the whole path's."""
         return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
-
-
-def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
-    """Return the support polygon of the feet that a reference has on the ground."""
-    left, right = reference.left_foot, reference.right_foot
-    return _polygon(left if left.in_contact else None, right if right.in_contact else None, sole)
-
-
-@lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
-def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
-    standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
-    poses = [
-        (foot.position[0], foot.position[1], so3.yaw(foot.rotation), *ContactPlane.of_sole(foot).slope)
-        for _, foot in standing
-    ]
-    return support_polygon(poses, [side for side, _ in standing], sole)
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:

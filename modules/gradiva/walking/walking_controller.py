@@ -23,14 +23,15 @@ from gradiva.common import (
     StateError,
     WalkingReference,
 )
+from gradiva.contacts import planned_polygon
 from gradiva.planner import Command, Retarget, WalkingPlan
+from gradiva.push_recovery import SteppingLog, SteppingMode, landed_last
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
-from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
+from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
-from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
+from gradiva.walking.plan_follower import PlanFollower, StepAdaptation
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.reactive_stepping import SteppingLog, landed_last
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog

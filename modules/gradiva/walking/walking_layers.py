@@ -21,6 +21,19 @@ from gradiva.estimation import (
     StateEstimatorConfig,
 )
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
+from gradiva.push_recovery import (
+    CaptureStepping,
+    FootAdmittance,
+    FootAdmittanceConfig,
+    HipStrategy,
+    HipStrategyConfig,
+    PushCompensation,
+    ReactiveStepping,
+    SidewaysCompensation,
+    SoleLevelling,
+    StepAdaptationConfig,
+    ZmpWithoutFoot,
+)
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
@@ -30,18 +43,11 @@ from gradiva.simplified_model import (
     DcmLaw,
     GainScheduleConfig,
     LinearInvertedPendulum,
-    PushCompensation,
-    SidewaysCompensation,
-    StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
-from gradiva.walking.capture_stepping import CaptureStepping
-from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.walking.hip_strategy import HipStrategy, HipStrategyConfig
-from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CommandedMotion,
@@ -50,8 +56,6 @@ from gradiva.whole_body import (
     DrivesConfig,
     FlexibleTorqueControlConfig,
     FlexibleTorqueController,
-    FootAdmittance,
-    FootAdmittanceConfig,
     FrictionCompensator,
     FrictionFeedforward,
     InverseKinematics,

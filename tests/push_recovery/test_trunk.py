@@ -13,13 +13,11 @@ from gradiva.contacts import SupportPolygon
 from gradiva.experiments.campaigns.push_recovery import PushedCase
 from gradiva.experiments.experiment import ExperimentOptions
 from gradiva.experiments.forked_walks import PushedWalk
+from gradiva.push_recovery import HipStrategy, SteppingMode, followed
 from gradiva.setup import Plant, load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
-from gradiva.walking.body_references import probed_momentum
-from gradiva.walking.hip_strategy import HipStrategy, followed
-from gradiva.whole_body import solve_start_posture, standing_reference, torso_rotation, upright_torso
+from gradiva.whole_body import probed_momentum, solve_start_posture, standing_reference, torso_rotation, upright_torso
 from tests.conftest import model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 

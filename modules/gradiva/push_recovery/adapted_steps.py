@@ -1,4 +1,4 @@
-"""Reactive stepping: the running step follows the measured DCM, in place and time."""
+"""Adapted steps: the running step follows the measured DCM, in place and time; a robot that stands steps if it must."""
 
 from __future__ import annotations
 
@@ -9,25 +9,40 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    FootReference,
     NDArray,
     PlanarPose,
     RobotState,
     Side,
     SoleRectangle,
     WalkingReference,
-    altered,
-    so3,
 )
-from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
+from gradiva.contacts import planned_polygon
+from gradiva.planner import (
+    CaptureStep,
+    Foothold,
+    FootPose,
+    PlannedStep,
+    PlannerConfig,
+    Retarget,
+    WalkingPlan,
+    WalkingPlanner,
+)
+from gradiva.push_recovery.step_adapter import (
+    AdaptedStep,
+    RunningStep,
+    StepAdaptationConfig,
+    StepAdapter,
+    SteppingMode,
+)
 from gradiva.robot_model import Compiler, interpreted
-from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
-from gradiva.whole_body import WholeBodyReference
 
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
-_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
+_BELIEVED = 2  # ticks in a row in which the DCM has to be outside
+_SHIFTS = 5  # durations of the shift of the ZMP that are tried
+_SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foot that the push has unloaded
+_LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,114 +349,6 @@ def shortest_support(config: StepAdaptationConfig, planner: PlannerConfig) -> fl
     return max(config.shortest_support, planner.single_support(planner.min_step_duration))
 
 
-class SoleLevelling:
-    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
-
-    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
-    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
-    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
-
-    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
-
-    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
-    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
-    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
-    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
-    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
-    the feet back itself, needs none of this.
-
-    Attributes:
-        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
-    """
-
-    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
-        """Take the gains, the robot's weight [N] and its left sole."""
-        self._config, self._sole = config, sole
-        self._load = config.airborne_load * weight
-        self._limit = np.array((config.steepest, config.steepest, config.highest))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past: the soles are as planned."""
-        self.offsets: dict[Side, NDArray] = {}
-        self._integrals: dict[Side, NDArray] = {}
-
-    def levelled(
-        self,
-        reference: WholeBodyReference,
-        state: RobotState,
-        is_active: bool,
-        stands: bool,
-        period: float,
-        landed: Side | None = None,
-    ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the feet where they come to their planned poses.
-
-        Args:
-            reference: With the planned feet.
-            state: With the measured ones.
-            is_active: Whether a push is being caught; otherwise offsets are given back.
-            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
-            period: [s].
-            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
-        """
-        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
-        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
-        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
-        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
-            self.reset()
-        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
-
-    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
-        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
-        side = max(Side, key=lambda side: float(state.foot_wrench(side)[2]))
-        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        slope = foot.rotation[:, 2] @ state.foot_rotation(side)[:, :2]
-        return -float((self._sole.corners(side) @ slope).min())
-
-    def _corrected(
-        self,
-        side: Side,
-        reference: WholeBodyReference,
-        state: RobotState,
-        is_active: bool,
-        stands: bool,
-        rise: float,
-        period: float,
-    ) -> FootReference:
-        config = self._config
-        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        last = self.offsets.get(side, np.zeros(3))
-        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
-        if is_active and state.foot_wrench(side)[2] < self._load:
-            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
-            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
-            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
-        else:
-            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
-            if stands and foot.in_contact:
-                integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
-        self._integrals[side] = integral.clip(-self._limit, self._limit)
-        offset = offset.clip(-self._limit, self._limit)
-        offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)
-        self.offsets[side] = offset
-        return _moved(foot, offset, (offset - last) / period)
-
-
-def landed_last(reference: WalkingReference) -> Side:
-    """Return the foot of a walk that landed last: it carries the robot or takes the load."""
-    return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
-
-
-def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
-    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
-    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
-    twist = foot.twist.copy()
-    twist[2:5] += rate[2], rate[0], rate[1]
-    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
-
-
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
@@ -465,3 +372,153 @@ def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
     pose = foothold.pose or step.footstep.pose
     touch_down = step.touch_down if foothold.touch_down is None else foothold.touch_down
     return replace(step, footstep=replace(step.footstep, pose=pose), touch_down=touch_down)
+
+
+class CaptureStepping:
+    r"""Steps when no ZMP within the soles stops the DCM.
+
+    The DCM of a robot that stands returns if a ZMP :math:`z` in the support polygon lies beyond it. A ZMP that follows
+    the commanded one with the time constant :math:`T_z` from :math:`z_0` acts like
+    :math:`(1 - \kappa) z + \kappa z_0, \ \kappa = \zeta T_z / (1 + \zeta T_z)` (``StepAdapter``), so the robot steps
+    where
+
+    .. math:: \frac{\xi - \kappa z_0}{1 - \kappa}
+
+    is outside the polygon, less ``standing_margin`` from toes and heels, over which the robot tips, for two ticks.
+    First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``unloading``: that brings the
+    DCM over the other one; without it the step lands wide. Either foot may step after each of these times:
+    ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest time and way. The
+    running step is then adapted as any other, and two more follow.
+    """
+
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        sole: SoleRectangle,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the settings.
+
+        Args:
+            config: Of step adaptation.
+            planner: Layer 1, with the limits of steps.
+            sole: Of the left foot.
+            compiler: How the equations become fast.
+        """
+        self._config, self._planner, self._sole = config, planner, sole
+        limits = planner.config
+        self._adapter = step_adapter(config, limits, sole, compiler)
+        self._shortest = shortest_support(config, limits)
+        duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+        self._double_support = duration - limits.single_support(duration)
+        margin = config.standing_margin
+        self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the robot is prepared anew."""
+        self._outside, self._recovers_until = 0, -math.inf
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return time < self._recovers_until
+
+    def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
+        """Return the step that begins now, or None; see ``StandingAdaptation``."""
+        error = state.dcm_position - reference.dcm.position
+        if _square(error) > self._config.trigger**2:
+            self._recovers_until = reference.time + self._config.recovery_time
+        self._outside = self._outside + 1 if self._is_outside(state, reference) else 0
+        if self._outside < _BELIEVED:
+            return None
+        self._outside = 0
+        shifts = self._config.unloading * np.arange(1.0, _SHIFTS + 1.0)
+        steps = [self._step(side, shift, state, reference, plan) for side in Side for shift in shifts.tolist()]
+        _, best = min(steps, key=lambda step: step[0])
+        return best
+
+    def _is_outside(self, state: RobotState, reference: WalkingReference) -> bool:
+        """Return whether the DCM leaves the soles whatever the ankles do, but is not lost yet."""
+        kappa = self._lag_fraction(reference)
+        reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
+        polygon = planned_polygon(reference, self._inner_sole)
+        return 0.0 < polygon.distance(reached) < _LOST
+
+    def _lag_fraction(self, reference: WalkingReference) -> float:
+        """Return κ, [-]."""
+        lag = reference.dcm.divergence_rate * self._config.zmp_lag
+        return lag / (1.0 + lag)
+
+    def _step(
+        self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
+    ) -> tuple[float, CaptureStep]:
+        """Return the cost and the step of one foot, after a shift of ``shift`` [s], that catches the robot best."""
+        phase, lift_off = plan.phase_at(reference.time), reference.time + shift
+        foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
+        nominal = CaptureStep(side, foot, lift_off, lift_off + self._shortest)
+        offset = self._planner.capture_offset(nominal)
+        wanted = self._wanted_dcm(nominal, stance, offset, reference)
+        zmp, dcm = self._shifted(state, wanted, shift, reference)
+        swing = self._single_support(nominal, stance, offset, reference, dcm, zmp)
+        adapted = self._adapter.adapt(swing)
+        pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
+        touch_down = lift_off + adapted.time_left
+        capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
+        return self._cost(adapted, foot.distance(pose), shift), capture
+
+    def _cost(self, adapted: AdaptedStep, way: float, shift: float) -> float:
+        """Return the cost of a step: its error of the DCM, its way [m] and the time [s] before it, [m²]."""
+        config = self._config
+        cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
+        return cost + _SHIFT_WEIGHT * shift
+
+    def _wanted_dcm(
+        self, nominal: CaptureStep, stance: FootPose, offset: NDArray, reference: WalkingReference
+    ) -> NDArray:
+        """Return the DCM at lift-off from which a step in place ends with its offset, [m], shape (2,)."""
+        zmp_offset, duration = self._planner.config.zmp_offset, self._shortest + 0.5 * self._double_support
+        support = stance.zmp_point(nominal.side.other, zmp_offset)
+        landed = nominal.pose.zmp_point(nominal.side, zmp_offset) + offset
+        return support + math.exp(-reference.dcm.divergence_rate * duration) * (landed - support)
+
+    def _single_support(
+        self,
+        nominal: CaptureStep,
+        stance: FootPose,
+        offset: NDArray,
+        reference: WalkingReference,
+        dcm: NDArray,
+        zmp: NDArray,
+    ) -> RunningStep:
+        """Return the single support that begins with a DCM and a ZMP, [m], shape (2,) each."""
+        swing = reference.foot(nominal.side)
+        return RunningStep(
+            dcm_position=dcm,
+            zmp_position=zmp,
+            dcm_offset=offset,
+            natural_frequency=reference.dcm.divergence_rate,
+            side=nominal.side,
+            stance=stance.planar,
+            landing=nominal.pose.planar,
+            time_left=self._shortest,
+            shortest=self._shortest,
+            longest=self._config.longest_support * self._shortest,
+            double_support=self._double_support,
+            swing_position=swing.position[:2],
+            swing_velocity=swing.twist[:2],
+        )
+
+    def _shifted(
+        self, state: RobotState, wanted: NDArray, shift: float, reference: WalkingReference
+    ) -> tuple[NDArray, NDArray]:
+        """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
+        growth, kappa = math.exp(reference.dcm.divergence_rate * shift), self._lag_fraction(reference)
+        drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
+        polygon = planned_polygon(reference, self._sole).shrunk(self._config.sole_margin)
+        zmp = polygon.project((drift - wanted) / eta)
+        return zmp, drift - eta * zmp
+
+
+def _square(vector: NDArray) -> float:
+    return float(vector.dot(vector))

@@ -8,10 +8,10 @@ import pytest
 
 from gradiva.common import RobotState, Side, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.push_recovery import CaptureStepping
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
-from gradiva.walking.capture_stepping import CaptureStepping
 from tests.walking.walked import assert_stands_on_both_feet
 
 SETUP = load_setup("icub_v2_7")
