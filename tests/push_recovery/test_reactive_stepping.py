@@ -10,7 +10,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.experiments.forked_walks import phase_times
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.push_recovery import ReactiveStepping, SteppingMode
+from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
@@ -131,7 +131,7 @@ class SingleSupport:
     def __init__(self, part, speed=SPEED, index=4, **settings):
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
-        self.stepping = ReactiveStepping(config, planner.config, SOLE)
+        self.stepping = AdaptedSteps(config, planner, SOLE).walking
         self.plan = planner.walk(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
@@ -149,7 +149,7 @@ class SingleSupport:
             foot_position=lambda _: sole,
             foot_wrench=lambda side: np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load),
         )
-        return self.stepping.retarget(state, reference, self.plan)
+        return self.stepping.retarget(state, reference, self.plan, self.plan.landings.after(reference.time))
 
 
 def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_robot():
@@ -270,7 +270,7 @@ class DoubleSupport:
     def __init__(self, mode=SteppingMode.PLACE_AND_TIME, before=0.02, zmp_is_measured=True):
         self.zmp_is_measured = zmp_is_measured
         planner = WalkingPlanner(SETUP.walking.planner)
-        self.stepping = ReactiveStepping(replace(CONFIG, mode=mode), planner.config, SOLE)
+        self.stepping = AdaptedSteps(replace(CONFIG, mode=mode), planner, SOLE).walking
         self.plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
         self.step = self.plan.steps[2]
         self.reference = self.plan.at(self.step.lift_off - before)
@@ -286,7 +286,8 @@ class DoubleSupport:
             zmp_is_measured=self.zmp_is_measured,
             foot_wrench=lambda side: np.array([0.0, 0.0, loads[side], 0.0, 0.0, 0.0]),
         )
-        return self.stepping.retarget(state, self.reference, self.plan)
+        index = self.plan.landings.after(self.reference.time)
+        return self.stepping.retarget(state, self.reference, self.plan, index)
 
 
 def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behind():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
     NDArray,
-    PlanarPose,
     RobotState,
     Side,
     SoleRectangle,
@@ -27,6 +27,7 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
 )
+from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     AdaptedStep,
     RunningStep,
@@ -34,7 +35,7 @@ from gradiva.push_recovery.step_adapter import (
     StepAdapter,
     SteppingMode,
 )
-from gradiva.robot_model import Compiler, interpreted
+from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
@@ -45,27 +46,70 @@ _SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foo
 _LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
-@dataclass(frozen=True, slots=True)
-class SteppingLog:
-    """State of reactive stepping in one tick.
+class AdaptedSteps(StepAdaptation):
+    """Adapts steps to the DCM: ``ReactiveStepping`` when the robot walks, ``CaptureStepping`` when it stands.
 
     Attributes:
-        mode: What it may change.
-        is_active: Whether the DCM error has triggered it and is not released yet.
-        side: Foot that swings; None in double support.
-        nominal: Foothold of that foot before the first change of its step (world); None in double support.
-        adapted: Foothold of that foot now (world); None in double support.
-        delay: Touch-down less the one before the first change of its step, [s].
-        changes: Number of changes since the robot was prepared.
+        walking: Moves the landing of the running step.
+        standing: Steps from standing.
     """
 
-    mode: SteppingMode
-    is_active: bool = False
-    side: Side | None = None
-    nominal: PlanarPose | None = None
-    adapted: PlanarPose | None = None
-    delay: float = 0.0
-    changes: int = 0
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        sole: SoleRectangle,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the settings.
+
+        Args:
+            config: Its own.
+            planner: Layer 1, with the limits of steps.
+            sole: Of the left foot.
+            compiler: How the equations become fast.
+        """
+        limits = planner.config
+        width, reach = max(limits.min_step_width, limits.min_feet_distance), config.reach * limits.max_feet_distance
+        adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
+        shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
+        self.walking = ReactiveStepping(config, limits, sole, adapter, shortest)
+        self.standing = CaptureStepping(config, planner, sole, adapter, shortest)
+        self.mode = config.mode
+        self.reset()
+
+    @classmethod
+    def built(
+        cls,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        robot: RobotDescription,
+        compiler: Compiler = interpreted,
+    ) -> Self:
+        """Return it for the soles of a robot."""
+        return cls(config, planner, robot.sole, compiler)
+
+    def reset(self) -> None:
+        """Forget the past; see ``StepAdaptation``."""
+        self.walking.mode = self.mode
+        self.walking.reset()
+        self.standing.reset()
+        self.log, self.catches = self.walking.log, False
+
+    def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
+        """Return the change of the running step, or the step of a robot that stands; see ``StepAdaptation``."""
+        walking, capture, index = self.walking, None, plan.landings.after(reference.time)
+        change = walking.retarget(pendulum, reference, plan, index)
+        self.log, self.catches = walking.log, walking.catches
+        if index == len(plan.landings):
+            capture = self.standing.capture(pendulum, reference, plan)
+        if change is None and capture is None and not walking.falls_away:
+            return None
+        return StepChange(change, capture, walking.falls_away)
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return self.standing.is_recovering(time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,19 +158,17 @@ class ReactiveStepping:
         config: StepAdaptationConfig,
         planner: PlannerConfig,
         sole: SoleRectangle,
-        compiler: Compiler = interpreted,
+        adapter: StepAdapter,
+        shortest: float,
     ) -> None:
-        """Take the settings.
-
-        Args:
-            config: Its own.
-            planner: Limits of steps.
-            sole: Of the left foot.
-            compiler: How the equations become fast.
-        """
-        self._config, self._planner, self._sole = config, planner, sole
-        self._adapter = step_adapter(config, planner, sole, compiler)
-        self._shortest = shortest_support(config, planner)
+        """Take the settings, the limits of steps, the left sole, the law, and the shortest single support [s]."""
+        self._config, self._planner, self._sole, self._adapter, self._shortest = (
+            config,
+            planner,
+            sole,
+            adapter,
+            shortest,
+        )
         self.mode = config.mode
         self.reset()
 
@@ -140,10 +182,12 @@ class ReactiveStepping:
         self._last_dcm: tuple[float, float] | None = None
         self._logged: tuple[object, ...] = ()
 
-    def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
-        """Return the change of the plan, or None; see ``StepAdaptation``."""
+    def retarget(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
+    ) -> Retarget | None:
+        """Return the change of the plan, whose running or next step is that of an index, or None."""
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
-        index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
+        error = state.dcm_position - reference.dcm.position
         distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if not reference.is_double_support and index < len(plan.landings):
@@ -336,19 +380,6 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 
-def step_adapter(
-    config: StepAdaptationConfig, planner: PlannerConfig, sole: SoleRectangle, compiler: Compiler = interpreted
-) -> StepAdapter:
-    """Return the law with the limits that the planner has for its own steps; ``sole`` is the left one."""
-    width = max(planner.min_step_width, planner.min_feet_distance)
-    return StepAdapter(config, sole, planner.zmp_offset, config.reach * planner.max_feet_distance, width, compiler)
-
-
-def shortest_support(config: StepAdaptationConfig, planner: PlannerConfig) -> float:
-    """Return the shortest single support of an adapted step, [s]."""
-    return max(config.shortest_support, planner.single_support(planner.min_step_duration))
-
-
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
@@ -396,20 +427,18 @@ class CaptureStepping:
         config: StepAdaptationConfig,
         planner: WalkingPlanner,
         sole: SoleRectangle,
-        compiler: Compiler = interpreted,
+        adapter: StepAdapter,
+        shortest: float,
     ) -> None:
-        """Take the settings.
-
-        Args:
-            config: Of step adaptation.
-            planner: Layer 1, with the limits of steps.
-            sole: Of the left foot.
-            compiler: How the equations become fast.
-        """
-        self._config, self._planner, self._sole = config, planner, sole
+        """Take the settings, layer 1, the left sole, the law, and the shortest single support [s]."""
+        self._config, self._planner, self._sole, self._adapter, self._shortest = (
+            config,
+            planner,
+            sole,
+            adapter,
+            shortest,
+        )
         limits = planner.config
-        self._adapter = step_adapter(config, limits, sole, compiler)
-        self._shortest = shortest_support(config, limits)
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
         self._double_support = duration - limits.single_support(duration)
         margin = config.standing_margin
@@ -425,7 +454,7 @@ class CaptureStepping:
         return time < self._recovers_until
 
     def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
-        """Return the step that begins now, or None; see ``StandingAdaptation``."""
+        """Return the step that begins now, or None, as nearly always."""
         error = state.dcm_position - reference.dcm.position
         if _square(error) > self._config.trigger**2:
             self._recovers_until = reference.time + self._config.recovery_time

@@ -116,20 +116,30 @@ class ZmpWithoutFoot:
             time_constant: Of the low pass, [s].
         """
         self._filter = LowPass(time_constant)
+        self._began: NDArray | None = None
         self._weight = weight
         self._zmp_offset = zmp_offset
         self._minimum_load = minimum_load
 
     def corrected(
-        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], period: float
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        untrusted: Collection[Side],
+        trusted_zmp: NDArray | None,
+        period: float,
     ) -> RobotState:
-        """Return the state with the filtered ZMP of the trusted feet; itself while all are trusted.
+        """Return the state with the filtered ZMP of the trusted feet.
 
-        Called once in each tick, of ``period`` [s].
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time.
+            untrusted: Feet whose sensors are not trusted.
+            trusted_zmp: ZMP of the last tick in which both were, from which the low pass begins; None: there was none.
+            period: Of a tick, [s].
         """
-        if not untrusted:
-            self._filter.value = state.zmp_position
-            return state
+        if trusted_zmp is not self._began:
+            self._filter.value = self._began = trusted_zmp
         zmp = self.zmp(state, reference, untrusted)
         if zmp is None:
             self._filter.reset()

@@ -31,6 +31,66 @@ _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
 @dataclass(frozen=True, slots=True)
+class Push:
+    """State of a push in one tick.
+
+    Attributes:
+        is_caught: Whether a step that catches it is under way, or the one after it, or the robot recovers standing.
+        stands: Whether the robot stands.
+        is_trusted: Whether the force sensors of both feet are.
+    """
+
+    is_caught: bool
+    stands: bool
+    is_trusted: bool
+
+
+class Soles:
+    """Soles as the plan and layer 2 have them: torque control feeds the poses of the feet back itself."""
+
+    def reset(self) -> None:
+        """Forget the past: both soles are as planned."""
+
+    def moved(
+        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved.
+
+        Args:
+            body: With the planned feet and the expected wrenches.
+            state: With the measured ones.
+            ahead: The plan at the time of ``body``.
+            push: Its state.
+            period: [s].
+        """
+        return body
+
+
+class MovedSoles(Soles):
+    """Soles that yield to the ground and, while a push is caught, are kept level."""
+
+    def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
+        """Take both laws."""
+        self.admittance, self.levelling = admittance, levelling
+
+    def reset(self) -> None:
+        """Forget the past; see ``Soles``."""
+        self.admittance.reset()
+        self.levelling.reset()
+
+    def moved(
+        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved; see ``Soles``."""
+        body = self.admittance.adapted(body, state, period, push.is_trusted)
+        if not push.is_caught and not self.levelling.offsets:
+            return body
+        levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
+        landed = None if push.stands else landed_last(ahead)
+        return self.levelling.levelled(body, state, levels, push.stands and levels, period, landed)
+
+
+@dataclass(frozen=True, slots=True)
 class FootAdmittanceConfig:
     """Gains with which feet that stand yield to forces that were not expected.
 

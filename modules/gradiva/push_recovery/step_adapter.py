@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 import casadi as cs
 import numpy as np
@@ -31,6 +32,7 @@ class StepAdaptationConfig:
 
     Attributes:
         mode: What it may change.
+        law: Name of the step adaptation: ``dcm``, an entry point of another package, or ``package.module:Class``.
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
         trigger_time: In which the walk covers the error that triggers, where that is more, [s].
         release: DCM error below which the footholds are the plan's again, [m].
@@ -74,9 +76,11 @@ class StepAdaptationConfig:
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
+        laws: Tables of step adaptations of other packages, by name.
     """
 
     mode: SteppingMode
+    law: str
     trigger: float
     trigger_time: float
     release: float
@@ -118,6 +122,7 @@ class StepAdaptationConfig:
     sole_leak_time: float
     highest: float
     steepest: float
+    laws: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         may_be_zero = (
@@ -140,7 +145,7 @@ class StepAdaptationConfig:
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if name in ("mode", "ankle_strategy"):
+            if name in ("mode", "law", "laws", "ankle_strategy"):
                 continue
             if not (0.0 < value < math.inf or (value == 0.0 and name in may_be_zero)):
                 raise ConfigError(f"{name}={value}: must be positive, and finite")

@@ -3,7 +3,6 @@
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterRecord
-from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -36,7 +35,6 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "StepAdaptation",
     "SwingMomentum",
     "SwingMomentumConfig",
     "SynchronousPlanning",
