@@ -1,4 +1,4 @@
-"""What layer 2 and the steps see of a push that lasts, and of a foot whose sensor is not trusted."""
+"""Compensation: layer 2 and the steps see a push that lasts, and a foot whose sensor is not trusted, as a pendulum."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

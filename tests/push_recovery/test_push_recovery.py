@@ -1,4 +1,4 @@
-"""What the tick asks about a push: the pendulum that layer 2 sees, the change of the plan, the answered reference."""
+"""The tick asks about a push: for the pendulum that layer 2 sees, the change of the plan, the answered reference."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -207,7 +207,7 @@ class PushRecovery:
 
     @property
     def mode(self) -> SteppingMode:
-        """What may change of a step; set it between ticks."""
+        """Return what may change of a step; set it between ticks."""
         return self.steps.mode
 
     @mode.setter
