@@ -162,13 +162,9 @@ class ReactiveStepping:
         shortest: float,
     ) -> None:
         """Take the settings, the limits of steps, the left sole, the law, and the shortest single support [s]."""
-        self._config, self._planner, self._sole, self._adapter, self._shortest = (
-            config,
-            planner,
-            sole,
-            adapter,
-            shortest,
-        )
+        self._config, self._planner, self._sole = config, planner, sole
+        self._adapter, self._shortest = adapter, shortest
+        self._edge = {side: float((side.sign * sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = config.mode
         self.reset()
 
@@ -232,8 +228,7 @@ class ReactiveStepping:
         stance = reference.foot(side)
         ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
         error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
-        edge = (side.sign * self._sole.corners(side)[:, 1]).max()
-        return bool(outward @ offset > edge or outward @ error > abs(ahead @ error))
+        return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
     def _is_over_sole(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
         """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
@@ -317,9 +312,8 @@ class ReactiveStepping:
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
         dcm, _, _ = plan.dcm_at(step.touch_down)
-        zeta, left = planner.natural_frequency, step.touch_down - step.lift_off
+        zeta = planner.natural_frequency
         offset = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp) - landing
-        rest = np.zeros(2)
         running = RunningStep(
             dcm_position=dcm.position,
             zmp_position=zmp,
@@ -328,12 +322,7 @@ class ReactiveStepping:
             side=side,
             stance=stance.planar,
             landing=pose.planar,
-            time_left=left,
-            shortest=left,
-            longest=left,
             double_support=double_support,
-            swing_position=rest,
-            swing_velocity=rest,
             dcm_age=self._config.prediction,
         )
         return _NominalStep(step, running)
@@ -431,13 +420,8 @@ class CaptureStepping:
         shortest: float,
     ) -> None:
         """Take the settings, layer 1, the left sole, the law, and the shortest single support [s]."""
-        self._config, self._planner, self._sole, self._adapter, self._shortest = (
-            config,
-            planner,
-            sole,
-            adapter,
-            shortest,
-        )
+        self._config, self._planner, self._sole = config, planner, sole
+        self._adapter, self._shortest = adapter, shortest
         limits = planner.config
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
         self._double_support = duration - limits.single_support(duration)
@@ -489,8 +473,23 @@ class CaptureStepping:
         offset = self._planner.capture_offset(nominal)
         wanted = self._wanted_dcm(nominal, stance, offset, reference)
         zmp, dcm = self._shifted(state, wanted, shift, reference)
-        swing = self._single_support(nominal, stance, offset, reference, dcm, zmp)
-        adapted = self._adapter.adapt(swing)
+        swing = reference.foot(side)
+        running = RunningStep(
+            dcm_position=dcm,
+            zmp_position=zmp,
+            dcm_offset=offset,
+            natural_frequency=reference.dcm.divergence_rate,
+            side=side,
+            stance=stance.planar,
+            landing=foot.planar,
+            double_support=self._double_support,
+            time_left=self._shortest,
+            shortest=self._shortest,
+            longest=self._config.longest_support * self._shortest,
+            swing_position=swing.position[:2],
+            swing_velocity=swing.twist[:2],
+        )
+        adapted = self._adapter.adapt(running)
         pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
         touch_down = lift_off + adapted.time_left
         capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
@@ -510,33 +509,6 @@ class CaptureStepping:
         support = stance.zmp_point(nominal.side.other, zmp_offset)
         landed = nominal.pose.zmp_point(nominal.side, zmp_offset) + offset
         return support + math.exp(-reference.dcm.divergence_rate * duration) * (landed - support)
-
-    def _single_support(
-        self,
-        nominal: CaptureStep,
-        stance: FootPose,
-        offset: NDArray,
-        reference: WalkingReference,
-        dcm: NDArray,
-        zmp: NDArray,
-    ) -> RunningStep:
-        """Return the single support that begins with a DCM and a ZMP, [m], shape (2,) each."""
-        swing = reference.foot(nominal.side)
-        return RunningStep(
-            dcm_position=dcm,
-            zmp_position=zmp,
-            dcm_offset=offset,
-            natural_frequency=reference.dcm.divergence_rate,
-            side=nominal.side,
-            stance=stance.planar,
-            landing=nominal.pose.planar,
-            time_left=self._shortest,
-            shortest=self._shortest,
-            longest=self._config.longest_support * self._shortest,
-            double_support=self._double_support,
-            swing_position=swing.position[:2],
-            swing_velocity=swing.twist[:2],
-        )
 
     def _shifted(
         self, state: RobotState, wanted: NDArray, shift: float, reference: WalkingReference

@@ -114,15 +114,8 @@ class FootAdmittanceConfig:
     steepest: float
 
     def __post_init__(self) -> None:
-        for name in (
-            "height_gain",
-            "tilt_gain",
-            "expected_time_constant",
-            "surplus_time_constant",
-            "highest",
-            "steepest",
-        ):
-            if not 0.0 <= getattr(self, name) < math.inf:
+        for name in self.__dataclass_fields__:
+            if name != "leak_time_constant" and not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
         if not self.leak_time_constant > 0.0:
             raise ConfigError(f"leak_time_constant={self.leak_time_constant}, must be positive")
