@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 MODULES = Path(__file__).parents[1] / "modules" / "gradiva"
 LAYERS = {"planner", "simplified_model", "reduced_model", "whole_body", "estimation"}
 GROUND = {"common", "robot_model", "contacts"}
+TICK = GROUND | LAYERS | {"push_recovery", "safety"}
 MAY_IMPORT = {
     "common": set(),
     "robot_model": {"common"},
@@ -23,10 +24,11 @@ MAY_IMPORT = {
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
     "safety": GROUND,
-    "walking": GROUND | LAYERS | {"safety"},
-    "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "push_recovery": GROUND | {"planner", "simplified_model", "whole_body"},
+    "walking": TICK,
+    "setup": TICK | {"walking", "simulation"},
+    "experiments": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
@@ -39,6 +41,7 @@ ONLY_IN = {
         "estimation",
         "simplified_model",
         "reduced_model",
+        "push_recovery",
         "walking",
         "simulation",
         "setup",

@@ -13,10 +13,9 @@ from gradiva.cli.walk_session import LiveView, describe_command, opening, outcom
 from gradiva.common import PlanarPose
 from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import Foothold, Retarget, VelocityCommand
+from gradiva.push_recovery import SteppingLog, SteppingMode
 from gradiva.setup import load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry.report import tiles
-from gradiva.walking import SteppingLog
 
 
 @pytest.mark.parametrize(

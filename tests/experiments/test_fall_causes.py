@@ -12,9 +12,9 @@ from gradiva.experiments.fall_causes import cause_not_found, find_cause, greates
 from gradiva.experiments.fall_evidence import CauseKind, FallEvidence
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.push_cause import _foot_pushed_over, _limit_of_steps
+from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
 

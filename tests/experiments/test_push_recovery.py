@@ -13,7 +13,7 @@ from gradiva.experiments import ExperimentOptions, SimulatedWalk, find_experimen
 from gradiva.experiments.campaigns import push_recovery
 from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
 from gradiva.experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import SteppingMode
 from gradiva.simulation import Push
 
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
+from gradiva.contacts import planned_polygon
 from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
@@ -17,7 +18,6 @@ from gradiva.reduced_model.centroidal_layer import _com_reference as com_referen
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, SolverTimes, balance_layer
 from gradiva.walking import WalkingState
-from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 
 CENTROIDAL = {"walking.model": "centroidal_mpc"}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import DcmReference, NoSolutionFound
-from gradiva.contacts import SupportPolygon
+from gradiva.contacts import SupportPolygon, planned_polygon
 from gradiva.experiments import plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
@@ -26,7 +26,6 @@ from gradiva.simplified_model import (
     ZmpComGains,
     balance_layer,
 )
-from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])

@@ -1,15 +1,15 @@
 """Limits of commands, the last command, and the positions at which the joints freeze."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import ControlMode, JointCommand, Measurement, NDArray, NoSolutionFound, Side, low_pass_gain
+from gradiva.common import ControlMode, JointCommand, Measurement, NoSolutionFound
 from gradiva.safety import JointBounds
 from gradiva.walking import SafetyKind
-from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp, ZmpWithoutFoot
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 
 BOUNDS = JointBounds(
     lower=np.array([-1.0, -0.5]),
@@ -218,54 +218,3 @@ def test_set_points_may_go_ahead_of_the_joints_against_their_damping():
     command = CommandLimiter(replace(BOUNDS, leads=np.array([0.3, 0.0])))
     limited = command.within_limits(JointCommand(ControlMode.POSITION, np.array([0.9, 0.9])), np.zeros(2))
     np.testing.assert_allclose(limited.values, [4.0 * 10.0 / 100.0 + 0.3, 4.0 * 50.0 / 1000.0])
-
-
-# -- ZMP without a foot ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OnRightFoot:
-    """State of a robot of 500 N on its right foot at the origin, with its centre of pressure at x."""
-
-    x: float
-    zmp_position: NDArray
-    zmp_is_measured: bool = True
-
-    def foot_position(self, side):
-        return np.zeros(3)
-
-    def foot_wrench(self, side):
-        load = 500.0 * (side is Side.RIGHT)
-        return np.array([0.0, 0.0, load, 0.0, -self.x * load, 0.0])
-
-
-def swinging_reference(swing):
-    return SimpleNamespace(
-        foot=lambda side: SimpleNamespace(in_contact=side is not swing, position=np.zeros(3), rotation=np.eye(3))
-    )
-
-
-def test_the_zmp_without_a_foot_is_damped_as_the_estimated_one_and_begins_there():
-    time_constant, period, start = 0.02, 0.01, np.array([0.01, 0.0])
-    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, time_constant)
-    reference = swinging_reference(Side.LEFT)
-    trusted = OnRightFoot(0.0, start)
-    assert fallback.corrected(trusted, reference, (), period) is trusted
-    zmps = []
-    for tick in range(60):
-        state = OnRightFoot(0.05 * (-1.0) ** tick, start)
-        zmps.append(fallback.corrected(state, reference, {Side.LEFT}, period).zmp_position[0])
-    gain = low_pass_gain(time_constant, period)
-    assert zmps[0] == pytest.approx(0.01 + gain * 0.04)
-    np.testing.assert_allclose(
-        np.abs(zmps[-2:]), 0.05 * gain / (2.0 - gain), rtol=1e-9
-    )  # at half the rate of the ticks
-
-
-def test_the_zmp_is_unknown_while_the_robot_stands_on_the_foot_that_is_not_trusted():
-    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, 0.02)
-    state = OnRightFoot(0.05, np.zeros(2))
-    lost = fallback.corrected(state, swinging_reference(Side.LEFT), {Side.RIGHT}, 0.01)
-    assert not lost.zmp_is_measured
-    found = fallback.corrected(state, swinging_reference(None), {Side.LEFT}, 0.01)
-    np.testing.assert_allclose(found.zmp_position, [0.05, 0.0], atol=1e-12)  # all weight on the right foot

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import PlanarPose, PlanningError, Side
-from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlanner, foot_pose
 from gradiva.walking.plan_follower import PlanFollower
-from gradiva.walking.planning_service import answered, foot_pose
+from gradiva.walking.planning_service import answered
 from tests.walking.conftest import setup_of
 from tests.walking.walked import figure_of_eight
 

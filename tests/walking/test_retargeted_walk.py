@@ -18,6 +18,7 @@ from gradiva.planner import (
     VelocityCommand,
     WalkingPlanner,
 )
+from gradiva.push_recovery import StepAdaptation, StepChange
 from gradiva.setup import load_setup
 from gradiva.walking import PlanReply, WalkingState
 from gradiva.walking.plan_follower import PlanFollower
@@ -39,22 +40,20 @@ def relative(stance_position, stance_rotation, position):
     return (stance_rotation.T @ (position - stance_position))[:2]
 
 
-class MovesOneStep:
+class MovesOneStep(StepAdaptation):
     """Step adaptation that moves one step twice, early in its swing."""
-
-    falls_away = False
 
     def __init__(self):
         self.moved = []
 
-    def retarget(self, state, reference, plan):
+    def update(self, pendulum, reference, plan):
         step = running_step(plan, reference.time) if reference.time < plan.end_time - 3.0 else None
         if step is None or reference.is_double_support or len(self.moved) == 2:
             return None
         if reference.time < step.lift_off + (0.1 if not self.moved else 0.2):
             return None
         self.moved.append((reference.time, elsewhere(step, 0.015, 0.01, 0.05)))
-        return Retarget((self.moved[-1][1],))
+        return StepChange(Retarget((self.moved[-1][1],)))
 
 
 def walk_until_landed(walk, foothold, side):
@@ -174,14 +173,7 @@ def test_an_impossible_retarget_leaves_the_plan_alone_and_adaptation_goes_on(pla
         follower.retarget(Retarget((elsewhere(step, 1.0),)), time)
     assert follower.plan is plan
 
-    class Absurd:
-        falls_away = False
-
-        def retarget(self, state, reference, plan):
-            return Retarget((elsewhere(step, 1.0),))
-
-    follower.adaptation = Absurd()
-    now = follower.adapted(None, reference, time)
+    now = follower.adapted(StepChange(Retarget((elsewhere(step, 1.0),))), reference, time)
     np.testing.assert_array_equal(now.dcm.position, reference.dcm.position)
     assert follower.refused_changes == 1
     assert follower.plan is plan
@@ -236,19 +228,6 @@ def test_changes_in_each_tick_ask_for_a_plan_at_most_every_tenth_of_a_second_and
     assert follower.plan.steps[1].touch_down == walked.steps[1].touch_down
 
 
-class CatchesOnce:
-    """Step adaptation that moves the running step once."""
-
-    falls_away = False
-
-    def __init__(self, foothold):
-        self.foothold = foothold
-
-    def retarget(self, state, reference, plan):
-        foothold, self.foothold = self.foothold, None
-        return None if foothold is None else Retarget((foothold,))
-
-
 ARC = np.array([(np.sin(angle), 1.0 - np.cos(angle)) for angle in np.linspace(0.0, 1.2, 25)])  # of 1 m radius
 
 
@@ -268,8 +247,7 @@ def test_goals_and_paths_are_reached_after_a_catch_by_any_step_which_is_then_not
     for tick in np.arange(0.0, time, 0.05):
         follower.update(tick, origin)
     step = running_step(follower.plan, time)
-    follower.adaptation = CatchesOnce(elsewhere(step, 0.1, 0.08, 0.0))
-    follower.adapted(None, follower.plan.at(time), time)
+    follower.adapted(StepChange(Retarget((elsewhere(step, 0.1, 0.08, 0.0),))), follower.plan.at(time), time)
     assert follower.refused_changes == 0
     assert len([s for s in follower.plan.steps if s.lift_off > time]) >= 2
     tick = time
@@ -286,36 +264,27 @@ def test_a_push_that_begins_away_from_a_sole_that_comes_down_is_being_caught_tho
     follower, _ = walking(planner)
     step, following = follower.plan.steps[2:4]
     time = step.touch_down - 0.1
-    follower.adaptation = SimpleNamespace(falls_away=True, retarget=lambda *_: None)
     plan, reference = follower.plan, follower.plan.at(time)
     assert not follower.is_catching(time)
     assert follower.adapted(None, reference, time) is reference
+    assert not follower.is_catching(time)
+    assert follower.adapted(StepChange(falls_away=True), reference, time) is reference
     assert follower.plan is plan
     assert follower.is_catching(following.touch_down - 0.01)
     assert not follower.is_catching(following.touch_down)
 
 
-class StepsOnce:
-    """Capture stepping that steps ahead with the left foot, once."""
-
-    def __init__(self):
-        self.wanted = True
-
-    def capture(self, state, reference, plan):
-        if not self.wanted:
-            return None
-        self.wanted = False
-        foot = plan.phase_at(reference.time).foot(Side.LEFT).pose
-        lift_off = reference.time + 0.1
-        return CaptureStep(Side.LEFT, replace(foot, x=foot.x + 0.1), lift_off, lift_off + 0.4)
+def step_ahead(plan, time):
+    """The change by which a robot that stands steps ahead with the left foot."""
+    foot = plan.phase_at(time).foot(Side.LEFT).pose
+    return StepChange(capture=CaptureStep(Side.LEFT, replace(foot, x=foot.x + 0.1), time + 0.1, time + 0.5))
 
 
 def test_a_robot_that_stands_steps_and_then_stands_again_and_may_be_commanded_meanwhile(planner):
     follower = PlanFollower(planner, 2.0, None)
     follower.stand(0.0)
-    follower.standing_adaptation = StepsOnce()
     origin = PlanarPose()
-    follower.adapted(None, follower.plan.at(1.0), 1.0)
+    follower.adapted(step_ahead(follower.plan, 1.0), follower.plan.at(1.0), 1.0)
     assert follower.captures == 1
     assert follower.is_moving(1.0)
     assert len(follower.plan.steps) == 3
@@ -323,8 +292,9 @@ def test_a_robot_that_stands_steps_and_then_stands_again_and_may_be_commanded_me
     assert follower.update(end - 0.1, origin) is False
     assert follower.update(end + 0.1, origin) is True
     assert not follower.is_moving(end + 0.1)
-    follower.standing_adaptation.wanted = True
-    follower.adapted(None, follower.plan.at(end + 0.5), end + 0.5)
+    follower.adapted(step_ahead(follower.plan, end + 0.5), follower.plan.at(end + 0.5), end + 0.5)
+    assert not follower.walks
     follower.follow(VelocityCommand(0.15, duration=3.0), end + 0.6, origin)
+    assert follower.walks
     assert len(follower.plan.steps) > 8
     assert follower.plan.at(follower.plan.end_time).left_foot.position[0] > 0.4

@@ -146,12 +146,10 @@ def test_where_the_height_yields_short_legs_lower_the_com_and_keep_its_place_and
     half, height = 0.5 * model.description.step_width, model.description.com_height
     ahead = 0.55 * height
     left, right = foot([ahead, half, 0.0]), foot([-ahead, -half, 0.0])
-    reference = reference_for(model, upright_torso(model), left_foot=left, right_foot=right)
+    reference = reference_for(model, upright_torso(model), left_foot=left, right_foot=right, height_yields=True)
     state, inverse_kinematics = standing, inverse_kinematics_of(model.description.name)
-    inverse_kinematics.height_yields = True
     for _ in range(400):
         state = integrate(state, inverse_kinematics.solve(state, reference, 0.01), 0.01)
-    inverse_kinematics.height_yields = False
     errors = inverse_kinematics.task_error(state, reference)
     np.testing.assert_allclose(errors[[0, 1, 2, 6, 7, 8]], 0.0, atol=2e-3)
     np.testing.assert_allclose(errors[12:14], 0.0, atol=2e-3)
@@ -161,12 +159,11 @@ def test_where_the_height_yields_short_legs_lower_the_com_and_keep_its_place_and
 def test_where_the_height_yields_a_sole_in_the_air_tilts_at_its_ankles_limit_and_reaches_its_place(model, standing):
     half, height = 0.5 * model.description.step_width, model.description.com_height
     tilted, place = so3.exp(np.array([0.0, -1.5, 0.0])), [0.0, half, 0.1 * height]
-    reference = reference_for(model, upright_torso(model), left_foot=foot(place, tilted, in_contact=False))
+    sole = foot(place, tilted, in_contact=False)
+    reference = reference_for(model, upright_torso(model), left_foot=sole, height_yields=True)
     state, inverse_kinematics = standing, inverse_kinematics_of(model.description.name)
-    inverse_kinematics.height_yields = True
     for _ in range(400):
         state = integrate(state, inverse_kinematics.solve(state, reference, 0.01), 0.01)
-    inverse_kinematics.height_yields = False
     errors = inverse_kinematics.task_error(state, reference)
     np.testing.assert_allclose(errors[[0, 1, 2, 6, 7, 8]], 0.0, atol=2e-3)  # both feet
     np.testing.assert_allclose(errors[9:14], 0.0, atol=2e-3)  # tilt of the sole that stands, place of the CoM

@@ -330,8 +330,8 @@ def test_while_a_step_catches_a_push_each_law_asks_for_no_zmp_far_beyond_the_sol
 
     def torques(error, catches):
         controller.reset(start_posture())
-        controller.step_catches = catches
-        wanted = reference(com_position=reference().com_position + np.array([error, 0.0, 0.0]))
+        com_position = reference().com_position + np.array([error, 0.0, 0.0])
+        wanted = reference(com_position=com_position, step_catches=catches)
         return controller.command(standing, wanted, PERIOD).values
 
     np.testing.assert_allclose(torques(0.3, True), torques(0.4, True), atol=1e-3)

@@ -9,8 +9,8 @@ from hypothesis import given
 from gradiva.common import PlanningError
 from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.push_recovery import SteppingMode
 from gradiva.setup import load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.yarp_modules.coordinator_commands import (
     CoordinatorCommand,
     CoordinatorConfig,

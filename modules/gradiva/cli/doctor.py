@@ -22,6 +22,7 @@ PLUGIN_GROUPS = {
     "gradiva.balance_laws": "balance law",
     "gradiva.tasks": "whole-body task",
     "gradiva.safety_checks": "safety check",
+    "gradiva.step_adaptations": "step adaptation",
     "gradiva.experiments": "experiment",
     "gradiva.grounds": "ground",
 }
@@ -64,7 +65,8 @@ def plugins() -> int:
     """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
 
     A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
-    safety checks in gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
+    safety checks in gradiva.safety_checks, step adaptations in gradiva.step_adaptations, experiments in
+    gradiva.experiments, grounds in gradiva.grounds.
     """
     with leaving_at_once():
         from gradiva.common.errors import Finding
@@ -100,6 +102,10 @@ def _load(point: EntryPoint) -> None:
         from gradiva.simplified_model import balance_law
 
         balance_law(point.name)
+    elif point.group == "gradiva.step_adaptations":
+        from gradiva.push_recovery import step_adaptation_kind
+
+        step_adaptation_kind(point.name)
     elif point.group == "gradiva.experiments":
         from gradiva.experiments import find_experiment
 

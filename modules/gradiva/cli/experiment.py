@@ -155,8 +155,8 @@ def _options(
     from gradiva.common import ControlMode
     from gradiva.experiments import ExperimentOptions
     from gradiva.experiments.forked_walks import check_phases
+    from gradiva.push_recovery import SteppingMode
     from gradiva.setup import load_setup
-    from gradiva.simplified_model import SteppingMode
 
     check_phases(phase or ())
     robots = tuple(robot or ())

@@ -40,9 +40,10 @@ from gradiva.experiments.private_network import (
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.solver_comparison import compared_solvers
 from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
+from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
-from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
+from gradiva.simplified_model import BalanceLayer, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference
@@ -219,8 +220,8 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
     mode = dataclasses.replace(setup.walking.step_adaptation, mode=SteppingMode.PLACE_AND_TIME)
     setup = dataclasses.replace(setup, walking=dataclasses.replace(setup.walking, step_adaptation=mode))
     walk = SimulatedWalk(setup, compiler=compiler)
-    stepping = walk.layers.reactive_stepping
-    samples = timed_calls(stepping, "retarget", lambda: stepping.log.is_active and stepping.log.side is not None)
+    stepping = walk.layers.push_recovery.steps
+    samples = timed_calls(stepping, "update", lambda: stepping.log.is_active and stepping.log.side is not None)
     force = _CAUGHT_PUSH * setup.robot.mass * setup.walking.planner.natural_frequency / 0.1
     for index in range(pushes):
         sign = 1.0 if index % 2 else -1.0

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import Pool
+from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, parse_setting
-from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------

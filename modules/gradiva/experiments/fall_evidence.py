@@ -11,8 +11,8 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import RobotDescription, ServoLaw
-from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import SignalLog
 from gradiva.walking import SafetyEvent
 

@@ -15,8 +15,8 @@ from gradiva.experiments.commanded_end import commanded_speed
 from gradiva.experiments.fall_evidence import Cause, CauseKind
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
+from gradiva.push_recovery import SteppingMode
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
 

@@ -18,7 +18,7 @@ from gradiva.experiments.fall_evidence import (
     size_of,
 )
 from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import SteppingMode
 from gradiva.telemetry import SignalLog, adapted_steps
 
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1

@@ -17,7 +17,7 @@ from gradiva.common import WalkingError
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 from gradiva.planner import VelocityCommand
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import SteppingMode
 from gradiva.simulation import Push
 
 TIMEOUT = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs

@@ -28,9 +28,9 @@ from gradiva.experiments.known_causes import KnownWalk, tried_cause
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command
+from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup, has_wrench_loop, stability_margins
-from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
 from gradiva.walking import WalkingState

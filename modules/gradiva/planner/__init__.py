@@ -1,7 +1,7 @@
 """Layer 1, trajectory optimisation: unicycle, footsteps, swing feet, DCM and CoM over time."""
 
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
-from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState
+from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState, foot_pose
 from gradiva.planner.moved_steps import RetargetedSwing, quintic
 from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, SwingProfile
 from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
@@ -32,5 +32,6 @@ __all__ = [
     "WalkingPlan",
     "WalkingPlanner",
     "end_heading",
+    "foot_pose",
     "quintic",
 ]

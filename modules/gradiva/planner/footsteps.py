@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, PlanningError, Side, freeze_arrays, so3
+from gradiva.common import NDArray, PlanarPose, PlanningError, Side, WalkingReference, freeze_arrays, so3
 from gradiva.contacts import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
@@ -98,6 +98,13 @@ class FootPose:
     def is_close(self, other: FootPose, tolerance: float = 1e-6) -> bool:
         """Return whether both poses agree in position [m] and yaw [rad]."""
         return self.distance(other) <= tolerance and abs(self.yaw - other.yaw) <= tolerance
+
+
+def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
+    """Return the pose of one foot of a reference."""
+    foot = reference.foot(side)
+    (x, y, z), (nx, ny, nz) = foot.position.tolist(), foot.rotation[:, 2].tolist()
+    return FootPose(x, y, so3.yaw(foot.rotation), z, (nx, ny, nz))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,16 +27,7 @@ from gradiva.simplified_model.model_control import (
     DecimatedLaw,
     FallbackLaw,
     LinearInvertedPendulum,
-    PushCompensation,
-    SidewaysCompensation,
     SimplifiedModelControl,
-)
-from gradiva.simplified_model.step_adaptation import (
-    AdaptedStep,
-    RunningStep,
-    StepAdaptationConfig,
-    StepAdapter,
-    SteppingMode,
 )
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
@@ -48,7 +39,6 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 __all__ = [
-    "AdaptedStep",
     "BalanceConfig",
     "BalanceLaw",
     "BalanceLayer",
@@ -68,14 +58,8 @@ __all__ = [
     "LawMemory",
     "LinearInvertedPendulum",
     "Preview",
-    "PushCompensation",
-    "RunningStep",
-    "SidewaysCompensation",
     "SimplifiedModelControl",
     "SolverTimes",
-    "StepAdaptationConfig",
-    "StepAdapter",
-    "SteppingMode",
     "ZmpComControllerConfig",
     "ZmpComGains",
     "balance_law",

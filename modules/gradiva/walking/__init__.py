@@ -3,7 +3,6 @@
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterRecord
-from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -12,7 +11,6 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling, SteppingLog
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
@@ -33,14 +31,10 @@ __all__ = [
     "PlanReply",
     "PlanRequest",
     "PlanningService",
-    "ReactiveStepping",
     "Response",
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SoleLevelling",
-    "StepAdaptation",
-    "SteppingLog",
     "SwingMomentum",
     "SwingMomentumConfig",
     "SynchronousPlanning",

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import casadi as cs
-import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import (
@@ -39,12 +38,11 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
-from gradiva.whole_body import InverseKinematics, WholeBodyReference, standing_reference
+from gradiva.whole_body import InverseKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
-_PERIOD = 0.01  # [s]
 _NO_SHIFT = sealed(np.zeros(2))
 
 
@@ -160,19 +158,6 @@ def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBody
     twist = np.concatenate((_PROBE * axis, np.zeros(3)))
     fields[name] = FootReference(foot.position, foot.rotation, twist, np.zeros(6), in_contact=False)
     return WholeBodyReference(**fields)
-
-
-def probed_momentum(
-    model: IdynTreeModel, inverse_kinematics: InverseKinematics, posture: RobotPosture, probe: WholeBodyReference
-) -> NDArray:
-    """Return the centroidal angular momentum of a robot in a posture that follows a reference, [N·m·s], shape (3,)."""
-    velocity = inverse_kinematics.solve(posture, probe, _PERIOD)
-    kinematics: idyn.KinDynComputations = model.kinematics_and_dynamics()
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
-    gravity = np.array([0.0, 0.0, -GRAVITY])
-    kinematics.setRobotState(pose, posture.joint_positions, velocity[:6], velocity[6:], gravity)
-    return as_array(kinematics.getCentroidalTotalMomentum())[3:]
 
 
 _FOOT = {"position": (3, 1), "rotation": (3, 3), "twist": (6, 1), "acceleration": (6, 1), "in_contact": (1, 1)}

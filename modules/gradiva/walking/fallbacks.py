@@ -1,9 +1,8 @@
-"""Fallbacks of a tick: limits of commands, torque ramp, stand-ins for layer 2, layer 3 and the ZMP of a foot."""
+"""Fallbacks of a tick: limits of commands, torque ramp, stand-ins for layers 2 and 3."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, TypeGuard
 
@@ -13,16 +12,11 @@ from gradiva.common import (
     ControlMode,
     Debounce,
     JointCommand,
-    LowPass,
     Measurement,
     NDArray,
     NoSolutionFound,
     RobotState,
-    Side,
-    WalkingReference,
-    altered,
     sealed,
-    so3,
 )
 from gradiva.safety import Finding, JointBounds, SafetyKind, failed_tick, log_traceback
 from gradiva.simplified_model import (
@@ -35,7 +29,6 @@ from gradiva.simplified_model import (
     LawMemory,
     fallback_layer,
 )
-from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
 _FARTHEST_OFFSET = 4.0  # [-] of a servo's deflection at its torque limit; arms of robots that walk fast: 3.2
@@ -323,72 +316,3 @@ class RelaxingWholeBody:
             return self._controller.command(state, body, period, relaxed=True)
         self._relaxed_time = 0.0
         return command
-
-
-class ZmpWithoutFoot:
-    r"""Measures the ZMP by the feet whose force sensors are trusted.
-
-    The good foot carries :math:`f` with its centre of pressure at :math:`c`; both carry the weight :math:`W`. Where the
-    bad foot stands as well, it carries the rest, assumed to act at its nominal ZMP :math:`p`:
-
-    .. math:: z = \frac{f c + (W - f) p}{W}
-
-    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and may be taken from the
-    reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
-    fall, with this one none. It passes the low pass of the estimated one: unfiltered, the loop from ZMP to CoM and
-    servos is unstable, and the robot shakes at half the rate of the ticks.
-    """
-
-    def __init__(
-        self, weight: float, zmp_offset: tuple[float, float], minimum_load: float, time_constant: float
-    ) -> None:
-        """Take the constants.
-
-        Args:
-            weight: Of the robot, [N].
-            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
-            minimum_load: Below it a foot has no centre of pressure, [N].
-            time_constant: Of the low pass, [s].
-        """
-        self._filter = LowPass(time_constant)
-        self._weight = weight
-        self._zmp_offset = zmp_offset
-        self._minimum_load = minimum_load
-
-    def corrected(
-        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], period: float
-    ) -> RobotState:
-        """Return the state with the filtered ZMP of the trusted feet; itself while all are trusted.
-
-        Called once in each tick, of ``period`` [s].
-        """
-        if not untrusted:
-            self._filter.value = state.zmp_position
-            return state
-        zmp = self.zmp(state, reference, untrusted)
-        if zmp is None:
-            self._filter.reset()
-            return altered(state, zmp_is_measured=False)
-        return altered(state, zmp_position=self._filter.update(zmp, period))
-
-    def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
-        """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
-        if not untrusted:
-            return state.zmp_position
-        if len(untrusted) == len(Side):
-            return None
-        (bad,) = untrusted
-        good = bad.other
-        if not reference.foot(good).in_contact:
-            return None
-        wrench = state.foot_wrench(good)
-        normal = reference.foot(good).rotation[:, 2]
-        load = min(float(normal.dot(wrench[:3])), self._weight)
-        is_loaded = load >= self._minimum_load
-        centre = None
-        if is_loaded:
-            centre = state.foot_position(good)[:2] + so3.cross(normal, wrench[3:])[:2] / float(normal.dot(wrench[:3]))
-        if not reference.foot(bad).in_contact:
-            return centre
-        likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))
-        return likely if centre is None else (load * centre + (self._weight - load) * likely) / self._weight

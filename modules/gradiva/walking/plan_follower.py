@@ -7,23 +7,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    FootReference,
     PlanarPose,
     PlanningError,
     RobotState,
     Side,
-    SoleRectangle,
     WalkingReference,
-    so3,
 )
-from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
     CaptureStep,
     Command,
@@ -41,9 +35,8 @@ from gradiva.planner import (
     WalkingPlanner,
     end_heading,
 )
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
-from gradiva.walking.reactive_stepping import SteppingLog
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
@@ -82,48 +75,6 @@ class _Asked:
     attempt: int = 1
 
 
-class StepAdaptation(Protocol):
-    """Decides in each tick whether the next footholds have to move: here reactive stepping or an MPC is plugged in.
-
-    Attributes:
-        falls_away: Whether a push begins in this tick that drives the robot away from a sole that comes down: it is
-            being caught (``PlanFollower.is_catching``) even where no foothold moves.
-    """
-
-    falls_away: bool
-
-    def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
-        """Return the change of the plan, or None, as nearly always.
-
-        A change replaces the plan that a planning service is about to continue, which is then asked for again: return
-        one only where a foothold has to move by more than the swing's own error, else no new plan comes in time.
-
-        Args:
-            state: Estimated in this tick.
-            reference: Of the plan at the same time.
-            plan: The present one, with its steps and their times; of a robot that stands, none is left.
-        """
-        ...
-
-
-class StandingAdaptation(Protocol):
-    """Decides in each tick whether a robot that stands has to step: here capture steps or an MPC are plugged in."""
-
-    def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
-        """Return the step that begins now, or None, as nearly always.
-
-        Args:
-            state: Estimated in this tick.
-            reference: Of the plan at the same time, both feet on the ground.
-            plan: The present one, which has no step left.
-        """
-        ...
-
-    def is_recovering(self, time: float) -> bool:
-        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
-        ...
-
-
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
@@ -133,8 +84,6 @@ class PlanFollower:
 
     Attributes:
         plan: The present one; None before the robot stands.
-        adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
-        standing_adaptation: Steps from standing when a push is more than the ankles take; None: it does not.
         captures: Number of capture steps.
         aimed: The last foothold that layer 2 has moved, and how often it did; None before the first.
         late_plans: Number of plans that came too late.
@@ -157,8 +106,6 @@ class PlanFollower:
             service: Makes all other plans; by default at once.
         """
         self._planner = planner
-        self.adaptation: StepAdaptation | None = None
-        self.standing_adaptation: StandingAdaptation | None = None
         self._service = service or SynchronousPlanning(planner)
         self._replan_margin = replan_margin
         self._command: Command | None = None
@@ -211,24 +158,19 @@ class PlanFollower:
         else:
             self.cancel()
 
-    def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
+    def adapted(self, change: StepChange | None, reference: WalkingReference, time: float) -> WalkingReference:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
-        if self.adaptation is None and self.standing_adaptation is None:
+        if change is None:
             return reference
-        plan, change, capture = self.present_plan, None, None
-        if self.adaptation is not None:
-            change = self.adaptation.retarget(state, reference, plan)
-            if self.adaptation.falls_away:
-                self._note_catch(time)
-        if self.standing_adaptation is not None and plan.landings.after(time) == len(plan.landings):
-            capture = self.standing_adaptation.capture(state, reference, plan)
-        if capture is None and change is None:
-            return reference
+        if change.falls_away:
+            self._note_catch(time)
         try:
-            if capture is not None:
-                self.capture(capture, time)
-            elif change is not None:
-                self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
+            if change.capture is not None:
+                self.capture(change.capture, time)
+            elif change.retarget is not None:
+                self.retarget(replace(change.retarget, following=max(change.retarget.following, _FOLLOWING)), time)
+            else:
+                return reference
             self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
@@ -374,10 +316,10 @@ class PlanFollower:
         """Return whether a step that catches a push is under way, or the one after it."""
         return time + TIME_ROUNDING < self._caught_until
 
-    def is_recovering(self, time: float) -> bool:
-        """Return whether a robot that stands was pushed shortly before ``time`` [s]; see ``StandingAdaptation``."""
-        walks = not isinstance(self._command, StopCommand | None)
-        return not walks and self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
+    @property
+    def walks(self) -> bool:
+        """Whether a command other than to stand is being fulfilled."""
+        return not isinstance(self._command, StopCommand | None)
 
     def _note_catch(self, time: float) -> None:
         """Remember until when a push at ``time`` [s] is being caught: to the touch-down after the next one."""
@@ -524,22 +466,6 @@ class _Route:
     def rest(self) -> PathCommand:
         """Rest of the path from here on; its end has the heading of the whole path's."""
         return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
-
-
-def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
-    """Return the support polygon of the feet that a reference has on the ground."""
-    left, right = reference.left_foot, reference.right_foot
-    return _polygon(left if left.in_contact else None, right if right.in_contact else None, sole)
-
-
-@lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
-def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
-    standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
-    poses = [
-        (foot.position[0], foot.position[1], so3.yaw(foot.rotation), *ContactPlane.of_sole(foot).slope)
-        for _, foot in standing
-    ]
-    return support_polygon(poses, [side for side, _ in standing], sole)
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:

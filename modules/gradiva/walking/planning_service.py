@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gradiva.common import PlanningError, Side, WalkingReference, so3
-from gradiva.planner import Command, FootPose, PlanningState, WalkingPlan, WalkingPlanner
+from gradiva.common import PlanningError, Side
+from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner, foot_pose
 from gradiva.safety import failed_tick
 
 
@@ -106,13 +106,6 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
     except Exception as error:
         return PlanReply(request.number, None, f"the planner failed: {failed_tick(error).text}", is_defect=True)
     return PlanReply(request.number, plan)
-
-
-def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
-    """Return the pose of one foot of a reference."""
-    foot = reference.foot(side)
-    (x, y, z), (nx, ny, nz) = foot.position.tolist(), foot.rotation[:, 2].tolist()
-    return FootPose(x, y, so3.yaw(foot.rotation), z, (nx, ny, nz))
 
 
 def standing_at(plan: WalkingPlan, time: float) -> PlanningState:

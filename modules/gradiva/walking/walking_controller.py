@@ -23,19 +23,20 @@ from gradiva.common import (
     StateError,
     WalkingReference,
 )
+from gradiva.contacts import planned_polygon
 from gradiva.planner import Command, Retarget, WalkingPlan
+from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
-from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
+from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
-from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
+from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.reactive_stepping import SteppingLog, landed_last
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
-from gradiva.whole_body import TorqueController
+from gradiva.whole_body import WholeBodyReference
 
 _DONE = "the plan is done, both feet on the ground"
 _PAUSED = "paused as commanded, both feet on the ground"
@@ -72,7 +73,6 @@ class WalkingController:
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
         self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
-        self.step_adaptation = layers.config.step_adaptation.mode
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
@@ -144,26 +144,18 @@ class WalkingController:
         self._machine.require("retarget a step")
         self._follower.retarget(change, self._time)
 
-    def adapt_steps(self, adaptation: StepAdaptation | None) -> None:
-        """Let ``adaptation`` move the next footholds from the next tick on; None: they stay as planned."""
-        self._follower.adaptation = adaptation
+    def adapt_steps(self, adaptation: StepAdaptation) -> None:
+        """Let ``adaptation`` move the next footholds from the next tick on, in the place of the configured one."""
+        self._layers.push_recovery.steps = adaptation
 
     @property
     def step_adaptation(self) -> SteppingMode:
-        """Return what reactive stepping may change; set it in any state."""
-        return self._layers.reactive_stepping.mode
+        """Return what step adaptation may change; set it in any state."""
+        return self._layers.push_recovery.mode
 
     @step_adaptation.setter
     def step_adaptation(self, mode: SteppingMode) -> None:
-        stepping = self._layers.reactive_stepping
-        stepping.mode = mode
-        stepping.reset()
-        self._layers.capture_stepping.reset()
-        self._follower.standing_adaptation = None if mode is SteppingMode.OFF else self._layers.capture_stepping
-        if mode is not SteppingMode.OFF:
-            self._follower.adaptation = stepping
-        elif self._follower.adaptation is stepping:
-            self._follower.adaptation = None
+        self._layers.push_recovery.mode = mode
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -265,7 +257,7 @@ class WalkingController:
     def adaptations(self) -> int:
         """Number of changes of running steps by reactive stepping or layer 2 since the robot was prepared."""
         aimed = self._follower.aimed
-        return self._layers.reactive_stepping.log.changes + (0 if aimed is None else aimed.changes)
+        return self._layers.push_recovery.steps.log.changes + (0 if aimed is None else aimed.changes)
 
     # -- the tick ----------------------------------------------------------------------------------------------
 
@@ -321,66 +313,69 @@ class WalkingController:
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, whole_body = self._layers, self._layers.whole_body
-        last = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
-        reference = self._follower.present_plan.at(time)
+        layers, follower, last = self._layers, self._follower, self._last_command
+        reference = follower.present_plan.at(time)
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        untrusted, period = layers.safety.untrusted_feet, self._tick.period
-        known = layers.zmp_without_foot.corrected(state, reference, untrusted, period)
-        known, hips = layers.push_compensation.compensated(known, reference), layers.hip_strategy
-        if hips is not None:
-            known = hips.upright(known, reference)
-        reference = self._follower.adapted(known, reference, time)
+        pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.untrusted_feet)
+        change = layers.push_recovery.update(pendulum, reference, follower.present_plan)
+        reference = follower.adapted(change, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        desired = self._balance_reference(known, reference, time)
-        self._commanded_zmp = desired.zmp_position
-        if desired.contact_targets is not None:
-            self._follower.aim(desired.contact_targets, known, reference, time)
-        self._obey(layers.safety.note(self._balancing.findings, time))
-        stands = self._follower.is_recovering(time)
-        is_catching = stands or self._follower.is_catching(time)
-        if hips is not None:
-            hips.update(known, reference, planned_polygon(reference, layers.robot.sole), is_catching, self._tick.period)
+        plan = self._balance_plan(reference, time)
+        desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
-        lead = layers.reference_lead
-        ahead = self._follower.present_plan.at(time + lead) if lead else reference
-        body = layers.body_references.reference(ahead, desired)
-        if hips is not None:
-            body = hips.applied(body, ahead.heading)
-        is_trusted = not layers.safety.untrusted_feet
-        if layers.foot_admittance is not None:
-            body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
-        if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
-            levels = is_catching and is_trusted  # a sensor that reads no load makes a stance sole one in the air
-            landed = None if stands else landed_last(ahead)
-            body = layers.sole_levelling.levelled(body, state, levels, stands and levels, self._tick.period, landed)
-        layers.inverse_kinematics.height_yields = is_catching
-        if isinstance(layers.whole_body, TorqueController):
-            layers.whole_body.step_catches = self._follower.adaptation is not None and layers.reactive_stepping.catches
+        body = self._body_reference(state, pendulum, plan, desired, time)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
-        command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
-        command = self._torques.limited(command, measurement.joint_torques, self._tick.period)
+        command = self._limited(command, measurement)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
-    def _balance_reference(self, state: RobotState, reference: WalkingReference, time: float) -> BalanceReference:
+    @property
+    def _last_command(self) -> LastCommand:
+        whole_body = self._layers.whole_body
+        return LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
+
+    def _balance_plan(self, reference: WalkingReference, time: float) -> BalancePlan:
+        """Return the plan as layer 2 reads it, with the ZMP shifted by the swing of a leg and the tilt of the trunk."""
         layers, plan = self._layers, self._follower.present_plan
-        shift = layers.swing_momentum.zmp_shift(reference)
-        now = BalancePlan(
+        return BalancePlan(
             reference,
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
-            shift if layers.hip_strategy is None else shift + layers.hip_strategy.zmp_shift,
+            layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift,
             lambda duration: plan.contacts(time, duration),
             lambda sample, count: plan.dcm_ahead(time, sample, count),
         )
-        return self._balancing.update(layers.model_control, state, now, time, self._tick.period)
+
+    def _balance_reference(self, pendulum: RobotState, plan: BalancePlan, time: float) -> BalanceReference:
+        """Return the reference of layer 2, and let the foot in the air land where that has it land."""
+        desired = self._balancing.update(self._layers.model_control, pendulum, plan, time, self._tick.period)
+        self._commanded_zmp = desired.zmp_position
+        if desired.contact_targets is not None:
+            self._follower.aim(desired.contact_targets, pendulum, plan.reference, time)
+        self._obey(self._layers.safety.note(self._balancing.findings, time))
+        return desired
+
+    def _body_reference(
+        self, state: RobotState, pendulum: RobotState, plan: BalancePlan, desired: BalanceReference, time: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 at the end of the period, as trunk and soles answer a push."""
+        layers, follower, lead = self._layers, self._follower, self._layers.reference_lead
+        is_trusted = not layers.safety.untrusted_feet
+        push = layers.push_recovery.push(time, follower.is_catching(time), follower.walks, is_trusted)
+        ahead = follower.present_plan.at(time + lead) if lead else plan.reference
+        body = layers.body_references.reference(ahead, desired)
+        return layers.push_recovery.answered(body, state, pendulum, plan, ahead, push)
+
+    def _limited(self, command: JointCommand, measurement: Measurement) -> JointCommand:
+        """Return the command within the limits of positions, velocities, torques and their rates."""
+        command = self._held.within_limits(command, self._layers.whole_body.desired_joint_positions)
+        return self._torques.limited(command, measurement.joint_torques, self._tick.period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -434,15 +429,7 @@ class WalkingController:
         self._commanded_zmp = None
         layers.model_control.reset()
         self._balancing.reset()
-        if layers.foot_admittance is not None:
-            layers.foot_admittance.reset()
-        if layers.sole_levelling is not None:
-            layers.sole_levelling.reset()
-        if layers.hip_strategy is not None:
-            layers.hip_strategy.reset()
-        layers.reactive_stepping.reset()
-        layers.capture_stepping.reset()
-        layers.push_compensation.reset()
+        layers.push_recovery.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
@@ -525,7 +512,7 @@ class WalkingController:
         Where reactive stepping works beside it, mode and delay are those of reactive stepping, and so is the foothold,
         which either may have moved last; the nominal one is that before the first move by layer 2.
         """
-        reactive, aimed = self._layers.reactive_stepping.log, reference and self._follower.aimed_at(reference)
+        reactive, aimed = self._layers.push_recovery.steps.log, reference and self._follower.aimed_at(reference)
         if not aimed or reactive.mode is SteppingMode.OFF:
             return aimed or reactive
         nominal = reactive.nominal if aimed.side is None else aimed.nominal

@@ -21,6 +21,22 @@ from gradiva.estimation import (
     StateEstimatorConfig,
 )
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
+from gradiva.push_recovery import (
+    FootAdmittance,
+    FootAdmittanceConfig,
+    HipStrategy,
+    HipStrategyConfig,
+    MovedSoles,
+    PushCompensation,
+    PushRecovery,
+    SidewaysCompensation,
+    SoleLevelling,
+    Soles,
+    StepAdaptationConfig,
+    Trunk,
+    ZmpWithoutFoot,
+    step_adaptation,
+)
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
@@ -30,18 +46,11 @@ from gradiva.simplified_model import (
     DcmLaw,
     GainScheduleConfig,
     LinearInvertedPendulum,
-    PushCompensation,
-    SidewaysCompensation,
-    StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
-from gradiva.walking.capture_stepping import CaptureStepping
-from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.walking.hip_strategy import HipStrategy, HipStrategyConfig
-from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CommandedMotion,
@@ -50,8 +59,6 @@ from gradiva.whole_body import (
     DrivesConfig,
     FlexibleTorqueControlConfig,
     FlexibleTorqueController,
-    FootAdmittance,
-    FootAdmittanceConfig,
     FrictionCompensator,
     FrictionFeedforward,
     InverseKinematics,
@@ -98,13 +105,7 @@ class WalkingLayers:
         estimator: From sensors to state.
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
-        foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
-        reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
-        capture_stepping: Steps from standing; asked likewise.
-        hip_strategy: Tilts the trunk while a push is caught; None in torque control, where it may not tilt, and where
-            the external wrench is estimated: a tilt holds no push that lasts.
-        sole_levelling: Of soles in the air while a push is caught; torque control needs none.
-        zmp_without_foot: The ZMP by the trusted feet.
+        push_recovery: Answers pushes between the layers: steps, trunk, soles.
         safety: Checks of each tick.
     """
 
@@ -143,7 +144,7 @@ class WalkingLayers:
         self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
         self._refer(compiler)
-        self._adapt_steps(compiler)
+        self.push_recovery = self._push_recovery(compiler)
         self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
 
     def _take_limits(self) -> None:
@@ -172,7 +173,6 @@ class WalkingLayers:
         self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
         self.whole_body = self._whole_body(self.inverse_kinematics, feedforward, compiler)
-        self.foot_admittance = None if self._by_torque else FootAdmittance(config.foot_admittance, compiler)
 
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
@@ -184,12 +184,6 @@ class WalkingLayers:
             flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
         self.estimator = StateEstimator(
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
-        )
-        self.zmp_without_foot = ZmpWithoutFoot(
-            self.mass * GRAVITY,
-            config.planner.zmp_offset,
-            config.state_estimator.minimum_load,
-            config.state_estimator.zmp_time_constant,
         )
 
     def _refer(self, compiler: Compiler) -> None:
@@ -209,19 +203,29 @@ class WalkingLayers:
             compiler,
         )
 
-    def _adapt_steps(self, compiler: Compiler) -> None:
-        """Build the reactive steps."""
-        config, sole = self.config, self.robot.sole
-        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, sole, compiler)
-        self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
-        pendulum = LinearInvertedPendulum(config.planner.com_height)
-        wrench, known = config.external_wrench, (pendulum, self.mass, config.external_wrench.dead_band)
-        self.push_compensation = PushCompensation(*known)
-        if config.balance.takes_wrench:
-            self.push_compensation = SidewaysCompensation(*known, wrench.push_offset)
-        weight = self.mass * GRAVITY
-        self.hip_strategy = self._hip_strategy() if self._tilts_trunk else None
-        self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
+    def _push_recovery(self, compiler: Compiler) -> PushRecovery:
+        """Build what answers pushes."""
+        config, tick = self.config, self.config.walking
+        zmp_without_foot = ZmpWithoutFoot(
+            self.mass * GRAVITY,
+            config.planner.zmp_offset,
+            config.state_estimator.minimum_load,
+            config.state_estimator.zmp_time_constant,
+        )
+        steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
+        trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
+        soles = Soles() if self._by_torque else self._moved_soles(compiler)
+        return PushRecovery(steps, trunk, soles, self._compensation(), zmp_without_foot, tick.period)
+
+    def _compensation(self) -> PushCompensation:
+        wrench = self.config.external_wrench
+        known = LinearInvertedPendulum(self.config.planner.com_height), self.mass, wrench.dead_band
+        sideways = self.config.balance.takes_wrench
+        return SidewaysCompensation(*known, wrench.push_offset) if sideways else PushCompensation(*known)
+
+    def _moved_soles(self, compiler: Compiler) -> MovedSoles:
+        admittance = FootAdmittance(self.config.foot_admittance, compiler)
+        return MovedSoles(admittance, SoleLevelling(self.config.step_adaptation, self.mass * GRAVITY, self.robot.sole))
 
     def _hip_strategy(self) -> HipStrategy:
         config, posture = self.config, self.start_posture
@@ -235,6 +239,10 @@ class WalkingLayers:
 
     @property
     def _tilts_trunk(self) -> bool:
+        """Whether the trunk may tilt: neither in torque control nor where the external wrench is estimated.
+
+        A tilt holds no push that lasts.
+        """
         is_estimated = self.config.external_wrench.is_estimated
         return self.config.hip_strategy.is_used and not self._by_torque and not is_estimated
 

@@ -22,8 +22,8 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
+from gradiva.push_recovery import SteppingLog
 from gradiva.simplified_model import BalanceReference
-from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.walking_state import WalkingState
 
 

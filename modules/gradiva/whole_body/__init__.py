@@ -4,7 +4,6 @@ from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlCo
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
-from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
     InverseKinematicsConfig,
@@ -20,6 +19,7 @@ from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solv
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.start_posture import (
     forward_base_rotation,
+    probed_momentum,
     solve_start_posture,
     standing_reference,
     torso_rotation,
@@ -47,8 +47,6 @@ __all__ = [
     "DrivesConfig",
     "FlexibleTorqueControlConfig",
     "FlexibleTorqueController",
-    "FootAdmittance",
-    "FootAdmittanceConfig",
     "FrictionCompensator",
     "FrictionFeedforward",
     "InverseKinematics",
@@ -74,6 +72,7 @@ __all__ = [
     "integrate",
     "make_solver",
     "own_tasks",
+    "probed_momentum",
     "rotation_error",
     "solve_start_posture",
     "standing_reference",

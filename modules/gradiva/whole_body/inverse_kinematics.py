@@ -142,9 +142,6 @@ class InverseKinematics:
         lower_limits: Joint positions, margin included, [rad], shape (n,).
         upper_limits: The same.
         actuated: Selection of the joints that commands are for.
-        height_yields: Whether the CoM's height and the tilt of a sole in the air are soft, the others of feet and CoM
-            almost hard: while a push is caught, when legs are stretched, knees as fast as they can and ankles at their
-            limits.
     """
 
     def __init__(
@@ -180,7 +177,6 @@ class InverseKinematics:
             (True, False): self.problem.relaxed_slack_weights(centre_of_mass=height, right_foot=tilt),
             (True, True): self.problem.relaxed_slack_weights(centre_of_mass=height),
         }
-        self.height_yields = False
         self.actuated = model.description.selection
 
     def _composed(
@@ -229,7 +225,7 @@ class InverseKinematics:
         """
         values = self._values(state, reference)
         values["period"] = period
-        yields = self.height_yields and not relaxed
+        yields = reference.height_yields and not relaxed
         weights = self._yielding_weights[reference.left_foot.in_contact, reference.right_foot.in_contact]
         solution = self.problem.solve(values, relaxed, weights if yields else None)
         return np.concatenate((solution[self._joints :], solution[: self._joints]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
@@ -12,6 +13,7 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 _STEP = 0.02  # [s] of each iteration; the tasks' gains make it contract
 _ITERATIONS = 1500
 _TOLERANCE = 1e-6  # [m]
+_PERIOD = 0.01  # [s] of a probe
 
 
 def upright_torso(model: IdynTreeModel, lean: float = 0.0) -> NDArray:
@@ -139,3 +141,16 @@ def _rotation_in_base(model: IdynTreeModel, frame: str, joint_positions: NDArray
     posture = straight if joint_positions is None else joint_positions
     ((_, rotation),) = model.poses_seen_from(model.description.base_link, [frame], posture)
     return rotation
+
+
+def probed_momentum(
+    model: IdynTreeModel, inverse_kinematics: InverseKinematics, posture: RobotPosture, probe: WholeBodyReference
+) -> NDArray:
+    """Return the centroidal angular momentum of a robot in a posture that follows a reference, [N·m·s], shape (3,)."""
+    velocity = inverse_kinematics.solve(posture, probe, _PERIOD)
+    kinematics: idyn.KinDynComputations = model.kinematics_and_dynamics()
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
+    gravity = np.array([0.0, 0.0, -GRAVITY])
+    kinematics.setRobotState(pose, posture.joint_positions, velocity[:6], velocity[6:], gravity)
+    return as_array(kinematics.getCentroidalTotalMomentum())[3:]

@@ -263,10 +263,7 @@ class TorqueController:
         problem: Of the last tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
         desired_joint_positions: Where that velocity leads until then, [rad], (n,).
-        step_catches: Whether a step catches a push: the trunk is left upright for it, see ``TorqueActuation``.
     """
-
-    step_catches = False
 
     def __init__(
         self,
@@ -345,7 +342,7 @@ class TorqueController:
             is_loaded = self._is_loaded(side, state, foot, period)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
-        values[ZMP_EXCESS] = self._zmp_excess if self.step_catches else UNBOUNDED
+        values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -79,6 +79,9 @@ class WholeBodyReference:
         left_foot: Left sole.
         right_foot: Right sole.
         own: Values of quantities that tasks from outside of the package declare, by name.
+        height_yields: Whether a push is caught, when legs are stretched, knees as fast as they can and ankles at their
+            limits: the CoM's height and the tilt of a sole in the air are soft, the others of feet and CoM almost hard.
+        step_catches: Whether a step catches a push: torque control leaves the trunk upright for it.
     """
 
     time: float
@@ -99,6 +102,8 @@ class WholeBodyReference:
     left_foot_wrench: NDArray = _quantity((6,), "N, N·m", "expected, ground on foot, about the planned sole origin")
     right_foot_wrench: NDArray = _quantity((6,), "N, N·m", "expected, ground on foot, about the planned sole origin")
     own: Mapping[str, NDArray] = field(default_factory=dict)
+    height_yields: bool = False
+    step_catches: bool = False
 
     def __post_init__(self) -> None:
         shapes = {name: quantity.shape for name, quantity in QUANTITIES.items() if getattr(self, name) is not None}

@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
 from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32, as_bottle
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
-from gradiva.simplified_model import SteppingMode
+from gradiva.push_recovery import SteppingMode
 from gradiva.yarp_modules.rpc_commands import is_called, word
 
 HELP = (

@@ -19,8 +19,8 @@ from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.trial import Trial, walk_trial
 from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand, WalkingPlan
+from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant
-from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState

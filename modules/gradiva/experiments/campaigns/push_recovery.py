@@ -31,8 +31,8 @@ from gradiva.experiments.forked_walks import (
 from gradiva.experiments.speed_search import overrides_for
 from gradiva.experiments.trial import Trial, trial_key
 from gradiva.planner import Command, StopCommand, VelocityCommand
+from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, load_setup
-from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------

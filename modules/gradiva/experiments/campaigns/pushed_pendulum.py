@@ -18,8 +18,8 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, PlanarPose, Side, SoleRectangle
 from gradiva.planner import quintic
+from gradiva.push_recovery import RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.setup import GccCompiler, Setup, cache_folder
-from gradiva.simplified_model import RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 
 _STEP = 0.005  # [s] of the simulation
 _DECIMATION = 2  # steps of it in a control period

@@ -90,7 +90,7 @@ _LAYER_CALLS = (
     ("whole_body", "command"),
     ("body_references", "reference"),
     ("swing_momentum", "zmp_shift"),
-    ("zmp_without_foot", "zmp"),
+    ("push_recovery", "pendulum"),
     ("safety", "checked"),
     ("safety", "check"),
     ("safety", "note"),

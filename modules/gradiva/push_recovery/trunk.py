@@ -35,12 +35,12 @@ from gradiva.common import (
     RobotState,
     WalkingReference,
     altered,
+    sealed,
     so3,
 )
 from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import IdynTreeModel
-from gradiva.walking.body_references import probed_momentum
-from gradiva.whole_body import InverseKinematics, WholeBodyReference, standing_reference
+from gradiva.whole_body import InverseKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.05  # [rad/s] rate of the tilt in the probes
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
@@ -92,14 +92,47 @@ class HipStrategyConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be zero or more, and finite")
 
 
-class HipStrategy:
+class Trunk:
+    """A trunk that stays upright.
+
+    Attributes:
+        zmp_shift: By which a tilt moves the ZMP of the pendulum, world, [m], shape (2,).
+    """
+
+    zmp_shift: NDArray = sealed(np.zeros(2))
+
+    def reset(self) -> None:
+        """Forget the past: the trunk is upright."""
+
+    def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the upright robot with the same momentum about the ground."""
+        return state
+
+    def update(
+        self, state: RobotState, reference: WalkingReference, soles: SupportPolygon, is_active: bool, period: float
+    ) -> None:
+        """Tilt towards the ZMP that is wanted beyond the soles.
+
+        Args:
+            state: Of the upright robot.
+            reference: Of the plan.
+            soles: Support polygon.
+            is_active: Whether a push is being caught; otherwise the trunk goes back.
+            period: Until the next update, [s].
+        """
+
+    def applied(self, body: WholeBodyReference, heading: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the tilted torso and the CoM of the tilted robot."""
+        return body
+
+
+class HipStrategy(Trunk):
     """Tilts the torso; see the text of the module.
 
     Attributes:
         gains: κ ahead and to the left: shift of the pendulum for each radian of tilt, [m/rad], shape (2,).
         tilt: Commanded, ahead and to the left in the axes of the heading, [rad], shape (2,).
         rate: Of the tilt, [rad/s], shape (2,).
-        zmp_shift: By which the tilt moves the ZMP of the pendulum, world, [m], shape (2,).
     """
 
     def __init__(
@@ -167,15 +200,7 @@ class HipStrategy:
     def update(
         self, state: RobotState, reference: WalkingReference, soles: SupportPolygon, is_active: bool, period: float
     ) -> None:
-        """Tilt towards the ZMP that is wanted beyond the soles.
-
-        Args:
-            state: Of the upright robot.
-            reference: Of the plan.
-            soles: Support polygon.
-            is_active: Whether a push is being caught; otherwise the trunk goes back.
-            period: Until the next update, [s].
-        """
+        """Tilt towards the ZMP that is wanted beyond the soles; see ``Trunk``."""
         last = state.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
         rate = (self._slow_dcm.update(state.dcm_position, period) - last) / period
         if self._is_upright and not is_active:

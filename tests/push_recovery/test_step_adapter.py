@@ -8,8 +8,8 @@ import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
+from gradiva.push_recovery import RunningStep, StepAdapter, SteppingMode
 from gradiva.setup import GccCompiler, cache_folder, load_setup
-from gradiva.simplified_model import RunningStep, StepAdapter, SteppingMode
 
 SETUP = load_setup(  # the gait of the table below
     "icub_v2_7",
@@ -46,7 +46,7 @@ def nominal(**changes):
     end = point(Side.RIGHT, landing) + offset
     dcm = zmp + math.exp(-ZETA * (0.3 + 0.09)) * (end - zmp)
     step = RunningStep(
-        dcm, zmp, offset, ZETA, Side.RIGHT, stance, landing, 0.3, 0.06, 0.5, 0.18,
+        dcm, zmp, offset, ZETA, Side.RIGHT, stance, landing, 0.18, 0.3, 0.06, 0.5,
         np.array([0.0, -0.16]), np.array([0.4, 0.0]),
     )  # fmt: skip
     return replace(step, **changes)

@@ -1,56 +1,115 @@
-"""Reactive stepping: the running step follows the measured DCM, in place and time."""
+"""Adapted steps: the running step follows the measured DCM, in place and time; a robot that stands steps if it must."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    FootReference,
     NDArray,
-    PlanarPose,
     RobotState,
     Side,
     SoleRectangle,
     WalkingReference,
-    altered,
-    so3,
 )
-from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
-from gradiva.robot_model import Compiler, interpreted
-from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
-from gradiva.whole_body import WholeBodyReference
+from gradiva.contacts import planned_polygon
+from gradiva.planner import (
+    CaptureStep,
+    Foothold,
+    FootPose,
+    PlannedStep,
+    PlannerConfig,
+    Retarget,
+    WalkingPlan,
+    WalkingPlanner,
+)
+from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
+from gradiva.push_recovery.step_adapter import (
+    AdaptedStep,
+    RunningStep,
+    StepAdaptationConfig,
+    StepAdapter,
+    SteppingMode,
+)
+from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
-_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
+_BELIEVED = 2  # ticks in a row in which the DCM has to be outside
+_SHIFTS = 5  # durations of the shift of the ZMP that are tried
+_SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foot that the push has unloaded
+_LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
-@dataclass(frozen=True, slots=True)
-class SteppingLog:
-    """State of reactive stepping in one tick.
+class AdaptedSteps(StepAdaptation):
+    """Adapts steps to the DCM: ``ReactiveStepping`` when the robot walks, ``CaptureStepping`` when it stands.
 
     Attributes:
-        mode: What it may change.
-        is_active: Whether the DCM error has triggered it and is not released yet.
-        side: Foot that swings; None in double support.
-        nominal: Foothold of that foot before the first change of its step (world); None in double support.
-        adapted: Foothold of that foot now (world); None in double support.
-        delay: Touch-down less the one before the first change of its step, [s].
-        changes: Number of changes since the robot was prepared.
+        walking: Moves the landing of the running step.
+        standing: Steps from standing.
     """
 
-    mode: SteppingMode
-    is_active: bool = False
-    side: Side | None = None
-    nominal: PlanarPose | None = None
-    adapted: PlanarPose | None = None
-    delay: float = 0.0
-    changes: int = 0
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        sole: SoleRectangle,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the settings.
+
+        Args:
+            config: Its own.
+            planner: Layer 1, with the limits of steps.
+            sole: Of the left foot.
+            compiler: How the equations become fast.
+        """
+        limits = planner.config
+        width, reach = max(limits.min_step_width, limits.min_feet_distance), config.reach * limits.max_feet_distance
+        adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
+        shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
+        self.walking = ReactiveStepping(config, limits, sole, adapter, shortest)
+        self.standing = CaptureStepping(config, planner, sole, adapter, shortest)
+        self.mode = config.mode
+        self.reset()
+
+    @classmethod
+    def built(
+        cls,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        robot: RobotDescription,
+        compiler: Compiler = interpreted,
+    ) -> Self:
+        """Return it for the soles of a robot."""
+        return cls(config, planner, robot.sole, compiler)
+
+    def reset(self) -> None:
+        """Forget the past; see ``StepAdaptation``."""
+        self.walking.mode = self.mode
+        self.walking.reset()
+        self.standing.reset()
+        self.log, self.catches = self.walking.log, False
+
+    def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
+        """Return the change of the running step, or the step of a robot that stands; see ``StepAdaptation``."""
+        walking, capture, index = self.walking, None, plan.landings.after(reference.time)
+        change = walking.retarget(pendulum, reference, plan, index)
+        self.log, self.catches = walking.log, walking.catches
+        if index == len(plan.landings):
+            capture = self.standing.capture(pendulum, reference, plan)
+        if change is None and capture is None and not walking.falls_away:
+            return None
+        return StepChange(change, capture, walking.falls_away)
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return self.standing.is_recovering(time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,19 +158,13 @@ class ReactiveStepping:
         config: StepAdaptationConfig,
         planner: PlannerConfig,
         sole: SoleRectangle,
-        compiler: Compiler = interpreted,
+        adapter: StepAdapter,
+        shortest: float,
     ) -> None:
-        """Take the settings.
-
-        Args:
-            config: Its own.
-            planner: Limits of steps.
-            sole: Of the left foot.
-            compiler: How the equations become fast.
-        """
+        """Take the settings, the limits of steps, the left sole, the law, and the shortest single support [s]."""
         self._config, self._planner, self._sole = config, planner, sole
-        self._adapter = step_adapter(config, planner, sole, compiler)
-        self._shortest = shortest_support(config, planner)
+        self._adapter, self._shortest = adapter, shortest
+        self._edge = {side: float((side.sign * sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = config.mode
         self.reset()
 
@@ -125,10 +178,12 @@ class ReactiveStepping:
         self._last_dcm: tuple[float, float] | None = None
         self._logged: tuple[object, ...] = ()
 
-    def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
-        """Return the change of the plan, or None; see ``StepAdaptation``."""
+    def retarget(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
+    ) -> Retarget | None:
+        """Return the change of the plan, whose running or next step is that of an index, or None."""
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
-        index, error = plan.landings.after(reference.time), state.dcm_position - reference.dcm.position
+        error = state.dcm_position - reference.dcm.position
         distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
         is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
         if not reference.is_double_support and index < len(plan.landings):
@@ -173,8 +228,7 @@ class ReactiveStepping:
         stance = reference.foot(side)
         ahead, outward = stance.rotation[:2, 0], side.sign * stance.rotation[:2, 1]
         error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
-        edge = (side.sign * self._sole.corners(side)[:, 1]).max()
-        return bool(outward @ offset > edge or outward @ error > abs(ahead @ error))
+        return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
     def _is_over_sole(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
         """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
@@ -258,9 +312,8 @@ class ReactiveStepping:
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
         dcm, _, _ = plan.dcm_at(step.touch_down)
-        zeta, left = planner.natural_frequency, step.touch_down - step.lift_off
+        zeta = planner.natural_frequency
         offset = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp) - landing
-        rest = np.zeros(2)
         running = RunningStep(
             dcm_position=dcm.position,
             zmp_position=zmp,
@@ -269,12 +322,7 @@ class ReactiveStepping:
             side=side,
             stance=stance.planar,
             landing=pose.planar,
-            time_left=left,
-            shortest=left,
-            longest=left,
             double_support=double_support,
-            swing_position=rest,
-            swing_velocity=rest,
             dcm_age=self._config.prediction,
         )
         return _NominalStep(step, running)
@@ -321,127 +369,6 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 
-def step_adapter(
-    config: StepAdaptationConfig, planner: PlannerConfig, sole: SoleRectangle, compiler: Compiler = interpreted
-) -> StepAdapter:
-    """Return the law with the limits that the planner has for its own steps; ``sole`` is the left one."""
-    width = max(planner.min_step_width, planner.min_feet_distance)
-    return StepAdapter(config, sole, planner.zmp_offset, config.reach * planner.max_feet_distance, width, compiler)
-
-
-def shortest_support(config: StepAdaptationConfig, planner: PlannerConfig) -> float:
-    """Return the shortest single support of an adapted step, [s]."""
-    return max(config.shortest_support, planner.single_support(planner.min_step_duration))
-
-
-class SoleLevelling:
-    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
-
-    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
-    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
-    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
-
-    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
-
-    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
-    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
-    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
-    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
-    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
-    the feet back itself, needs none of this.
-
-    Attributes:
-        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
-    """
-
-    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
-        """Take the gains, the robot's weight [N] and its left sole."""
-        self._config, self._sole = config, sole
-        self._load = config.airborne_load * weight
-        self._limit = np.array((config.steepest, config.steepest, config.highest))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past: the soles are as planned."""
-        self.offsets: dict[Side, NDArray] = {}
-        self._integrals: dict[Side, NDArray] = {}
-
-    def levelled(
-        self,
-        reference: WholeBodyReference,
-        state: RobotState,
-        is_active: bool,
-        stands: bool,
-        period: float,
-        landed: Side | None = None,
-    ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the feet where they come to their planned poses.
-
-        Args:
-            reference: With the planned feet.
-            state: With the measured ones.
-            is_active: Whether a push is being caught; otherwise offsets are given back.
-            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
-            period: [s].
-            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
-        """
-        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
-        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
-        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
-        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
-            self.reset()
-        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
-
-    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
-        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
-        side = max(Side, key=lambda side: float(state.foot_wrench(side)[2]))
-        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        slope = foot.rotation[:, 2] @ state.foot_rotation(side)[:, :2]
-        return -float((self._sole.corners(side) @ slope).min())
-
-    def _corrected(
-        self,
-        side: Side,
-        reference: WholeBodyReference,
-        state: RobotState,
-        is_active: bool,
-        stands: bool,
-        rise: float,
-        period: float,
-    ) -> FootReference:
-        config = self._config
-        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        last = self.offsets.get(side, np.zeros(3))
-        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
-        if is_active and state.foot_wrench(side)[2] < self._load:
-            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
-            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
-            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
-        else:
-            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
-            if stands and foot.in_contact:
-                integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
-        self._integrals[side] = integral.clip(-self._limit, self._limit)
-        offset = offset.clip(-self._limit, self._limit)
-        offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)
-        self.offsets[side] = offset
-        return _moved(foot, offset, (offset - last) / period)
-
-
-def landed_last(reference: WalkingReference) -> Side:
-    """Return the foot of a walk that landed last: it carries the robot or takes the load."""
-    return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
-
-
-def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
-    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
-    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
-    twist = foot.twist.copy()
-    twist[2:5] += rate[2], rate[0], rate[1]
-    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
-
-
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
@@ -465,3 +392,134 @@ def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
     pose = foothold.pose or step.footstep.pose
     touch_down = step.touch_down if foothold.touch_down is None else foothold.touch_down
     return replace(step, footstep=replace(step.footstep, pose=pose), touch_down=touch_down)
+
+
+class CaptureStepping:
+    r"""Steps when no ZMP within the soles stops the DCM.
+
+    The DCM of a robot that stands returns if a ZMP :math:`z` in the support polygon lies beyond it. A ZMP that follows
+    the commanded one with the time constant :math:`T_z` from :math:`z_0` acts like
+    :math:`(1 - \kappa) z + \kappa z_0, \ \kappa = \zeta T_z / (1 + \zeta T_z)` (``StepAdapter``), so the robot steps
+    where
+
+    .. math:: \frac{\xi - \kappa z_0}{1 - \kappa}
+
+    is outside the polygon, less ``standing_margin`` from toes and heels, over which the robot tips, for two ticks.
+    First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``unloading``: that brings the
+    DCM over the other one; without it the step lands wide. Either foot may step after each of these times:
+    ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest time and way. The
+    running step is then adapted as any other, and two more follow.
+    """
+
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        sole: SoleRectangle,
+        adapter: StepAdapter,
+        shortest: float,
+    ) -> None:
+        """Take the settings, layer 1, the left sole, the law, and the shortest single support [s]."""
+        self._config, self._planner, self._sole = config, planner, sole
+        self._adapter, self._shortest = adapter, shortest
+        limits = planner.config
+        duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+        self._double_support = duration - limits.single_support(duration)
+        margin = config.standing_margin
+        self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the robot is prepared anew."""
+        self._outside, self._recovers_until = 0, -math.inf
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return time < self._recovers_until
+
+    def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
+        """Return the step that begins now, or None, as nearly always."""
+        error = state.dcm_position - reference.dcm.position
+        if _square(error) > self._config.trigger**2:
+            self._recovers_until = reference.time + self._config.recovery_time
+        self._outside = self._outside + 1 if self._is_outside(state, reference) else 0
+        if self._outside < _BELIEVED:
+            return None
+        self._outside = 0
+        shifts = self._config.unloading * np.arange(1.0, _SHIFTS + 1.0)
+        steps = [self._step(side, shift, state, reference, plan) for side in Side for shift in shifts.tolist()]
+        _, best = min(steps, key=lambda step: step[0])
+        return best
+
+    def _is_outside(self, state: RobotState, reference: WalkingReference) -> bool:
+        """Return whether the DCM leaves the soles whatever the ankles do, but is not lost yet."""
+        kappa = self._lag_fraction(reference)
+        reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
+        polygon = planned_polygon(reference, self._inner_sole)
+        return 0.0 < polygon.distance(reached) < _LOST
+
+    def _lag_fraction(self, reference: WalkingReference) -> float:
+        """Return κ, [-]."""
+        lag = reference.dcm.divergence_rate * self._config.zmp_lag
+        return lag / (1.0 + lag)
+
+    def _step(
+        self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
+    ) -> tuple[float, CaptureStep]:
+        """Return the cost and the step of one foot, after a shift of ``shift`` [s], that catches the robot best."""
+        phase, lift_off = plan.phase_at(reference.time), reference.time + shift
+        foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
+        nominal = CaptureStep(side, foot, lift_off, lift_off + self._shortest)
+        offset = self._planner.capture_offset(nominal)
+        wanted = self._wanted_dcm(nominal, stance, offset, reference)
+        zmp, dcm = self._shifted(state, wanted, shift, reference)
+        swing = reference.foot(side)
+        running = RunningStep(
+            dcm_position=dcm,
+            zmp_position=zmp,
+            dcm_offset=offset,
+            natural_frequency=reference.dcm.divergence_rate,
+            side=side,
+            stance=stance.planar,
+            landing=foot.planar,
+            double_support=self._double_support,
+            time_left=self._shortest,
+            shortest=self._shortest,
+            longest=self._config.longest_support * self._shortest,
+            swing_position=swing.position[:2],
+            swing_velocity=swing.twist[:2],
+        )
+        adapted = self._adapter.adapt(running)
+        pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
+        touch_down = lift_off + adapted.time_left
+        capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
+        return self._cost(adapted, foot.distance(pose), shift), capture
+
+    def _cost(self, adapted: AdaptedStep, way: float, shift: float) -> float:
+        """Return the cost of a step: its error of the DCM, its way [m] and the time [s] before it, [m²]."""
+        config = self._config
+        cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
+        return cost + _SHIFT_WEIGHT * shift
+
+    def _wanted_dcm(
+        self, nominal: CaptureStep, stance: FootPose, offset: NDArray, reference: WalkingReference
+    ) -> NDArray:
+        """Return the DCM at lift-off from which a step in place ends with its offset, [m], shape (2,)."""
+        zmp_offset, duration = self._planner.config.zmp_offset, self._shortest + 0.5 * self._double_support
+        support = stance.zmp_point(nominal.side.other, zmp_offset)
+        landed = nominal.pose.zmp_point(nominal.side, zmp_offset) + offset
+        return support + math.exp(-reference.dcm.divergence_rate * duration) * (landed - support)
+
+    def _shifted(
+        self, state: RobotState, wanted: NDArray, shift: float, reference: WalkingReference
+    ) -> tuple[NDArray, NDArray]:
+        """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
+        growth, kappa = math.exp(reference.dcm.divergence_rate * shift), self._lag_fraction(reference)
+        drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
+        polygon = planned_polygon(reference, self._sole).shrunk(self._config.sole_margin)
+        zmp = polygon.project((drift - wanted) / eta)
+        return zmp, drift - eta * zmp
+
+
+def _square(vector: NDArray) -> float:
+    return float(vector.dot(vector))

@@ -1,4 +1,4 @@
-"""Admittance of the standing feet: soles yield to the ground where stiff servos of position would squeeze the legs."""
+"""Soles: standing ones yield to the ground; while a push is caught, those in the air are kept level."""
 
 from __future__ import annotations
 
@@ -7,12 +7,87 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
+import numpy as np
 
-from gradiva.common import ConfigError, NDArray, RobotState, altered, low_pass_gain, sealed
+from gradiva.common import (
+    ConfigError,
+    FootReference,
+    NDArray,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    altered,
+    low_pass_gain,
+    sealed,
+    so3,
+)
+from gradiva.push_recovery.step_adapter import StepAdaptationConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted, symbolic_exp
-from gradiva.whole_body.whole_body_reference import WholeBodyReference
+from gradiva.whole_body import WholeBodyReference
 
 _NORMAL = 2  # row of the vertical force in a wrench
+_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """State of a push in one tick.
+
+    Attributes:
+        is_caught: Whether a step that catches it is under way, or the one after it, or the robot recovers standing.
+        stands: Whether the robot stands.
+        is_trusted: Whether the force sensors of both feet are.
+    """
+
+    is_caught: bool
+    stands: bool
+    is_trusted: bool
+
+
+class Soles:
+    """Soles as the plan and layer 2 have them: torque control feeds the poses of the feet back itself."""
+
+    def reset(self) -> None:
+        """Forget the past: both soles are as planned."""
+
+    def moved(
+        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved.
+
+        Args:
+            body: With the planned feet and the expected wrenches.
+            state: With the measured ones.
+            ahead: The plan at the time of ``body``.
+            push: Its state.
+            period: [s].
+        """
+        return body
+
+
+class MovedSoles(Soles):
+    """Soles that yield to the ground and, while a push is caught, are kept level."""
+
+    def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
+        """Take both laws."""
+        self.admittance, self.levelling = admittance, levelling
+
+    def reset(self) -> None:
+        """Forget the past; see ``Soles``."""
+        self.admittance.reset()
+        self.levelling.reset()
+
+    def moved(
+        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved; see ``Soles``."""
+        body = self.admittance.adapted(body, state, period, push.is_trusted)
+        if not push.is_caught and not self.levelling.offsets:
+            return body
+        levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
+        landed = None if push.stands else landed_last(ahead)
+        return self.levelling.levelled(body, state, levels, push.stands and levels, period, landed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +114,8 @@ class FootAdmittanceConfig:
     steepest: float
 
     def __post_init__(self) -> None:
-        for name in (
-            "height_gain",
-            "tilt_gain",
-            "expected_time_constant",
-            "surplus_time_constant",
-            "highest",
-            "steepest",
-        ):
-            if not 0.0 <= getattr(self, name) < math.inf:
+        for name in self.__dataclass_fields__:
+            if name != "leak_time_constant" and not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
         if not self.leak_time_constant > 0.0:
             raise ConfigError(f"leak_time_constant={self.leak_time_constant}, must be positive")
@@ -198,3 +266,111 @@ def _rates(
     rates = [inputs["tilt_gain"] * moment - tilt / leak for moment, tilt in zip(moments, tilts, strict=True)]
     turns = [limited(tilt, rate, inputs["steepest"]) for tilt, rate in zip(tilts, rates, strict=True)]
     return limited(height, climb, inputs["highest"]), turns
+
+
+class SoleLevelling:
+    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
+
+    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
+    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
+    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
+
+    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
+
+    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
+    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
+    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
+    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
+    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
+    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
+    the feet back itself, needs none of this.
+
+    Attributes:
+        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
+    """
+
+    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
+        """Take the gains, the robot's weight [N] and its left sole."""
+        self._config, self._sole = config, sole
+        self._load = config.airborne_load * weight
+        self._limit = np.array((config.steepest, config.steepest, config.highest))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the soles are as planned."""
+        self.offsets: dict[Side, NDArray] = {}
+        self._integrals: dict[Side, NDArray] = {}
+
+    def levelled(
+        self,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        period: float,
+        landed: Side | None = None,
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the feet where they come to their planned poses.
+
+        Args:
+            reference: With the planned feet.
+            state: With the measured ones.
+            is_active: Whether a push is being caught; otherwise offsets are given back.
+            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
+            period: [s].
+            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
+        """
+        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
+        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
+            self.reset()
+        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
+
+    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
+        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
+        side = max(Side, key=lambda side: float(state.foot_wrench(side)[2]))
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        slope = foot.rotation[:, 2] @ state.foot_rotation(side)[:, :2]
+        return -float((self._sole.corners(side) @ slope).min())
+
+    def _corrected(
+        self,
+        side: Side,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        rise: float,
+        period: float,
+    ) -> FootReference:
+        config = self._config
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        last = self.offsets.get(side, np.zeros(3))
+        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
+        if is_active and state.foot_wrench(side)[2] < self._load:
+            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
+            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
+            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
+        else:
+            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
+            if stands and foot.in_contact:
+                integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
+        self._integrals[side] = integral.clip(-self._limit, self._limit)
+        offset = offset.clip(-self._limit, self._limit)
+        offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)
+        self.offsets[side] = offset
+        return _moved(foot, offset, (offset - last) / period)
+
+
+def landed_last(reference: WalkingReference) -> Side:
+    """Return the foot of a walk that landed last: it carries the robot or takes the load."""
+    return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
+
+
+def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
+    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
+    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
+    twist = foot.twist.copy()
+    twist[2:5] += rate[2], rate[0], rate[1]
+    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import RobotState, Side, so3
-from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.planner import WalkingPlanner
+from gradiva.push_recovery import AdaptedSteps
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
-from gradiva.walking.capture_stepping import CaptureStepping
 from tests.walking.walked import assert_stands_on_both_feet
 
 SETUP = load_setup("icub_v2_7")
@@ -35,7 +35,7 @@ def standing(x=0.0, y=0.0, yaw=0.0):
 
 def step_of(offset, x=0.0, y=0.0, yaw=0.0):
     """The capture step of a robot whose DCM is off by ``offset`` [m] in the frame of its feet; None: ankles hold it."""
-    stepping = CaptureStepping(SETUP.walking.step_adaptation, PLANNER, SETUP.robot.sole)
+    stepping = AdaptedSteps(SETUP.walking.step_adaptation, PLANNER, SETUP.robot.sole).standing
     plan = standing(x, y, yaw)
     reference = plan.at(5.0)
     turn = so3.rotation_z(yaw)[:2, :2]
@@ -97,18 +97,18 @@ def test_soles_are_not_moved_by_a_push_while_a_foots_sensor_is_not_trusted(ready
     force = (0.0, 110.0, 0.0)
     walk.robot.push(Push(walk.setup.robot.torso_frame, force, walk.time, 0.1))
     assert walk.run(0.4)
-    assert walk.layers.capture_stepping.is_recovering(walk.time)
-    assert bool(walk.layers.sole_levelling.offsets) is not bool(untrusted)
+    assert walk.layers.push_recovery.steps.is_recovering(walk.time)
+    assert bool(walk.layers.push_recovery.soles.levelling.offsets) is not bool(untrusted)
 
 
 def test_a_robot_that_walks_recovers_from_no_push_that_it_had_while_it_stood(ready):
     walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time")
     walk.robot.push(Push(walk.setup.robot.torso_frame, (0.0, 110.0, 0.0), walk.time, 0.1))
     assert walk.run(0.6)
-    follower = walk.controller._follower
-    assert follower.is_recovering(walk.time)
-    walk.controller.walk(VelocityCommand(0.1, duration=2.0))
-    assert not follower.is_recovering(walk.time)
+    recovery = walk.layers.push_recovery
+    for walks in (False, True):
+        push = recovery.push(walk.time, is_catching=False, walks=walks, is_trusted=True)
+        assert (push.is_caught, push.stands) == (not walks, not walks)
 
 
 def test_a_moved_and_turned_world_gets_the_same_step_and_a_mirrored_one_the_mirrored_step():

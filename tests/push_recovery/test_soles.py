@@ -1,10 +1,17 @@
-"""Feet that stand yield to loads and moments that were not expected, and keep what they have yielded."""
+"""Soles that stand yield to loads and moments that were not expected; those in the air are kept level in a push."""
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, FootReference, altered, so3
-from gradiva.whole_body import FootAdmittance, FootAdmittanceConfig
+from gradiva.common import ConfigError, FootReference, Side, altered, so3
+from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
+from gradiva.setup import load_setup
 from tests.whole_body.standing_robot import PERIOD, reference, state
 
 GAINS = {
@@ -154,3 +161,111 @@ def test_without_gains_the_reference_passes_as_it_is():
 def test_values_that_are_not_possible_are_refused(name):
     with pytest.raises(ConfigError, match=name):
         FootAdmittanceConfig(**(GAINS | {name: -1.0}))
+
+
+# -- soles in the air --------------------------------------------------------------------------------------------------
+
+SETUP = load_setup("icub_v2_7")
+CONFIG, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
+
+
+def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
+    """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
+    flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
+    rotations = {Side.LEFT: rolled if left_tilt is None else so3.exp(np.array(left_tilt)), Side.RIGHT: rolled}
+    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
+    body = Feet(*feet)
+    state = SimpleNamespace(
+        foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
+        foot_rotation=rotations.__getitem__,
+        foot_wrench=lambda side: np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0]),
+    )
+    return body, state
+
+
+@dataclass(frozen=True, slots=True)
+class Feet:
+    left_foot: FootReference
+    right_foot: FootReference
+
+
+AT_ONCE = replace(CONFIG, sole_speed=10.0)
+
+
+def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
+    levelling = SoleLevelling(AT_ONCE, WEIGHT, SOLE)
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
+    moved = levelling.levelled(body, state, True, False, 0.01)
+    lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+    assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
+    tilt = so3.log(moved.right_foot.rotation)
+    np.testing.assert_allclose(tilt, [-0.01 * CONFIG.sole_integral_gain * 0.02, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
+def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for tick in range(1, 4):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * CONFIG.sole_speed, abs=1e-12)
+        assert moved.right_foot.twist[2] == pytest.approx(CONFIG.sole_speed, abs=1e-9)
+
+
+def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
+    body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
+    after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    assert after == pytest.approx(lifted * (1.0 - 0.01 / CONFIG.sole_leak_time), abs=1e-12)
+    for _ in range(1000):
+        levelling.levelled(body, state, False, False, 0.01)
+    assert not levelling.offsets
+
+
+def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
+    levelling, period = SoleLevelling(CONFIG, WEIGHT, SOLE), 0.01
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
+    _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
+    moved = levelling.levelled(body, tipped, True, True, period)
+    turn = period * CONFIG.stance_tilt_gain * 0.05
+    np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    after = levelling.levelled(body, flat, True, True, period)
+    kept = turn * (1.0 - period / CONFIG.sole_leak_time)
+    np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_sole_is_moved_no_farther_than_its_limits():
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
+    for _ in range(100):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
+
+
+@pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])
+def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel(landed, gain):
+    config = replace(AT_ONCE, rise_gain=0.3, landed_rise_gain=0.6)
+    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.05
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
+    rise = SOLE.x[0] * math.sin(pitch)
+    assert rise > 0.0
+    moved = levelling.levelled(body, state, True, False, 0.01, landed)
+    lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * gain * rise
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+
+
+def test_the_foot_that_landed_last_carries_the_robot_or_takes_its_load():
+    planner = WalkingPlanner(SETUP.walking.planner)
+    plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+    for step, following in itertools.pairwise(plan.steps):
+        for time in (step.touch_down + 0.01, following.lift_off - 0.01, following.lift_off + 0.01):
+            assert landed_last(plan.at(time)) is step.footstep.side

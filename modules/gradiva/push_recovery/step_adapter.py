@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 import casadi as cs
 import numpy as np
@@ -23,6 +24,11 @@ class SteppingMode(StrEnum):
 
 
 _PARTS = ("last_delay", "last_free_delay", "stance_load", "airborne_load", "rise_gain", "landed_rise_gain")
+_MAY_BE_ZERO = {
+    *("clearance", "release_time", "trigger_time", "minimum_move", "minimum_delay", "prediction", "longest_wait"),
+    *("sole_margin", "tipping_margin", "standing_margin", "zmp_lag", "rise_gain", "landed_rise_gain"),
+    *("sole_height_gain", "sole_integral_gain", "stance_tilt_gain"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class StepAdaptationConfig:
 
     Attributes:
         mode: What it may change.
+        law: Name of the step adaptation: ``dcm``, an entry point of another package, or ``package.module:Class``.
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
         trigger_time: In which the walk covers the error that triggers, where that is more, [s].
         release: DCM error below which the footholds are the plan's again, [m].
@@ -74,9 +81,11 @@ class StepAdaptationConfig:
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
+        laws: Tables of step adaptations of other packages, by name.
     """
 
     mode: SteppingMode
+    law: str
     trigger: float
     trigger_time: float
     release: float
@@ -118,31 +127,14 @@ class StepAdaptationConfig:
     sole_leak_time: float
     highest: float
     steepest: float
+    laws: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        may_be_zero = (
-            "clearance",
-            "release_time",
-            "trigger_time",
-            "minimum_move",
-            "minimum_delay",
-            "sole_margin",
-            "tipping_margin",
-            "zmp_lag",
-            "sole_height_gain",
-            "sole_integral_gain",
-            "stance_tilt_gain",
-            "prediction",
-            "standing_margin",
-            "longest_wait",
-            "rise_gain",
-            "landed_rise_gain",
-        )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if name in ("mode", "ankle_strategy"):
+            if name in ("mode", "law", "laws", "ankle_strategy"):
                 continue
-            if not (0.0 < value < math.inf or (value == 0.0 and name in may_be_zero)):
+            if not (0.0 < value < math.inf or (value == 0.0 and name in _MAY_BE_ZERO)):
                 raise ConfigError(f"{name}={value}: must be positive, and finite")
             if name in _PARTS and value > 1.0:
                 raise ConfigError(f"{name}={value}: is a part of a whole, at most 1")
@@ -165,10 +157,10 @@ class RunningStep:
         side: Foot that swings.
         stance: Sole that stands.
         landing: Nominal landing of the other one.
+        double_support: That follows, [s].
         time_left: Nominal time to touch-down, [s].
         shortest: Least time to touch-down, [s].
         longest: Largest time to touch-down, [s].
-        double_support: That follows, [s].
         swing_position: Of the swinging sole, [m], shape (2,).
         swing_velocity: [m/s], shape (2,).
         dcm_age: Time by which ``dcm_position`` is old, over which its error is predicted, [s].
@@ -183,12 +175,12 @@ class RunningStep:
     side: Side
     stance: PlanarPose
     landing: PlanarPose
-    time_left: float
-    shortest: float
-    longest: float
     double_support: float
-    swing_position: NDArray
-    swing_velocity: NDArray
+    time_left: float = 0.0
+    shortest: float = 0.0
+    longest: float = 0.0
+    swing_position: NDArray = field(default_factory=lambda: np.zeros(2))
+    swing_velocity: NDArray = field(default_factory=lambda: np.zeros(2))
     dcm_age: float = 0.0
     planned_dcm: NDArray | None = None
     planned_velocity: NDArray | None = None
@@ -384,7 +376,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     inputs |= {name: cs.SX.sym(name) for name in (*_NUMBERS, *_SETTINGS)}
     symbols = [*inputs.values()]
     local = _Local.of(inputs)
-    parts = [getattr(local, field.name) for field in fields(local)]
+    parts = [getattr(local, entry.name) for entry in fields(local)]
     prepare = cs.Function("prepare", symbols, [cs.vertcat(*parts)])
     constants = [cs.SX.sym("part", part.numel()) for part in parts]
     shared = [cs.vertcat(*constants), cs.vertcat(*symbols)]

@@ -1,0 +1,58 @@
+"""Push recovery: what layers 1 to 3 do about a push, behind one object that the tick asks."""
+
+from gradiva.push_recovery.adapted_steps import AdaptedSteps
+from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
+from gradiva.push_recovery.push_recovery import (
+    PushRecovery,
+    StepAdaptation,
+    StepChange,
+    SteppingLog,
+    step_adaptation,
+    step_adaptation_kind,
+)
+from gradiva.push_recovery.soles import (
+    FootAdmittance,
+    FootAdmittanceConfig,
+    MovedSoles,
+    Push,
+    SoleLevelling,
+    Soles,
+    landed_last,
+)
+from gradiva.push_recovery.step_adapter import (
+    AdaptedStep,
+    RunningStep,
+    StepAdaptationConfig,
+    StepAdapter,
+    SteppingMode,
+)
+from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
+
+__all__ = [
+    "AdaptedStep",
+    "AdaptedSteps",
+    "FootAdmittance",
+    "FootAdmittanceConfig",
+    "HipStrategy",
+    "HipStrategyConfig",
+    "MovedSoles",
+    "Push",
+    "PushCompensation",
+    "PushRecovery",
+    "RunningStep",
+    "SidewaysCompensation",
+    "SoleLevelling",
+    "Soles",
+    "StepAdaptation",
+    "StepAdaptationConfig",
+    "StepAdapter",
+    "StepChange",
+    "SteppingLog",
+    "SteppingMode",
+    "Trunk",
+    "ZmpWithoutFoot",
+    "followed",
+    "landed_last",
+    "step_adaptation",
+    "step_adaptation_kind",
+]

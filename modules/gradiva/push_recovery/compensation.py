@@ -1,0 +1,169 @@
+"""Compensation: what layer 2 and the steps see of a pushed robot, and of one whose foot has no sensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+
+from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered, so3
+from gradiva.planner import foot_pose
+from gradiva.simplified_model import LinearInvertedPendulum
+
+_TINY = 1e-300  # [m] an offset of zero is divided by
+_SIDEWAYS = 0.5  # [-] a push is one to the side whose offset there is at least so much of that ahead or back
+
+
+class PushCompensation:
+    """Shifts CoM and DCM of a pushed robot to those of a pendulum that nothing pushes but that falls alike.
+
+    Laws and step adaptation that know no external force then balance against one that lasts: the ZMP leans against the
+    push at once, the CoM goes there as well, and footholds and their times are those with which the walk goes on under
+    the push.
+    """
+
+    def __init__(self, pendulum: LinearInvertedPendulum, mass: float, dead_band: float) -> None:
+        """Take the pendulum, the robot's mass [kg] and the part of an offset that is not compensated [m]."""
+        self._pendulum, self._mass, self._dead_band = pendulum, mass, dead_band
+
+    def reset(self) -> None:
+        """Forget the push."""
+
+    def compensated(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the other pendulum, without a wrench; itself where no wrench is estimated."""
+        if state.external_wrench is None:
+            return state
+        offset = self._pendulum.wrench_offset(state.external_wrench, self._mass)
+        size = math.hypot(*offset)
+        offset *= max(0.0, 1.0 - self._dead_band / max(size, _TINY))
+        com_position = state.com_position + np.append(offset, 0.0)
+        dcm_position = state.dcm_position + offset
+        return altered(state, com_position=com_position, dcm_position=dcm_position, external_wrench=None)
+
+
+class SidewaysCompensation(PushCompensation):
+    r"""Compensates a push to the side as ``PushCompensation`` does; the rest of the wrench is for a law that takes it.
+
+    A sole is long: the ZMP holds a push ahead or back, and a law that knows the wrench keeps the CoM where it was
+    planned. It is narrow: a push to the side is compensated, so that the step answers at once, and the CoM leans
+    against the push from then on. Not so one that begins in single support away from the swinging foot: no step goes
+    there, and the plan leads the DCM the other way. A push stays what it was when it began: what a landing adds to the
+    estimate changes nothing.
+
+    With y the horizontal axis to the left of the robot, :math:`d_y` the offset of the ZMP by the wrench
+    :math:`(F, n)` along it, :math:`d_0` the dead band and :math:`a = \max(0, 1 - d_0 / |d_y|)`, CoM and DCM are shifted
+    by :math:`a d_y y`, and of the wrench :math:`a F_y` and :math:`a n_x`, which cause that, are taken away.
+    """
+
+    def __init__(self, pendulum: LinearInvertedPendulum, mass: float, dead_band: float, push_offset: float) -> None:
+        """Take the same, and the offset of the ZMP beyond which the wrench is a push [m]; it ends at half of it."""
+        super().__init__(pendulum, mass, dead_band)
+        self._push_offset = push_offset
+        self.reset()
+
+    def reset(self) -> None:
+        """See ``PushCompensation``."""
+        self._is_sideways: bool | None = None  # of the push that lasts; None: there is none
+
+    def compensated(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the other pendulum, with what is left of the wrench."""
+        wrench = state.external_wrench
+        if wrench is None:
+            return state
+        ahead = so3.rotation_z(reference.heading)[:2, 0]
+        left = np.array((-ahead[1], ahead[0]))
+        offset = self._pendulum.wrench_offset(wrench, self._mass)
+        lateral, size = float(left @ offset), math.hypot(*offset)
+        if size < (self._push_offset if self._is_sideways is None else 0.5 * self._push_offset):
+            self._is_sideways = None
+        elif self._is_sideways is None:
+            away = not reference.is_double_support and lateral * reference.stance_foot.sign > 0.0
+            self._is_sideways = not away and abs(lateral) >= _SIDEWAYS * abs(float(ahead @ offset))
+        if not self._is_sideways:
+            return state
+        part = max(0.0, 1.0 - self._dead_band / max(abs(lateral), _TINY))
+        rest, shift = wrench.copy(), part * lateral * left
+        rest[:2] -= part * (left @ wrench[:2]) * left
+        rest[3:5] -= part * (ahead @ wrench[3:5]) * ahead
+        com_position, dcm_position = state.com_position + np.append(shift, 0.0), state.dcm_position + shift
+        return altered(state, com_position=com_position, dcm_position=dcm_position, external_wrench=rest)
+
+
+class ZmpWithoutFoot:
+    r"""Measures the ZMP by the feet whose force sensors are trusted.
+
+    The good foot carries :math:`f` with its centre of pressure at :math:`c`; both carry the weight :math:`W`. Where the
+    bad foot stands as well, it carries the rest, assumed to act at its nominal ZMP :math:`p`:
+
+    .. math:: z = \frac{f c + (W - f) p}{W}
+
+    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and may be taken from the
+    reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
+    fall, with this one none. It passes the low pass of the estimated one: unfiltered, the loop from ZMP to CoM and
+    servos is unstable, and the robot shakes at half the rate of the ticks.
+    """
+
+    def __init__(
+        self, weight: float, zmp_offset: tuple[float, float], minimum_load: float, time_constant: float
+    ) -> None:
+        """Take the constants.
+
+        Args:
+            weight: Of the robot, [N].
+            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
+            minimum_load: Below it a foot has no centre of pressure, [N].
+            time_constant: Of the low pass, [s].
+        """
+        self._filter = LowPass(time_constant)
+        self._began: NDArray | None = None
+        self._weight = weight
+        self._zmp_offset = zmp_offset
+        self._minimum_load = minimum_load
+
+    def corrected(
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        untrusted: Collection[Side],
+        trusted_zmp: NDArray | None,
+        period: float,
+    ) -> RobotState:
+        """Return the state with the filtered ZMP of the trusted feet.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time.
+            untrusted: Feet whose sensors are not trusted.
+            trusted_zmp: ZMP of the last tick in which both were, from which the low pass begins; None: there was none.
+            period: Of a tick, [s].
+        """
+        if trusted_zmp is not self._began:
+            self._filter.value = self._began = trusted_zmp
+        zmp = self.zmp(state, reference, untrusted)
+        if zmp is None:
+            self._filter.reset()
+            return altered(state, zmp_is_measured=False)
+        return altered(state, zmp_position=self._filter.update(zmp, period))
+
+    def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
+        """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
+        if not untrusted:
+            return state.zmp_position
+        if len(untrusted) == len(Side):
+            return None
+        (bad,) = untrusted
+        good = bad.other
+        if not reference.foot(good).in_contact:
+            return None
+        wrench = state.foot_wrench(good)
+        normal = reference.foot(good).rotation[:, 2]
+        load = min(float(normal.dot(wrench[:3])), self._weight)
+        is_loaded = load >= self._minimum_load
+        centre = None
+        if is_loaded:
+            centre = state.foot_position(good)[:2] + so3.cross(normal, wrench[3:])[:2] / float(normal.dot(wrench[:3]))
+        if not reference.foot(bad).in_contact:
+            return centre
+        likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))
+        return likely if centre is None else (load * centre + (self._weight - load) * likely) / self._weight

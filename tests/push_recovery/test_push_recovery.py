@@ -1,0 +1,120 @@
+"""The tick asks about a push: for the pendulum that layer 2 sees, the change of the plan, the answered reference."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import Side, altered, low_pass_gain
+from gradiva.planner import WalkingPlanner
+from gradiva.push_recovery import (
+    Push,
+    PushCompensation,
+    PushRecovery,
+    Soles,
+    StepAdaptation,
+    StepChange,
+    SteppingMode,
+    Trunk,
+    ZmpWithoutFoot,
+)
+from gradiva.setup import load_setup
+from gradiva.simplified_model import LinearInvertedPendulum
+from tests.whole_body.standing_robot import reference, state
+
+PLANNER = WalkingPlanner(load_setup("icub_v2_7").walking.planner)
+PLAN = PLANNER.standing(PLANNER.at_origin(0.0))
+PERIOD, TIME_CONSTANT = 0.01, 0.02
+
+
+class Falling(StepAdaptation):
+    """Reports in each tick that a push is being caught, though no foothold moves."""
+
+    def __init__(self):
+        self.resets = 0
+
+    def reset(self):
+        self.resets += 1
+
+    def update(self, pendulum, reference, plan):
+        return StepChange(falls_away=True)
+
+    def is_recovering(self, time):
+        return time < 2.0
+
+
+def recovery(steps):
+    compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
+    zmp_without_foot = ZmpWithoutFoot(300.0, (0.0, 0.0), 20.0, TIME_CONSTANT)
+    return PushRecovery(steps, Trunk(), Soles(), compensation, zmp_without_foot, PERIOD)
+
+
+def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference():
+    pushes, body, robot = recovery(Falling()), reference(), state()
+    assert pushes.pendulum(robot, PLAN.at(0.0), frozenset()) is robot
+    calm = Push(is_caught=False, stands=False, is_trusted=True)
+    now = SimpleNamespace(reference=PLAN.at(0.0), polygon=None)
+    assert pushes.answered(body, robot, robot, now, PLAN.at(PERIOD), calm) is body
+    np.testing.assert_array_equal(pushes.trunk.zmp_shift, [0.0, 0.0])
+
+
+def test_what_yields_while_a_push_is_caught_stands_in_the_reference():
+    pushes, body, robot = recovery(Falling()), reference(), state()
+    now = SimpleNamespace(reference=PLAN.at(0.0), polygon=None)
+    for is_caught, catches in ((True, False), (True, True), (False, True)):
+        pushes.steps.catches = catches
+        push = Push(is_caught, stands=False, is_trusted=True)
+        answered = pushes.answered(body, robot, robot, now, PLAN.at(PERIOD), push)
+        assert (answered.height_yields, answered.step_catches) == (is_caught, catches)
+        assert answered.com_position is body.com_position
+    assert not body.height_yields
+    assert not body.step_catches
+
+
+@pytest.mark.parametrize(
+    ("time", "is_catching", "walks", "expected"),
+    [(1.0, False, False, (True, True)), (1.0, False, True, (False, False)), (3.0, True, False, (True, False))],
+    ids=["recovers standing", "walks", "a step catches it"],
+)
+def test_a_push_is_caught_by_a_step_or_by_a_robot_that_recovers_standing(time, is_catching, walks, expected):
+    push = recovery(Falling()).push(time, is_catching, walks, is_trusted=False)
+    assert (push.is_caught, push.stands) == expected
+    assert not push.is_trusted
+
+
+def test_step_adaptation_is_asked_unless_it_is_off_and_begins_anew_with_each_mode():
+    pushes = recovery(Falling())
+    assert pushes.update(None, None, None).falls_away
+    pushes.mode = SteppingMode.OFF
+    assert pushes.update(None, None, None) is None
+    pushes.mode = SteppingMode.PLACE
+    assert pushes.steps.mode is SteppingMode.PLACE
+    assert pushes.steps.resets == 2
+    assert pushes.update(None, None, None).falls_away
+
+
+def test_the_zmp_without_a_foot_begins_at_the_last_one_by_both_and_at_the_next_fault_anew():
+    pushes, standing = recovery(Falling()), PLAN.at(0.0)
+    swings = SimpleNamespace(
+        foot=lambda side: SimpleNamespace(in_contact=side is Side.RIGHT, position=np.zeros(3), rotation=np.eye(3))
+    )
+    wrench = np.array([0.0, 0.0, 300.0, 0.0, -0.04 * 300.0, 0.0])  # centre of pressure 40 mm ahead
+    gain = low_pass_gain(TIME_CONSTANT, PERIOD)
+    for trusted in (np.array([0.01, 0.0]), np.array([-0.02, 0.0])):
+        robot = altered(state(), zmp_position=trusted, right_foot_wrench=wrench)
+        assert pushes.pendulum(robot, standing, frozenset()) is robot
+        ahead = robot.right_foot_position[:2] + np.array([0.04, 0.0])
+        expected = trusted
+        for _ in range(3):
+            zmp = pushes.pendulum(robot, swings, frozenset({Side.LEFT})).zmp_position
+            expected = expected + gain * (ahead - expected)
+            np.testing.assert_allclose(zmp, expected, atol=1e-12)
+
+
+def test_an_estimated_wrench_moves_the_pendulum_that_layer_2_and_the_steps_see():
+    pushed = replace(state(), external_wrench=np.array([0.0, 12.0, 0.0, 0.0, 0.0, 0.0]))
+    seen = recovery(Falling()).pendulum(pushed, PLAN.at(0.0), frozenset())
+    offset = 0.53 * 12.0 / (30.0 * 9.81)
+    np.testing.assert_allclose(seen.dcm_position - pushed.dcm_position, [0.0, offset], rtol=1e-3)
+    assert seen.external_wrench is None
