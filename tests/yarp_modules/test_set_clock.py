@@ -13,13 +13,13 @@ from gradiva.common import ControlMode, JointCommand
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
 from gradiva.walking import WalkingState
-from gradiva.yarp_modules import tick_timing
+from gradiva.session import tick_timing
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import JointSample
 from gradiva.yarp_modules.walking_module import WalkingModule
-from gradiva.yarp_modules.walking_session import WalkingSession
-from tests.yarp_modules.walking_double import OK, WalkingDouble
+from gradiva.session.walking_session import WalkingSession
+from tests.session.walking_double import OK, WalkingDouble
 
 pytestmark = pytest.mark.walk
 

@@ -29,7 +29,7 @@ from gradiva.middleware import (
 from gradiva.robot_model import Environment
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, parse_options
 from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, word
-from gradiva.yarp_modules.tick_timing import (
+from gradiva.session.tick_timing import (
     GarbageKeeper,
     ModuleHealth,
     TickSchedule,

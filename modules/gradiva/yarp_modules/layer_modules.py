@@ -18,7 +18,7 @@ from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_finge
 from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from gradiva.yarp_modules.tick_timing import give_way_to_ticks, present_time
+from gradiva.session.tick_timing import give_way_to_ticks, present_time
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops

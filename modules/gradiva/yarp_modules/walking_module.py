@@ -24,17 +24,17 @@ from gradiva.walking import (
     WalkingState,
 )
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
-from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
+from gradiva.session.coordinator import Coordinator
+from gradiva.session.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, robot_ports, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.robot.sensors import TrueDeflections
 from gradiva.yarp_modules.rpc_commands import fail, ok
-from gradiva.yarp_modules.tick_timing import LapTimer, control_time, give_way_to_ticks
+from gradiva.session.tick_timing import LapTimer, control_time, give_way_to_ticks
 from gradiva.yarp_modules.walking_ports import WalkingPorts
-from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
+from gradiva.session.walking_session import PlanningWorker, WalkingSession
 
 _STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 _ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew

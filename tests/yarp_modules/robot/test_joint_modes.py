@@ -12,7 +12,7 @@ from gradiva.walking import WalkingState
 from gradiva.yarp_modules.robot import ControlModeLost
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders
 from tests.waiting import wait_until
-from tests.yarp_modules.walking_double import WalkingDouble
+from tests.session.walking_double import WalkingDouble
 
 BOARDS = {"/arm": (0, 2), "/leg": (1, 3)}
 

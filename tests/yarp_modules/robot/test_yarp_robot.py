@@ -15,7 +15,7 @@ from gradiva.middleware import SensorClass, carrier_between, yarp
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.tick_timing import control_time
+from gradiva.session.tick_timing import control_time
 from pureyarp.devices.device_ports import ConnectionKeeper
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach

@@ -45,7 +45,7 @@ from gradiva.yarp_modules.robot.sensors import (
     SourceClock,
     TrueDeflections,
 )
-from gradiva.yarp_modules.tick_timing import control_time
+from gradiva.session.tick_timing import control_time
 
 _CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")

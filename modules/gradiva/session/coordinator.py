@@ -10,7 +10,7 @@ from gradiva.common import LateSource, NDArray, PlanarPose, StateError
 from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
 from gradiva.walking import WalkingController, WalkingState
-from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
+from gradiva.session.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
 from gradiva.yarp_modules.rpc_commands import fail, ok
 
 _UNDER_WAY = (WalkingState.WALKING, WalkingState.PAUSED)

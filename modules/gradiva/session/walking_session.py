@@ -21,8 +21,8 @@ from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import WalkingPlanner
 from gradiva.safety import Finding, SafetyKind, silent_sources
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered
-from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
-from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
+from gradiva.session.coordinator import Coordinator, WalkingStatus
+from gradiva.session.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
 from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue, fail, ok
 

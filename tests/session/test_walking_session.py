@@ -11,12 +11,12 @@ from gradiva.planner import GoalCommand, WalkingPlanner
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simulation import Fault, FaultKind, MujocoRobot, Push
 from gradiva.walking import SynchronousPlanning, WalkingLayers, WalkingState
-from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
+from gradiva.session.coordinator_commands import CoordinatorCommand, Word
 from gradiva.yarp_modules.rpc_commands import is_ok
-from gradiva.yarp_modules.walking_session import PlanningWorker
+from gradiva.session.walking_session import PlanningWorker
 from tests.waiting import wait_until
-from tests.yarp_modules import walking_double
-from tests.yarp_modules.walking_double import OK, WalkingDouble, shared_layers
+from tests.session import walking_double
+from tests.session.walking_double import OK, WalkingDouble, shared_layers
 
 pytestmark = pytest.mark.walk
 

@@ -11,7 +11,7 @@ from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
-from gradiva.yarp_modules.coordinator_commands import (
+from gradiva.session.coordinator_commands import (
     CoordinatorCommand,
     CoordinatorConfig,
     FreeSpace,

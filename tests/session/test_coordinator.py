@@ -2,8 +2,8 @@ import pytest
 
 from gradiva.middleware import as_items, yarp
 from gradiva.walking import PlanReply, WalkingState
-from gradiva.yarp_modules.coordinator_commands import FreeSpace, parse_command
-from tests.yarp_modules.walking_double import OK, WalkingDouble
+from gradiva.session.coordinator_commands import FreeSpace, parse_command
+from tests.session.walking_double import OK, WalkingDouble
 
 S = WalkingState
 COMMANDS = (

@@ -11,10 +11,10 @@ from gradiva.safety import SafetySupervisor
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import PlanningService, WalkingController, WalkingLayers
-from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, parse_command
+from gradiva.session.coordinator import Coordinator
+from gradiva.session.coordinator_commands import CoordinatorConfig, parse_command
 from gradiva.yarp_modules.rpc_commands import is_ok
-from gradiva.yarp_modules.walking_session import WalkingSession
+from gradiva.session.walking_session import WalkingSession
 
 OK = "ok"
 

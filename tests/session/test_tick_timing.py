@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradiva.yarp_modules import tick_timing
-from gradiva.yarp_modules.tick_timing import (
+from gradiva.session import tick_timing
+from gradiva.session.tick_timing import (
     HISTOGRAM_EDGES_US,
     GarbageKeeper,
     ModuleHealth,

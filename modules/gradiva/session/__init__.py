@@ -1,0 +1,1 @@
+"""A robot, its walking controller and its coordinator, ticked by any middleware."""
