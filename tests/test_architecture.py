@@ -25,8 +25,11 @@ MAY_IMPORT = {
     "safety": GROUND,
     "walking": GROUND | LAYERS | {"safety"},
     "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
+    "session": GROUND | LAYERS | {"safety", "walking"},
     "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": GROUND
+    | LAYERS
+    | {"safety", "walking", "session", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
@@ -44,7 +47,7 @@ ONLY_IN = {
         "setup",
     },
 }
-TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
+TOUCHES_THE_MACHINE = {"session", "setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files

@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,9 +11,11 @@ from gradiva.session import tick_timing
 from gradiva.session.tick_timing import (
     HISTOGRAM_EDGES_US,
     GarbageKeeper,
+    MachineClock,
     ModuleHealth,
     TickSchedule,
     give_way_to_ticks,
+    poll_until,
     share_turns_often,
 )
 
@@ -32,6 +33,16 @@ class FakeTime:
         self.now += seconds
 
 
+class SimulatedClock(MachineClock):
+    """A clock of a simulation, whose time a function returns."""
+
+    def __init__(self, now):
+        self.now = now
+
+    def wait_until(self, due, is_stopping):
+        return poll_until(due, self.now, is_stopping)
+
+
 @pytest.fixture
 def clock(monkeypatch):
     clock = FakeTime()
@@ -40,7 +51,7 @@ def clock(monkeypatch):
 
 
 def test_ticks_lie_on_a_grid_however_long_they_take(clock):
-    schedule = TickSchedule(0.01)
+    schedule = TickSchedule(0.01, MachineClock())
     begins = []
     for work in (0.001, 0.009, 0.005, 0.0):
         assert schedule.wait(lambda: False) == 0
@@ -50,7 +61,7 @@ def test_ticks_lie_on_a_grid_however_long_they_take(clock):
 
 
 def test_missed_ticks_are_counted_and_never_made_up_for(clock):
-    schedule = TickSchedule(0.01)
+    schedule = TickSchedule(0.01, MachineClock())
     schedule.wait(lambda: False)
     clock.now += 0.045
     assert schedule.wait(lambda: False) == 3
@@ -61,7 +72,7 @@ def test_missed_ticks_are_counted_and_never_made_up_for(clock):
 
 
 def test_a_tick_that_is_late_by_less_than_a_period_comes_at_once_and_the_grid_stays(clock):
-    schedule = TickSchedule(0.01)
+    schedule = TickSchedule(0.01, MachineClock())
     schedule.wait(lambda: False)
     clock.now += 0.014
     assert schedule.wait(lambda: False) == 0
@@ -70,10 +81,8 @@ def test_a_tick_that_is_late_by_less_than_a_period_comes_at_once_and_the_grid_st
 
 
 def test_a_tick_that_begins_when_the_next_is_due_replaces_it(clock, monkeypatch):
-    steps = SimpleNamespace(isNetworkClock=lambda: True, isValid=lambda: True, now=lambda: clock.simulated)
-    monkeypatch.setattr(tick_timing, "yarp", steps)
     clock.simulated = 5.0
-    schedule, begins, missed = TickSchedule(0.01), [], []
+    schedule, begins, missed = TickSchedule(0.01, SimulatedClock(lambda: clock.simulated)), [], []
     assert schedule.wait(lambda: False) == 0
     for seen in (5.02, 5.03):  # a simulated clock steps by a period, or by two where the process was not run
         monkeypatch.setattr(clock, "sleep", lambda seconds, to=seen: setattr(clock, "simulated", to))
@@ -84,28 +93,33 @@ def test_a_tick_that_begins_when_the_next_is_due_replaces_it(clock, monkeypatch)
 
 
 def test_a_module_that_stops_waits_no_longer(clock):
-    schedule = TickSchedule(10.0)
+    schedule = TickSchedule(10.0, MachineClock())
     schedule.wait(lambda: False)
     assert schedule.wait(lambda: clock.now > 100.1) is None
     assert clock.now < 100.2
 
 
 @pytest.mark.parametrize(("speed", "most"), [(0.5, 30), (1.0, 17), (3.0, 9)])
-def test_a_simulated_clock_is_looked_at_seldom_and_never_overslept(clock, monkeypatch, speed, most):
+def test_a_simulated_clock_is_looked_at_seldom_and_never_overslept(clock, speed, most):
     looks = []
 
     def now():
         looks.append(clock.now)
         return speed * (clock.now - 100.0)
 
-    simulation = SimpleNamespace(isNetworkClock=lambda: True, isValid=lambda: True, now=now)
-    monkeypatch.setattr(tick_timing, "yarp", simulation)
-    schedule = TickSchedule(0.01)
+    schedule = TickSchedule(0.01, SimulatedClock(now))
     assert schedule.wait(lambda: False) == 0
     looks.clear()
     assert schedule.wait(lambda: False) == 0
     assert len(looks) <= most
     assert 0.01 <= now() < 0.01 + 0.0002 * speed
+
+
+def test_a_simulated_clock_that_stands_still_or_has_no_time_yet_makes_no_tick(clock):
+    for simulated in (5.0, float("nan")):
+        begin = clock.now
+        assert not poll_until(5.01, lambda now=simulated: now, lambda: False)
+        assert clock.now == pytest.approx(begin + 0.5, abs=0.02)
 
 
 def test_ticks_are_counted_by_how_long_they_take():
@@ -148,10 +162,9 @@ def test_a_tick_that_fails_is_timed_and_overruns_are_counted():
 
 
 def test_a_report_before_the_first_tick_and_its_names():
-    items = ModuleHealth("walking", 0.01).report().items()
-    assert items[0] == ["module", "walking"]
-    assert dict(items)["ticks"] == 0
-    assert dict(items)["period_ms"] == 10.0
+    table = ModuleHealth("walking", 0.01).report().as_table()
+    assert next(iter(table.items())) == ("module", "walking")
+    assert (table["ticks"], table["period_ms"]) == (0, 10.0)
 
 
 def test_garbage_is_left_alone_within_ticks_and_collected_in_idle_time():

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.middleware import Element, yarp
-
 _EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
 _POLL = 0.0002  # [s] between two looks at a simulated clock, at least
@@ -31,6 +29,48 @@ _FULL_PERIOD = 5.0  # [s] between full collections
 _LONGEST_DELAY = 60.0  # [s] after which a full collection is done though there is no time for it
 
 
+class MachineClock:
+    """Reads the machine's monotonic clock and waits by it; a bridge to a simulated clock overrides all three."""
+
+    def now(self) -> float:
+        """Return the time of ticks, [s]."""
+        return time.monotonic()
+
+    def control_time(self) -> float:
+        """Return the time of control and of samples, [s].
+
+        It agrees with the wall clock when the process starts, so that logs can be compared with others, and is
+        monotonic from then on: it does not follow when the wall clock is set (NTP, an operator).
+        """
+        return _EPOCH + time.monotonic()
+
+    def wait_until(self, due: float, is_stopping: Callable[[], bool]) -> bool:
+        """Wait until ``due`` [s]; False when the module stops."""
+        while not is_stopping():
+            left = due - time.monotonic()
+            if left <= 0.0:
+                return True
+            time.sleep(min(left, _STOP_LOOK))
+        return False
+
+
+def poll_until(due: float, now: Callable[[], float], is_stopping: Callable[[], bool]) -> bool:
+    """Wait until a simulated clock has reached ``due`` [s]; False when the module stops, or the clock stands still.
+
+    Args:
+        due: On that clock.
+        now: Returns its time; NaN where it has none.
+        is_stopping: Whether the module stops.
+    """
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while not is_stopping() and time.monotonic() < deadline:
+        left = due - now()
+        if left <= 0.0:
+            return True
+        time.sleep(min(max(_POLL, _POLLED_FRACTION * left), _STOP_LOOK))
+    return False
+
+
 class TickSchedule:
     """Waits for the next cycle. Cycles that were missed are counted and left out; those to come keep their places.
 
@@ -39,8 +79,9 @@ class TickSchedule:
         lateness: Of the cycle that began last, [s].
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, clock: MachineClock) -> None:
         self.period = period
+        self._clock = clock
         self.lateness = 0.0
         self._due: float | None = None
         self._began = -math.inf
@@ -51,7 +92,7 @@ class TickSchedule:
         Returns:
             None when the module stops, or a simulated clock stands still: there is no cycle now.
         """
-        now = present_time()
+        now = self._clock.now()
         due = now if self._due is None else self._due + self.period
         missed = max(0, math.floor((now - due) / self.period))
         due += missed * self.period
@@ -59,50 +100,15 @@ class TickSchedule:
             missed, due = missed + 1, due + self.period
         if due - now > 2.0 * self.period:  # a simulation that began anew
             due = now
-        if not _wait_until(due, is_stopping):
+        if not self._clock.wait_until(due, is_stopping):
             return None
-        self._began, self._due = present_time(), due
+        self._began, self._due = self._clock.now(), due
         self.lateness = max(0.0, self._began - due) + missed * self.period
         return missed
 
     def time_left(self) -> float:
         """Return the time until the next cycle, [s]; negative when it is late."""
-        return 0.0 if self._due is None else self._due + self.period - present_time()
-
-
-def present_time() -> float:
-    """Return the time of cycles, [s]: of the simulated clock, else of the machine's monotonic one."""
-    return float(yarp.now()) if yarp.isNetworkClock() else time.monotonic()
-
-
-def control_time() -> float:
-    """Return the time of control and of samples, [s]: of the simulated clock, else a steady one.
-
-    The steady clock agrees with the wall clock when the process starts, so that logs can be compared with others, and
-    is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator), as ``yarp.now()`` does.
-    """
-    return float(yarp.now()) if yarp.isNetworkClock() else _EPOCH + time.monotonic()
-
-
-def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    if yarp.isNetworkClock():
-        return _poll_until(due, is_stopping)
-    while not is_stopping():
-        left = due - time.monotonic()
-        if left <= 0.0:
-            return True
-        time.sleep(min(left, _STOP_LOOK))
-    return False
-
-
-def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + _LONGEST_WAIT
-    while not is_stopping() and time.monotonic() < deadline:
-        left = due - present_time()
-        if left <= 0.0 and yarp.isValid():
-            return True
-        time.sleep(min(max(_POLL, _POLLED_FRACTION * left), _STOP_LOOK))
-    return False
+        return 0.0 if self._due is None else self._due + self.period - self._clock.now()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +147,9 @@ class HealthReport:
     histogram: tuple[int, ...]
     real_time: str
 
-    def items(self) -> list[Element]:
-        """Return the report as pairs (name value), in the order of the fields."""
-        return [[name, _element(getattr(self, name))] for name in self.__slots__]
+    def as_table(self) -> dict[str, object]:
+        """Return the report by name, in the order of the fields."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class ModuleHealth:
@@ -214,10 +220,6 @@ class ModuleHealth:
             histogram=tuple(self._histogram),
             real_time=self.real_time,
         )
-
-
-def _element(value: str | int | float | tuple[int, ...]) -> Element:
-    return list(value) if isinstance(value, tuple) else value
 
 
 class LapTimer:
