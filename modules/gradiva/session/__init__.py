@@ -11,7 +11,7 @@ from gradiva.session.coordinator_commands import (
     Word,
     parse_command,
 )
-from gradiva.session.tick_timing import GarbageKeeper, HealthReport, LapTimer, MachineClock, ModuleHealth, TickSchedule
+from gradiva.session.tick_timing import GarbageKeeper, LapTimer, ModuleHealth, TickClock, TickSchedule
 from gradiva.session.walking_session import PlanningWorker, Rearmable, WalkingSession
 
 __all__ = [
@@ -22,14 +22,13 @@ __all__ = [
     "CoordinatorConfig",
     "FreeSpace",
     "GarbageKeeper",
-    "HealthReport",
     "LapTimer",
-    "MachineClock",
     "MalformedCommand",
     "ModuleHealth",
     "PlanningWorker",
     "Rearmable",
     "Reply",
+    "TickClock",
     "TickSchedule",
     "WalkingSession",
     "WalkingStatus",

@@ -164,17 +164,15 @@ def parse_goal(arguments: Sequence[object]) -> Command:
             return VelocityCommand(forward, lateral, math.radians(turn))
         if kind == _PATH:
             return _path(items[1:])
-    except MalformedCommand:
-        raise
-    except WalkingError as error:  # not finite
-        raise MalformedCommand(f"setGoal: {error}") from None
-    raise MalformedCommand(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, (_VELOCITY, _PATH))}")
+    except WalkingError as error:
+        raise MalformedCommand(f"{Word.SET_GOAL}: {error}") from None
+    raise MalformedCommand(f"{Word.SET_GOAL}: no goal is called '{kind:.20}'{nearest_name(kind, (_VELOCITY, _PATH))}")
 
 
 def _path(items: Sequence[object]) -> PathCommand:
     points = [point for point in items[1:] if isinstance(point, list)]
     if not points or len(points) != len(items) - 1:
-        raise MalformedCommand("setGoal: expected path speed (x y) (x y) ...")
+        raise MalformedCommand("expected path speed (x y) (x y) ...")
     (speed,) = _numbers(items[:1], 1, 1, "path speed (x y) ...")
     return PathCommand(np.array([_numbers(point, 2, 2, "points (x y)") for point in points]), speed)
 
@@ -193,9 +191,9 @@ def _numbers(items: Sequence[object], least: int, most: int, form: str) -> list[
     wrong = [str(item) for item in items if not _is_number(item)]
     if wrong or not least <= len(items) <= most:
         what = f"but {wrong[0]:.20} is no number" if wrong else f"got {len(items)} values"
-        raise MalformedCommand(f"setGoal: expected {form}, numbers, {what}")
+        raise MalformedCommand(f"expected {form}, numbers, {what}")
     if not all(map(math.isfinite, numbers)):
-        raise MalformedCommand(f"setGoal: {form}: a number is not finite")
+        raise MalformedCommand(f"{form}: a number is not finite")
     return numbers
 
 

@@ -7,10 +7,9 @@ import threading
 import time as machine_time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from queue import Empty, SimpleQueue
 from typing import Protocol, runtime_checkable
 
 from gradiva.common import (
@@ -285,42 +284,29 @@ class PlanningWorker:
     """
 
     def __init__(self, planner: WalkingPlanner, lead: float, timeout: float) -> None:
-        """Begin to wait for requests; ``lead`` and ``timeout`` in [s]."""
+        """Take the planner; ``lead`` and ``timeout`` in [s]."""
         self.lead = lead
         self.timeout = timeout
         self._planner = planner
-        self._requests: SimpleQueue[PlanRequest | None] = SimpleQueue()
-        self._replies: SimpleQueue[PlanReply] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="planner", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(1, "planner")
+        self._reply: Future[PlanReply] | None = None
 
     def submit(self, request: PlanRequest) -> None:
-        """See ``PlanningService.submit``."""
-        self._requests.put(request)
+        """See ``PlanningService.submit``; a former request that is not being planned yet is dropped."""
+        if self._reply is not None:
+            self._reply.cancel()
+        self._reply = self._thread.submit(answered, self._planner, request)
 
     def poll(self) -> PlanReply | None:
-        """Return the newest reply that has come, or None."""
-        reply = None
-        while True:
-            try:
-                reply = self._replies.get_nowait()
-            except Empty:
-                return reply
+        """Return the reply to the newest request, once, or None."""
+        if self._reply is None or not self._reply.done():
+            return None
+        reply, self._reply = self._reply.result(), None
+        return reply
 
     def close(self) -> None:
         """End the thread after the plan that it is making."""
-        self._requests.put(None)
-        self._thread.join(timeout=5.0)
-
-    def _run(self) -> None:
-        while (request := self._newest()) is not None:
-            self._replies.put(answered(self._planner, request))
-
-    def _newest(self) -> PlanRequest | None:
-        request = self._requests.get()
-        while request is not None and not self._requests.empty():
-            request = self._requests.get()
-        return request
+        self._thread.shutdown(cancel_futures=True)
 
 
 def _text_of(error: Exception) -> str:

@@ -30,7 +30,7 @@ from gradiva.robot_model import Environment
 from gradiva.session import GarbageKeeper, ModuleHealth, TickSchedule
 from gradiva.session.tick_timing import raise_priority, share_turns_often
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, parse_options
-from gradiva.yarp_modules.network_clock import NetworkClock, present_time
+from gradiva.yarp_modules.network_clock import CLOCK, present_time
 from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, pairs, word
 
 _HEALTH_PERIOD = 1.0  # [s]
@@ -95,7 +95,7 @@ class GradivaModule(yarp.RFModule):
         self.lateness = 0.0
         self.failure: Exception | None = None
         self.refusal = ""
-        self._schedule = TickSchedule(period, NetworkClock())
+        self._schedule = TickSchedule(period, CLOCK)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
         self._health_port = yarp.BufferedPortBottle()
@@ -243,7 +243,7 @@ class GradivaModule(yarp.RFModule):
 
     def _publish_health(self) -> None:
         if self._health_port.getOutputCount() > 0:
-            fill_bottle(self._health_port.prepare(), pairs(self.health.report().as_table()))
+            fill_bottle(self._health_port.prepare(), pairs(self.health.report()))
             self._health_port.write()
 
     def _reply_to(self, items: list[Element]) -> list[Element]:
@@ -252,7 +252,7 @@ class GradivaModule(yarp.RFModule):
         if is_called(items[0], "help"):
             return many([*self.COMMANDS, "getHealth   how well this module keeps time", "quit   end this module"])
         if is_called(items[0], "getHealth"):
-            return ok(*pairs(self.health.report().as_table()))
+            return ok(*pairs(self.health.report()))
         reply = self.answer(items)
         return reply if reply else fail(f"{_said(items)} is no command; help lists the commands")
 

@@ -269,10 +269,10 @@ class WalkingModule(GradivaModule):
         return self._samples.time if self.options.lockstep and self._session is not None else control_time()
 
     def _more_status(self) -> list[Element]:
-        base: list[Element] = [*self._ports.robot_base]
         truth = None if self._robot is None else self._robot.true_deflections()
-        bent: list[Element] = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
-        return [["robot_base", base], ["true_deflections", bent], *self._chatter_status(), *self.layer_status()]
+        bent = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
+        seen = pairs({"robot_base": self._ports.robot_base, "true_deflections": bent})
+        return [*seen, *self._chatter_status(), *self.layer_status()]
 
     def _chatter_status(self) -> list[Element]:
         """Return what oscillates above 25 Hz, of the last second; nothing while the loop does not run."""
@@ -394,7 +394,7 @@ class RobotConnector:
         self.reason = ""
 
 
-class ReachableRobot(RobotInterface, Protocol):
+class ReachableRobot(Protocol):
     """Is a robot that has to be reached before it can be read."""
 
     def open(self) -> None:
@@ -407,14 +407,6 @@ class ReachableRobot(RobotInterface, Protocol):
 
     def close(self) -> None:
         """Let its boards hold the joints, and leave it."""
-        ...
-
-    def rearm(self) -> None:
-        """Take the motors anew."""
-        ...
-
-    def sample_time(self) -> float:
-        """Return the time of the newest sample of all sensors, [s]."""
         ...
 
 
