@@ -32,7 +32,6 @@ from gradiva.simulation import MujocoRobot
 from gradiva.walking import Response, SafetyKind, WalkingController, WalkingLayers, WalkingLog, WalkingState
 
 _LAST_RESORT = WalkingController._freeze_without_safety.__name__  # nothing is under it that could still decide
-_GUARDS = ("step", "_guarded")  # of the controller: they catch what is raised below them
 _OWN = "gradiva.experiments"
 _CALLS = 400  # [calls] of the package in a tick: an error comes at one of the first so many
 
@@ -218,7 +217,7 @@ def _error_at(call: int, error: Exception, raised: list[Exception]) -> Iterator[
 
 def _is_within_tick(frame: FrameType) -> bool:
     name = str(frame.f_globals.get("__name__", ""))
-    if not name.startswith("gradiva.") or name.startswith(_OWN) or frame.f_code.co_name in _GUARDS:
+    if not name.startswith("gradiva.") or name.startswith(_OWN) or frame.f_code.co_name in ("step", "_guarded"):
         return False
     caller: FrameType | None = frame
     while caller is not None and caller.f_code.co_name != "step":
