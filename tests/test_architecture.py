@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "push_recovery": GROUND | {"planner", "simplified_model", "whole_body"},
     "walking": TICK,
     "setup": TICK | {"walking", "simulation"},
+    "session": TICK | {"walking"},
     "experiments": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": TICK | {"walking", "session", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
@@ -47,7 +48,7 @@ ONLY_IN = {
         "setup",
     },
 }
-TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
+TOUCHES_THE_MACHINE = {"session", "setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files

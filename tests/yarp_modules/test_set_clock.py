@@ -12,14 +12,13 @@ import pytest
 from gradiva.common import ControlMode, JointCommand
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
+from gradiva.session import tick_timing
 from gradiva.walking import WalkingState
-from gradiva.yarp_modules import tick_timing
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import JointSample
 from gradiva.yarp_modules.walking_module import WalkingModule
-from gradiva.yarp_modules.walking_session import WalkingSession
-from tests.yarp_modules.walking_double import OK, WalkingDouble
+from tests.session.walking_double import OK, WalkingDouble
 
 pytestmark = pytest.mark.walk
 
@@ -95,8 +94,7 @@ def walk(monkeypatch: pytest.MonkeyPatch, steps=()) -> tuple[WalkingDouble, list
     module = WalkingModule(ModuleOptions(robot="icub_v2_7", environment=Environment.HARDWARE))
     robot = YarpRobot(double.setup.robot, Environment.HARDWARE, double.setup.part(RobotIoConfig, "robot_io"), "/walk")
     ports = SimulatedPorts(robot, double, clocks)
-    session = WalkingSession(robot, double.controller, double.coordinator, double.config, double.clock)
-    module._session, module._robot = session, robot
+    module._session, module._robot = double.session_with(robot), robot
     late, steps = [], list(steps)
 
     def run(duration: float) -> None:
@@ -112,10 +110,10 @@ def walk(monkeypatch: pytest.MonkeyPatch, steps=()) -> tuple[WalkingDouble, list
             double.robot.advance(PERIOD)
 
     run(0.02)
-    assert double.ask("prepareRobot onTheFly") == OK
+    assert double.ask("prepareRobot", "onTheFly") == OK
     run(0.3)
     assert double.ask("startWalking") == OK
-    assert double.ask("setGoal (velocity 0.15)") == OK
+    assert double.ask("setGoal", "velocity", 0.15) == OK
     run(4.7)
     assert double.controller.state is WalkingState.WALKING, double.controller.reason
     return double, ports.commands, late

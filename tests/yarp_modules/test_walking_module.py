@@ -16,8 +16,8 @@ from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from pureyarp.network.network import life
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
+from tests.session.walking_double import fresh_layers
 from tests.waiting import TIMEOUT, wait_until
-from tests.yarp_modules.walking_double import fresh_layers
 
 QUICK = ("walking.prepare_duration=0.3",)
 

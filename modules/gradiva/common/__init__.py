@@ -5,6 +5,7 @@ from gradiva.common.configuration import from_table, merge
 from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock, ControlClockConfig
 from gradiva.common.errors import (
     ConfigError,
+    ControlModeLost,
     EstimationError,
     ModelError,
     NoSolutionFound,
@@ -59,6 +60,7 @@ __all__ = [
     "ControlClock",
     "ControlClockConfig",
     "ControlMode",
+    "ControlModeLost",
     "DcmPreview",
     "DcmReference",
     "Debounce",

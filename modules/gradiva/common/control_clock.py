@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gradiva.common.errors import ConfigError
+from gradiva.common.robot import Measurement
 
 TIME_ROUNDING = 1e-9
 """[s] by which sums of periods, and stamps that come as text, are not exact: an instant is reached that much before."""
@@ -66,10 +67,10 @@ class ControlClock:
     tick that is late), and runs beside it from then on. Jitter up to ``max_step`` passes unchanged.
 
     Call `update` exactly once a tick with the time of the source and use what it returns, and nothing else, as the time
-    of that tick; then look at `jump`. Bring the time stamps of samples, which count on the source, to control time by
-    `stamp`. `WalkingController.step` does so with the time and the measurement that it is given. A shell whose other
-    parts need the control time as well (coordinator, status, logs) has a clock of its own in front of it, hands
-    ``update(now)`` and stamped measurements to ``step``, and reports its jumps by ``controller.report_jump(jump)``.
+    of that tick; then look at `jump`. Bring samples, whose time stamps count on the source, to control time by
+    `stamped`. `WalkingController.step` does so with the time and the measurement that it is given. A shell whose other
+    parts need the control time as well (coordinator, status, logs) does so itself with ``controller.clock``, reports
+    its jumps by ``controller.report_jump(jump)``, and calls ``controller.tick``.
 
     Attributes:
         time: Of the last tick, [s].
@@ -85,9 +86,12 @@ class ControlClock:
         """
         self._period = period
         self._max_step = config.max_step
-        self._offset = self._stamp_offset = 0.0
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew: control time is that of the source again, without a jump."""
+        self._offset = self._stamp_offset = self.time = 0.0
         self._is_running = False
-        self.time = 0.0
         self.jump: ClockJump | None = None
 
     def update(self, source: float) -> float:
@@ -114,6 +118,11 @@ class ControlClock:
             return before
         self._stamp_offset = self._offset
         return after
+
+    def stamped(self, measurement: Measurement) -> Measurement:
+        """Return a measurement with its times on the control clock."""
+        time = self.stamp(measurement.time)
+        return measurement if time == measurement.time else measurement.shifted(time - measurement.time)
 
     def _resynchronise(self, time: float) -> None:
         size = time - self.time - self._period

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _MANY = 12  # [names] a longer list is not read
@@ -58,6 +58,18 @@ class EstimationError(WalkingError):
 
 class RobotInterfaceError(WalkingError):
     """The robot (simulated or real) could not be read or commanded."""
+
+
+class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sentence it is)
+    """Reports joints that are not in the mode of the commands, and the mode that they are in.
+
+    Attributes:
+        joints: Name to mode.
+    """
+
+    def __init__(self, text: str, joints: Mapping[str, str]) -> None:
+        super().__init__(text)
+        self.joints = dict(joints)
 
 
 class StateError(WalkingError):

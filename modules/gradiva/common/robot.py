@@ -302,6 +302,7 @@ class RobotInterface(Protocol):
         """Hand a command to the motors; it holds until the next one.
 
         Raises:
-            RobotInterfaceError: The robot refuses the command or its mode.
+            RobotInterfaceError: The robot refuses the command.
+            ControlModeLost: Joints are not in its mode; the others are commanded all the same.
         """
         ...

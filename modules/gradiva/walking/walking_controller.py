@@ -52,7 +52,11 @@ class WalkingController:
     robot finishes the step and stands, state ``stopped``, or the joints freeze, state ``fault``; ``prepare`` recovers
     from both. A tick that fails holds the last command, until too many have.
 
-    The controller touches no port, file or clock: the same object runs in simulation, in a notebook and on a robot.
+    The controller touches no port, file or clock of the machine: the same object runs in simulation, in a notebook and
+    on a robot.
+
+    Attributes:
+        clock: Control time, which ``step`` updates; see ``tick``.
     """
 
     def __init__(
@@ -84,7 +88,7 @@ class WalkingController:
         failures = layers.config.safety.failures
         self._balancing = StandInBalance(layers.config.balance, failures.failed_duration)
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
-        self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
+        self.clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._chatter = ChatterMonitor(layers.robot.mass * GRAVITY, self._tick.period)
         self._time = 0.0
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
@@ -188,7 +192,7 @@ class WalkingController:
         self._obey(self._layers.safety.note(findings, self._time))
 
     def report_jump(self, jump: ClockJump) -> None:
-        """Take a jump of a `ControlClock` in front of this controller, which follows that one's time."""
+        """Take a jump of ``clock`` that a caller of ``tick`` has found."""
         self._layers.estimator.note_gap()
         self._obey(self._layers.safety.note_jump(jump, self._time))
 
@@ -269,12 +273,25 @@ class WalkingController:
             time: Of any clock, [s]: control time goes on beside it without a jump (`ControlClock`), and stands in the
                 log. The measurement's time is on the same clock.
         """
+        return self._guarded(measurement, lambda: self._followed(measurement, time))
+
+    def tick(self, measurement: Measurement) -> tuple[JointCommand, WalkingLog]:
+        """Return as ``step`` does, at the present time of ``clock``, on which the measurement is stamped.
+
+        For a caller whose other parts need the control time as well: it updates ``clock`` once a tick, brings the
+        measurement to it (``clock.stamped``), and hands its jumps to ``report_jump``.
+        """
+        return self._guarded(measurement, lambda: measurement)
+
+    def _guarded(
+        self, measurement: Measurement, on_control_time: Callable[[], Measurement]
+    ) -> tuple[JointCommand, WalkingLog]:
         before = self._time
         try:
-            log = self._tick_at(self._clock.update(time), measurement)
+            log = self._tick_of(on_control_time())
         except Exception as error:  # nothing that a tick meets may end it without a command
             if self._time == before:
-                self._time = max(self._clock.time, before + self._tick.period)
+                self._time = max(self.clock.time, before + self._tick.period)
             try:
                 log = self._failed(measurement, error)
             except Exception as worse:
@@ -286,13 +303,18 @@ class WalkingController:
         """Begin the work that no command waits for; called after ``step``, when its command has been sent."""
         self._layers.model_control.work_ahead()
 
-    def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
-        self._time, self._jump = time, self._clock.jump or self._jump
+    def _followed(self, measurement: Measurement, source: float) -> Measurement:
+        """Let control time follow ``source`` [s]; return the measurement with its times on it."""
+        self.clock.update(source)
+        self._jump = self.clock.jump or self._jump
+        return self.clock.stamped(measurement)
+
+    def _tick_of(self, measurement: Measurement) -> WalkingLog:
+        self._time = time = self.clock.time
         if self._jump is not None or self._follower.defect:
             self._note_outside()
         if self._standing is not None and self._machine.state is WalkingState.PREPARING:
             self._begin_balance(time, self._standing)
-        measurement = self._stamped(measurement)
         log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
         self._layers.safety.succeeded()
         self._chatter.update(log)
@@ -305,11 +327,6 @@ class WalkingController:
         if self._follower.defect:
             self.report([Finding(SafetyKind.FAILED_TICK, "planner", self._follower.defect)])
         self._jump, self._follower.defect = None, ""
-
-    def _stamped(self, measurement: Measurement) -> Measurement:
-        """Return the measurement with its time on the control clock."""
-        time = self._clock.stamp(measurement.time)
-        return measurement if time == measurement.time else measurement.shifted(time - measurement.time)
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)

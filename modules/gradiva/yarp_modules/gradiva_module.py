@@ -27,16 +27,11 @@ from gradiva.middleware import (
     yarp,
 )
 from gradiva.robot_model import Environment
+from gradiva.session import GarbageKeeper, ModuleHealth, TickSchedule
+from gradiva.session.tick_timing import raise_priority, share_turns_often
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, parse_options
-from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, word
-from gradiva.yarp_modules.tick_timing import (
-    GarbageKeeper,
-    ModuleHealth,
-    TickSchedule,
-    present_time,
-    raise_priority,
-    share_turns_often,
-)
+from gradiva.yarp_modules.network_clock import CLOCK, present_time
+from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, pairs, word
 
 _HEALTH_PERIOD = 1.0  # [s]
 _WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
@@ -100,7 +95,7 @@ class GradivaModule(yarp.RFModule):
         self.lateness = 0.0
         self.failure: Exception | None = None
         self.refusal = ""
-        self._schedule = TickSchedule(period)
+        self._schedule = TickSchedule(period, CLOCK)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
         self._health_port = yarp.BufferedPortBottle()
@@ -248,7 +243,7 @@ class GradivaModule(yarp.RFModule):
 
     def _publish_health(self) -> None:
         if self._health_port.getOutputCount() > 0:
-            fill_bottle(self._health_port.prepare(), self.health.report().items())
+            fill_bottle(self._health_port.prepare(), pairs(self.health.report()))
             self._health_port.write()
 
     def _reply_to(self, items: list[Element]) -> list[Element]:
@@ -257,7 +252,7 @@ class GradivaModule(yarp.RFModule):
         if is_called(items[0], "help"):
             return many([*self.COMMANDS, "getHealth   how well this module keeps time", "quit   end this module"])
         if is_called(items[0], "getHealth"):
-            return ok(*self.health.report().items())
+            return ok(*pairs(self.health.report()))
         reply = self.answer(items)
         return reply if reply else fail(f"{_said(items)} is no command; help lists the commands")
 

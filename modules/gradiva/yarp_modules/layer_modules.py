@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Protocol
 from gradiva.middleware import Element
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
+from gradiva.session.tick_timing import give_way_to_ticks
 from gradiva.simplified_model import balance_layer
 from gradiva.walking import PlanningService, WalkingLayers
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import Message, MessageHeader, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
+from gradiva.yarp_modules.network_clock import present_time
 from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_fingerprint, planner_fingerprint
 from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from gradiva.yarp_modules.tick_timing import give_way_to_ticks, present_time
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops

@@ -9,9 +9,9 @@ from gradiva.common import ConfigError
 from gradiva.middleware import Element, PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
+from gradiva.session import CoordinatorConfig
 from gradiva.setup import Setup
 from gradiva.walking import WalkingConfig
-from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.remote_model_control import BalanceReply, BalanceRequest, RemoteModelControl

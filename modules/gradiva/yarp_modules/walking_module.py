@@ -10,9 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
-from gradiva.middleware import NAMED_ERRORS, Element
+from gradiva.common import ConfigError, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.robot_model import FlexibleJoint, RobotDescription
+from gradiva.session import (
+    ARGUMENTS,
+    HELP,
+    Coordinator,
+    CoordinatorConfig,
+    FreeSpace,
+    LapTimer,
+    PlanningWorker,
+    WalkingSession,
+    Word,
+    parse_command,
+)
+from gradiva.session.tick_timing import give_way_to_ticks
 from gradiva.setup import GccCompiler, Setup, cache_folder, check_margins
 from gradiva.simplified_model import BalanceLayer
 from gradiva.walking import (
@@ -24,17 +37,14 @@ from gradiva.walking import (
     WalkingState,
 )
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
-from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, robot_ports, setup_of
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.robot.sensors import TrueDeflections
-from gradiva.yarp_modules.rpc_commands import fail, ok
-from gradiva.yarp_modules.tick_timing import LapTimer, control_time, give_way_to_ticks
+from gradiva.yarp_modules.rpc_commands import fail, ok, pairs, replied, spelled_out
 from gradiva.yarp_modules.walking_ports import WalkingPorts
-from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
 
 _STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 _ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew
@@ -48,6 +58,8 @@ _SAMPLE_TIMEOUT = 0.5  # [s] of the machine without a new sample: commands are a
 _SAME_LIMIT = 1e-3  # [rad] rounding of limits that boards send in degrees
 _MOST_NAMES = 3  # in a reason
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
+_WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
+WORDS = (*Word, *ARGUMENTS)  # that vocabs abbreviate
 _TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are carried out meanwhile
 
 
@@ -188,15 +200,17 @@ class WalkingModule(GradivaModule):
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
         """Answer a command of the coordinator; while the module ends, those alone that do not move the robot."""
-        asked = parse_command(command)
+        asked = parse_command(spelled_out(command, WORDS))
         if asked is None:
             return None
         if self.isStopping() and asked.word not in _TO_THE_END:
             return fail(f"cannot carry out {asked.word}: this module is ending")
         if self._session is None:
             return self._without_robot(asked.word)
-        reply = self._session.answer(command)
-        return [*reply, *self._more_status()] if reply is not None and asked.word is Word.STATUS else reply
+        status = self._session.status
+        if asked.word is Word.STATUS:
+            return ok(status.state, *pairs(status.as_table()), *self._more_status())
+        return ok(status.full_reason) if asked.word is Word.REASON else replied(self._session.answer(asked))
 
     # ----------------------------------------------------------------------------------------------------------
 
@@ -230,15 +244,8 @@ class WalkingModule(GradivaModule):
         robot: RobotInterface = self._robot
         if self.options.dry_run:
             robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
-        walking = self.setup.walking
-        session = WalkingSession(
-            robot,
-            controller,
-            coordinator,
-            self.config,
-            lambda: ControlClock(walking.walking.period, walking.safety.clock),
-            self._why_stalled,
-        )
+        warn = RateLimitedLog(_LOGGER, _WARNING_PERIOD).warning
+        session = WalkingSession(robot, controller, coordinator, self.config, warn, self._why_stalled)
         self.keep_from_collector()
         self._session = session
 
@@ -262,10 +269,10 @@ class WalkingModule(GradivaModule):
         return self._samples.time if self.options.lockstep and self._session is not None else control_time()
 
     def _more_status(self) -> list[Element]:
-        base: list[Element] = [*self._ports.robot_base]
         truth = None if self._robot is None else self._robot.true_deflections()
-        bent: list[Element] = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
-        return [["robot_base", base], ["true_deflections", bent], *self._chatter_status(), *self.layer_status()]
+        bent = [] if truth is None else [round(angle, 5) for angle in truth.motion[0].tolist()]
+        seen = pairs({"robot_base": self._ports.robot_base, "true_deflections": bent})
+        return [*seen, *self._chatter_status(), *self.layer_status()]
 
     def _chatter_status(self) -> list[Element]:
         """Return what oscillates above 25 Hz, of the last second; nothing while the loop does not run."""
@@ -293,15 +300,15 @@ class WalkingModule(GradivaModule):
 
 def chatter_status(chatter: Chatter, joints: Sequence[str]) -> list[Element]:
     """Return rms above 25 Hz as the pair (chatter pairs): [-] of the weight, [m], and a joint command's unit."""
-    force, zmp, command = (float(f"{value:.3g}") for value in (chatter.foot_force, chatter.zmp, chatter.command))
-    return ["chatter", [["foot_force", force], ["zmp", zmp], ["command", command], ["joint", joints[chatter.joint]]]]
+    rms = {name: float(f"{getattr(chatter, name):.3g}") for name in ("foot_force", "zmp", "command")}
+    return ["chatter", pairs(rms | {"joint": joints[chatter.joint]})]
 
 
 def solver_status(layer: BalanceLayer) -> list[Element]:
     """Return counts and times of the decisions of layer 2 as the pair (mpc pairs); nothing where it counts none."""
     times = layer.solver_times
-    pairs: list[Element] = [] if times is None else [[name, value] for name, value in times.as_table().items()]
-    return [["mpc", pairs]] if pairs else []
+    table = {} if times is None else times.as_table()
+    return [["mpc", pairs(table)]] if table else []
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -387,7 +394,7 @@ class RobotConnector:
         self.reason = ""
 
 
-class ReachableRobot(RobotInterface, Protocol):
+class ReachableRobot(Protocol):
     """Is a robot that has to be reached before it can be read."""
 
     def open(self) -> None:
@@ -400,14 +407,6 @@ class ReachableRobot(RobotInterface, Protocol):
 
     def close(self) -> None:
         """Let its boards hold the joints, and leave it."""
-        ...
-
-    def rearm(self) -> None:
-        """Take the motors anew."""
-        ...
-
-    def sample_time(self) -> float:
-        """Return the time of the newest sample of all sensors, [s]."""
         ...
 
 

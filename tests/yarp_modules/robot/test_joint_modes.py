@@ -6,13 +6,12 @@ import threading
 
 import pytest
 
-from gradiva.common import JointCommand
+from gradiva.common import ControlModeLost, JointCommand
 from gradiva.safety import SafetyKind
 from gradiva.walking import WalkingState
-from gradiva.yarp_modules.robot import ControlModeLost
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders
+from tests.session.walking_double import WalkingDouble
 from tests.waiting import wait_until
-from tests.yarp_modules.walking_double import WalkingDouble
 
 BOARDS = {"/arm": (0, 2), "/leg": (1, 3)}
 
@@ -109,7 +108,7 @@ def test_a_lost_joint_is_a_fault_with_its_name_until_the_robot_is_prepared_anew(
     (event,) = double.controller.safety_events
     assert (event.kind, event.subject) == (SafetyKind.CONTROL_MODE, "l_knee")
     assert double.robot.fall is None
-    asking = threading.Thread(target=double.session.answer, args=(["prepareRobot"],))
+    asking = threading.Thread(target=double.answer, args=("prepareRobot",))
     asking.start()
     while asking.is_alive():
         double.run(0.01)

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ControlMode, JointCommand, LateSource, RobotInterfaceError
+from gradiva.common import ConfigError, ControlMode, ControlModeLost, JointCommand, LateSource, RobotInterfaceError
 from gradiva.middleware import ControlMode as BoardMode
 from gradiva.middleware import SensorClass, carrier_between, yarp
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
-from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.tick_timing import control_time
+from gradiva.yarp_modules.network_clock import control_time
+from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
 from pureyarp.devices.device_ports import ConnectionKeeper
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach

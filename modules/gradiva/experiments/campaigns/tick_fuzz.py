@@ -217,7 +217,7 @@ def _error_at(call: int, error: Exception, raised: list[Exception]) -> Iterator[
 
 def _is_within_tick(frame: FrameType) -> bool:
     name = str(frame.f_globals.get("__name__", ""))
-    if not name.startswith("gradiva.") or name.startswith(_OWN) or frame.f_code.co_name == "step":
+    if not name.startswith("gradiva.") or name.startswith(_OWN) or frame.f_code.co_name in ("step", "_guarded"):
         return False
     caller: FrameType | None = frame
     while caller is not None and caller.f_code.co_name != "step":

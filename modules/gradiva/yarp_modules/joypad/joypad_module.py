@@ -14,8 +14,8 @@ from gradiva.setup import data_folder, read_toml, robot_folder
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyCommand, KeyStick, RecordedKeys, TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
+from gradiva.yarp_modules.network_clock import present_time
 from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
-from gradiva.yarp_modules.tick_timing import present_time
 
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends

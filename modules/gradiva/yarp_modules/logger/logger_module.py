@@ -13,8 +13,8 @@ from gradiva.telemetry import RunFolder
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
-from gradiva.yarp_modules.tick_timing import control_time
 
 _PERIOD = 0.05  # [s] between two looks for messages, and longest time at them; none is lost meanwhile
 _LAST_SAMPLES = 5.0  # [s] for what has come when the logger ends: a third of what its runner waits for the log

@@ -2,14 +2,11 @@
 
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource
 from gradiva.yarp_modules.robot.dry_run_robot import CommandReport, DryRunRobot
-from gradiva.yarp_modules.robot.joint_modes import ControlModeLost, Rearmable
 from gradiva.yarp_modules.robot.yarp_robot import RobotIoConfig, YarpRobot
 
 __all__ = [
     "CommandReport",
-    "ControlModeLost",
     "DryRunRobot",
-    "Rearmable",
     "RobotIoConfig",
     "WrenchSource",
     "YarpRobot",

@@ -6,11 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotInterfaceError
+from gradiva.common import ControlMode, ControlModeLost, JointCommand, NDArray
 from gradiva.middleware import yarp
 from gradiva.yarp_modules.robot.joint_boards import required
 
@@ -136,27 +135,6 @@ class BoardOrders:
         if not is_agreed:
             _LOGGER.warning("not all joints of %s carried out the order", board)
         return is_agreed
-
-
-@runtime_checkable
-class Rearmable(Protocol):
-    """Is a robot whose motors can be switched to their mode anew."""
-
-    def rearm(self) -> None:
-        """Switch all joints to position direct, from any mode."""
-        ...
-
-
-class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sentence it is)
-    """Reports joints that are not in the mode of the commands, and the mode that they are in.
-
-    Attributes:
-        joints: Name to mode.
-    """
-
-    def __init__(self, text: str, joints: Mapping[str, str]) -> None:
-        super().__init__(text)
-        self.joints = dict(joints)
 
 
 class JointModes:

@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import ImuMeasurement, NDArray, RobotInterfaceError, nearest_name
 from gradiva.middleware import Element, PersistentConnections, as_items, yarp
 from gradiva.robot_model import AngleUnit, Environment, IdynTreeModel, fixed_rotation
-from gradiva.yarp_modules.tick_timing import control_time
+from gradiva.yarp_modules.network_clock import control_time
 
 _DRIFT = 1e-3  # [s/s] by which clocks may come apart: quartzes 1e-4, one that NTP slews 5e-4
 _GAP = 1.0  # [s] after such a silence the source's clock may have been set without a stamp that shows it

@@ -22,6 +22,7 @@ from gradiva.common import (
 from gradiva.middleware import PersistentConnections, RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.module_options import robot_ports
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
 from gradiva.yarp_modules.robot.joint_boards import (
     JointSample,
@@ -45,7 +46,6 @@ from gradiva.yarp_modules.robot.sensors import (
     SourceClock,
     TrueDeflections,
 )
-from gradiva.yarp_modules.tick_timing import control_time
 
 _CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")

@@ -1,20 +1,20 @@
 import pytest
 
-from gradiva.middleware import as_items, yarp
+from gradiva.session import FreeSpace, Reply, parse_command
 from gradiva.walking import PlanReply, WalkingState
-from gradiva.yarp_modules.coordinator_commands import FreeSpace, parse_command
-from tests.yarp_modules.walking_double import OK, WalkingDouble
+from tests.session.walking_double import OK, WalkingDouble
 
 S = WalkingState
 COMMANDS = (
     "prepareRobot",
     "startWalking",
-    "setGoal (0.4 0.0)",
+    "setGoal",
     "pauseWalking",
     "stopWalking",
     "goHome",
     "emergencyStop",
 )
+GOAL = ("setGoal", 0.4, 0.0)
 PREPARE_FIRST, WAIT, AGAIN = "prepare the robot first", "wait until the robot is prepared", "prepare the robot again"
 WALKS, START_FIRST = "the robot is already walking: pause or stop it first", "start the walk first"
 TABLE = {  # the reason of a refusal ends so
@@ -45,7 +45,7 @@ def brought_to(double, state):
 
 @pytest.mark.parametrize(("state", "command", "end"), CASES, ids=lambda value: str(value))
 def test_every_command_in_every_state_is_done_or_refused_with_what_to_do_first(shared, state, command, end):
-    reply = brought_to(shared, state).ask(command)
+    reply = brought_to(shared, state).ask(*GOAL if command == "setGoal" else [command])
     assert reply.endswith(end)
     if end != OK:
         assert reply.startswith("cannot ")
@@ -56,7 +56,7 @@ def test_every_command_in_every_state_is_done_or_refused_with_what_to_do_first(s
 def test_step_adaptation_is_switched_in_any_state(shared, state):
     brought_to(shared, state)
     for mode in ("place_and_time", "off"):
-        assert shared.ask(f"setStepAdaptation {mode}") == OK
+        assert shared.ask("setStepAdaptation", mode) == OK
         assert shared.controller.step_adaptation == mode
 
 
@@ -73,22 +73,22 @@ def test_a_robot_that_lies_cannot_be_prepared_on_the_fly(shared):
     bent = shared.layers.start_posture.joint_positions.copy()
     bent[shared.setup.robot.joints.index("l_knee")] -= 0.5
     shared.coordinator.joint_positions = bent
-    assert "l_knee is -0.50 rad from the start posture" in shared.ask("prepareRobot onTheFly")
+    assert "l_knee is -0.50 rad from the start posture" in shared.ask("prepareRobot", "onTheFly")
     assert shared.controller.state is S.CONFIGURED
 
 
 def test_a_goal_that_cannot_be_planned_is_refused_with_the_planners_reason(shared):
     brought_to(shared, S.WALKING)
-    assert "outside its limits" in shared.ask("setGoal (velocity 9)")
-    assert "take longer than" in shared.ask("setGoal (4000 0)")
+    assert "outside its limits" in shared.ask("setGoal", "velocity", 9)
+    assert "take longer than" in shared.ask("setGoal", 4000, 0)
 
 
 def test_a_goal_outside_the_free_space_is_refused(shared):
     brought_to(shared, S.WALKING)
     shared.coordinator.free_space = FreeSpace.from_numbers([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     try:
-        assert "outside the free space" in shared.ask("setGoal (1.5 0)")
-        assert shared.ask("setGoal (0.5 0)") == OK
+        assert "outside the free space" in shared.ask("setGoal", 1.5, 0)
+        assert shared.ask("setGoal", 0.5, 0) == OK
     finally:
         shared.coordinator.free_space = None
 
@@ -115,39 +115,35 @@ def slow(shared):
     planning = SlowPlanning()
     double = brought_to(WalkingDouble(planning), S.WALKING)
     double.answers = []
-    double.slow_ask = lambda command: double.coordinator.carry_out(command, 0.0, double.answers.append)
+    double.slow_ask = lambda *items: double.coordinator.carry_out(parse_command(items), 0.0, double.answers.append)
     return double, planning
-
-
-def goal(text="setGoal (0.4 0.0)"):
-    return parse_command(as_items(yarp.Bottle(text)))
 
 
 def test_a_goal_is_answered_when_its_plan_is_refused(slow):
     double, planning = slow
-    double.slow_ask(goal())
+    double.slow_ask(*GOAL)
     double.coordinator.update(0.1)
     assert double.answers == []
     planning.reply = PlanReply(planning.requests[-1].number, None, "too far")
     double.controller._update_plan(0.1)
     double.coordinator.update(0.1)
-    assert double.answers[0][1] == "too far"
+    assert double.answers == [Reply("too far")]
     assert (double.controller.state, double.controller.reason) == (S.PAUSED, "too far")
 
 
 def test_a_goal_that_is_overtaken_is_answered(slow):
     double, _ = slow
-    double.slow_ask(goal())
-    double.slow_ask(goal("pauseWalking"))
-    assert [reply[1:] for reply in double.answers] == [["given up: pauseWalking came before the plan was there"], []]
+    double.slow_ask(*GOAL)
+    double.slow_ask("pauseWalking")
+    assert double.answers == [Reply("given up: pauseWalking came before the plan was there"), Reply()]
 
 
 def test_a_planner_that_does_not_answer_is_reported_after_the_timeout(slow):
     double, planning = slow
-    double.slow_ask(goal())
+    double.slow_ask(*GOAL)
     for time in (0.5, 1.1, 2.2, 3.3):
         double.controller._update_plan(time)
         double.coordinator.update(min(time, 2.9))
     assert len(planning.requests) == 3
     double.coordinator.update(3.3)
-    assert double.answers[0][1] == "the planner has not answered for 3.3 s"
+    assert double.answers[0].refusal == "the planner has not answered for 3.3 s"

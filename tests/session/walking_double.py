@@ -4,17 +4,11 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from gradiva.common import ControlClock
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
 from gradiva.safety import SafetySupervisor
+from gradiva.session import Coordinator, CoordinatorConfig, WalkingSession, parse_command
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import PlanningService, WalkingController, WalkingLayers
-from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, parse_command
-from gradiva.yarp_modules.rpc_commands import is_ok
-from gradiva.yarp_modules.walking_session import WalkingSession
 
 OK = "ok"
 
@@ -51,11 +45,14 @@ class WalkingDouble:
         self.robot = MujocoRobot(self.setup.robot, self.setup.simulation, self.layers.start_posture, 0)
         self.controller = WalkingController(self.layers, planning=self.planning)
         self.coordinator = Coordinator(self.controller, self.config, self.setup.walking.planner)
-        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config, self.clock)
-        self.replies = []
+        self.replies, self.warnings = [], []
+        self.session = self.session_with(self.robot)
 
-    def clock(self):
-        return ControlClock(self.setup.walking.walking.period, self.setup.walking.safety.clock)
+    def session_with(self, robot):
+        return WalkingSession(robot, self.controller, self.coordinator, self.config, self.warn)
+
+    def warn(self, text, *arguments, trace=False):
+        self.warnings.append((text % arguments, trace))
 
     def run(self, duration, until=lambda: False):
         end = self.robot.time + duration - 1e-9
@@ -67,17 +64,21 @@ class WalkingDouble:
         self.run(at_most, lambda: self.controller.state == state)
         assert self.controller.state == state, self.controller.reason
 
-    def ask(self, text):
+    def ask(self, *items):
         replies = []
-        self.coordinator.carry_out(parse_command(as_items(yarp.Bottle(text))), self.robot.time, replies.append)
-        return _said(replies[0]) if replies else None
+        self.coordinator.carry_out(parse_command(items), self.robot.time, replies.append)
+        return reported(replies[0]) if replies else None
+
+    def answer(self, *items):
+        """Return what a client gets that waits for the next tick."""
+        return reported(self.session.answer(parse_command(items)))
 
     def get_ready(self):
         self.run(0.02)
-        assert self.ask("prepareRobot onTheFly") == OK
+        assert self.ask("prepareRobot", "onTheFly") == OK
         self.run(0.3)
         assert self.ask("startWalking") == OK
 
 
-def _said(reply):
-    return OK if is_ok(reply) else reply[1]
+def reported(reply):
+    return OK if reply.refusal is None else reply.refusal

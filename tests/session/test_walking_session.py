@@ -8,15 +8,13 @@ import pytest
 
 from gradiva.common import LateSource, RobotInterfaceError, Side, altered
 from gradiva.planner import GoalCommand, WalkingPlanner
+from gradiva.session import CoordinatorCommand, PlanningWorker, Reply, Word
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simulation import Fault, FaultKind, MujocoRobot, Push
 from gradiva.walking import SynchronousPlanning, WalkingLayers, WalkingState
-from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
-from gradiva.yarp_modules.rpc_commands import is_ok
-from gradiva.yarp_modules.walking_session import PlanningWorker
+from tests.session import walking_double
+from tests.session.walking_double import OK, WalkingDouble, shared_layers
 from tests.waiting import wait_until
-from tests.yarp_modules import walking_double
-from tests.yarp_modules.walking_double import OK, WalkingDouble, shared_layers
 
 pytestmark = pytest.mark.walk
 
@@ -24,11 +22,11 @@ pytestmark = pytest.mark.walk
 def test_a_walk_by_commands_alone():
     double = WalkingDouble()
     double.get_ready()
-    assert double.ask("setGoal (0.3 0.1)") == OK
+    assert double.ask("setGoal", 0.3, 0.1) == OK
     double.run(2.0)
     assert double.ask("pauseWalking") == OK
     double.run_to(WalkingState.PAUSED)
-    assert double.ask("setGoal (0.3 0.1)") == OK
+    assert double.ask("setGoal", 0.3, 0.1) == OK
     double.run_to(WalkingState.PAUSED)
     pose = double.session.status.pose
     assert math.hypot(pose.x - 0.3, pose.y - 0.1) < 0.06
@@ -39,7 +37,7 @@ def test_a_walk_by_commands_alone():
     assert abs(pose.yaw) < 0.1
     assert double.ask("stopWalking") == OK
     double.run_to(WalkingState.STOPPED)
-    assert double.ask("prepareRobot onTheFly") == OK
+    assert double.ask("prepareRobot", "onTheFly") == OK
     double.run(0.5)
     assert double.controller.state is WalkingState.PREPARED
     assert double.robot.fall is None
@@ -57,7 +55,7 @@ def test_a_walk_with_hips_that_bend_reports_their_estimated_deflections(monkeypa
         return double.controller.state is WalkingState.PAUSED
 
     double.get_ready()
-    assert double.ask("setGoal (0.1 0.0)") == OK
+    assert double.ask("setGoal", 0.1, 0.0) == OK
     double.run(2.0)
     double.run(20.0, note)
     assert double.ask("stopWalking") == OK
@@ -66,16 +64,16 @@ def test_a_walk_with_hips_that_bend_reports_their_estimated_deflections(monkeypa
     estimated, true = np.array(pairs).swapaxes(0, 1)
     assert np.abs(true).max() > 0.015
     np.testing.assert_allclose(estimated, true, atol=3e-3)
-    assert dict(double.session.status.items()[1:])["deflections"] == pytest.approx(true[-1], abs=1e-4)
+    assert double.session.status.as_table()["deflections"] == pytest.approx(true[-1], abs=1e-4)
 
 
 def stepping_double(planning=None):
     """A robot that walks at 0.1 m/s with its right foot 0.3 s in the air, step adaptation switched on by command."""
     double = WalkingDouble(planning)
     double.get_ready()
-    assert double.ask("setGoal (velocity 0.1)") == OK
+    assert double.ask("setGoal", "velocity", 0.1) == OK
     double.run(2.0)
-    assert double.ask("setStepAdaptation place_and_time") == OK
+    assert double.ask("setStepAdaptation", "place_and_time") == OK
     run_to_swing(double)
     return double
 
@@ -119,7 +117,7 @@ def test_pushes_while_the_planner_is_gone_are_caught_twice_and_counted_and_the_w
     status = double.session.status
     assert status.step_adaptation == "place_and_time"
     assert status.adaptations > 0
-    assert ["adaptations", status.adaptations] in status.items()
+    assert status.as_table()["adaptations"] == status.adaptations
     planning.is_gone = False
     assert double.ask("pauseWalking") == OK
     double.run_to(WalkingState.PAUSED)
@@ -200,7 +198,7 @@ def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump(monkeypa
     for moment in (0.01, 5.0, 7.5):
         double.session.tick(moment)
     assert double.session.time == 7.5
-    asking = threading.Thread(target=double.session.answer, args=(["prepareRobot"],))
+    asking = threading.Thread(target=double.answer, args=("prepareRobot",))
     asking.start()
     wait_until(lambda: double.session._requests._waiting, "it is asked for")
     for moment in (9.0, 9.4, 9.41):  # it went on by 0.4 s while its motors were taken
@@ -235,14 +233,11 @@ def test_every_answer_says_that_the_control_loop_does_not_turn():
     double.session._why_stalled = lambda: "nothing new from encoders of /robot/left_leg"
     double.session._ticked -= 12.0
     stall = "the control loop has not turned for 12 s: nothing new from encoders of /robot/left_leg"
-    assert dict(double.session.answer(["getStatus"])[2:])["reason"].startswith(f"{stall}; before: ")
-    assert double.session.answer(["getReason"])[1].startswith(stall)
+    assert double.session.status.reason.startswith(f"{stall}; before: ")
     threading.Timer(0.05, double.session.serve).start()  # as in lockstep, while no sample comes
-    reply = double.session.answer(["stopWalking"])
-    assert is_ok(reply)
-    assert reply[1] == stall
+    assert double.session.answer(CoordinatorCommand(Word.STOP)) == Reply(remark=stall)
     double.session.tick(double.robot.time)
-    assert "has not turned" not in double.session.answer(["getReason"])[1]
+    assert "has not turned" not in double.session.status.reason
 
 
 def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
@@ -268,7 +263,7 @@ def test_planning_beside_the_tick_walks_to_the_same_place():
     while not double.replies and time.monotonic() < deadline:
         double.run(0.01)
         time.sleep(0.01)
-    assert is_ok(double.replies[0])
+    assert double.replies == [Reply()]
     double.run_to(WalkingState.PAUSED)
     pose = double.session.status.pose
     assert math.hypot(pose.x - 0.3, pose.y) < 0.05
@@ -279,7 +274,7 @@ def test_planning_beside_the_tick_walks_to_the_same_place():
 def test_a_robot_that_cannot_be_read_is_a_named_event_and_the_robot_stands(monkeypatch):
     double = WalkingDouble()
     double.get_ready()
-    assert double.ask("setGoal (velocity 0.15)") == OK
+    assert double.ask("setGoal", "velocity", 0.15) == OK
     double.run(2.5)
 
     def silent():
@@ -288,6 +283,7 @@ def test_a_robot_that_cannot_be_read_is_a_named_event_and_the_robot_stands(monke
     monkeypatch.setattr(double.robot, "read", silent)
     double.run(0.3)
     assert double.session.status.notice == "cannot read the robot: no sample of left_leg"
+    assert double.warnings[0] == ("cannot read the robot: no sample of left_leg", False)
     assert double.session.status.last_event == "stale_measurement"
     monkeypatch.undo()
     double.run_to(WalkingState.STOPPED, 6.0)
@@ -309,16 +305,14 @@ def test_commands_of_other_threads_are_answered_by_the_tick_and_status_without_i
     double = WalkingDouble()
     double.run(0.02)
     replies = []
-    assert double.session.answer(["getStatus"])[1] == "configured"
-    assert double.session.answer(["getReason"])[1] == "configured"
-    assert double.session.answer(["dance"]) is None
-    thread = threading.Thread(target=lambda: replies.append(double.session.answer(["startWalking"])))
+    assert (double.session.status.state, double.session.status.full_reason) == ("configured", "configured")
+    thread = threading.Thread(target=lambda: replies.append(double.answer("startWalking")))
     thread.start()
     deadline = time.monotonic() + 5.0
     while not replies and time.monotonic() < deadline:
         double.run(0.01)
     thread.join(1.0)
-    assert replies[0][1] == "cannot start while configured: prepare the robot first"
+    assert replies == ["cannot start while configured: prepare the robot first"]
 
 
 @pytest.fixture(scope="module")
@@ -342,13 +336,13 @@ def test_an_emergency_stop_is_carried_out_in_the_same_tick_when_the_robot_raises
 
     monkeypatch.setattr(standing.robot, end, fail)
     replies, state = [], standing.controller.state
-    asking = threading.Thread(target=lambda: replies.append(standing.session.answer(["emergencyStop"])))
+    asking = threading.Thread(target=lambda: replies.append(standing.answer("emergencyStop")))
     asking.start()
     wait_until(lambda: standing.session._requests._waiting, "the stop is asked for")
     standing.session.tick(standing.robot.time)
     asking.join(5.0)
     assert state is WalkingState.PREPARING
-    assert is_ok(replies[0])
+    assert replies == [OK]
     assert standing.controller.state is WalkingState.FAULT
     standing.session.tick(standing.robot.time)  # a command that is carried out ends the former notice
     assert standing.session.status.notice.startswith(f"cannot {end if end == 'read' else 'command'} the robot: ")
@@ -365,10 +359,9 @@ def test_a_command_that_fails_unexpectedly_is_answered_and_those_behind_it_are_c
     monkeypatch.setattr(standing.coordinator, "carry_out", stumble)
     replies = {}
     for word in ("startWalking", "emergencyStop"):
-        threading.Thread(target=lambda word=word: replies.update({word: standing.session.answer([word])})).start()
+        threading.Thread(target=lambda word=word: replies.update({word: standing.answer(word)})).start()
     wait_until(lambda: len(standing.session._requests._waiting) == 2, "both are asked for")
     standing.session.tick(standing.robot.time)
     wait_until(lambda: len(replies) == 2, "both answers")
-    assert replies["startWalking"][1] == "KeyError: 'plan'"
-    assert is_ok(replies["emergencyStop"])
+    assert replies == {"startWalking": "KeyError: 'plan'", "emergencyStop": OK}
     assert standing.controller.state is WalkingState.FAULT

@@ -6,15 +6,28 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import LateSource, NDArray, PlanarPose, StateError
-from gradiva.middleware import NAMED_ERRORS, Element
+from gradiva.common import LateSource, NDArray, PlanarPose, StateError, WalkingError
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
+from gradiva.session.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
 from gradiva.walking import WalkingController, WalkingState
-from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
-from gradiva.yarp_modules.rpc_commands import fail, ok
 
 _UNDER_WAY = (WalkingState.WALKING, WalkingState.PAUSED)
-Answer = Callable[[list[Element]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Holds the reply to a command.
+
+    Attributes:
+        refusal: Why it was not carried out; None where it was.
+        remark: What its client should know besides; empty for nothing.
+    """
+
+    refusal: str | None = None
+    remark: str = ""
+
+
+Answer = Callable[[Reply], None]
 """Takes the reply to a command, at once or some ticks later."""
 
 
@@ -29,7 +42,7 @@ class WalkingStatus:
         time: Of the control clock, [s].
         remaining: Until the present plan ends, [s]; 0 when it has.
         pose: Of the middle of the feet by odometry, from where the robot was prepared.
-        is_planning: Whether a goal is being planned.
+        planning: Whether a goal is being planned.
         qp_failures: Ticks in which layer 3 had no solution.
         model_failures: Ticks in which layer 2 fell back.
         safety_events: Their number.
@@ -47,7 +60,7 @@ class WalkingStatus:
     time: float = 0.0
     remaining: float = 0.0
     pose: PlanarPose = PlanarPose()
-    is_planning: bool = False
+    planning: bool = False
     qp_failures: int = 0
     model_failures: int = 0
     safety_events: int = 0
@@ -63,27 +76,16 @@ class WalkingStatus:
         """The reason, and the notice where there is one."""
         return f"{self.reason}; {self.notice}" if self.notice else self.reason
 
-    def items(self) -> list[Element]:
-        """Return the state, then pairs (name value); the yaw of the pose in degrees."""
-        pose: list[Element] = [round(self.pose.x, 4), round(self.pose.y, 4), round(math.degrees(self.pose.yaw), 2)]
-        return [
-            self.state,
-            ["reason", self.reason],
-            ["notice", self.notice],
-            ["time", round(self.time, 4)],
-            ["remaining", round(self.remaining, 3)],
-            ["pose", pose],
-            ["planning", int(self.is_planning)],
-            ["qp_failures", self.qp_failures],
-            ["model_failures", self.model_failures],
-            ["safety_events", self.safety_events],
-            ["last_event", self.last_event],
-            ["bridged_readings", [list(pair) for pair in self.bridged_readings]],
-            ["refused_messages", self.refused_messages],
-            ["step_adaptation", self.step_adaptation],
-            ["adaptations", self.adaptations],
-            ["deflections", [round(angle, 5) for angle in self.deflections]],
-        ]
+    def as_table(self) -> dict[str, object]:
+        """Return all but the state by name, as it is reported: rounded, the yaw of the pose in degrees."""
+        table = {name: getattr(self, name) for name in self.__slots__[1:]}
+        return table | {
+            "time": round(self.time, 4),
+            "remaining": round(self.remaining, 3),
+            "pose": (round(self.pose.x, 4), round(self.pose.y, 4), round(math.degrees(self.pose.yaw), 2)),
+            "planning": int(self.planning),
+            "deflections": [round(angle, 5) for angle in self.deflections],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +127,23 @@ class Coordinator:
         self.notice = ""
 
     def carry_out(self, command: CoordinatorCommand, time: float, answer: Answer) -> None:
-        """Carry out ``command`` and hand the reply to ``answer``: ``[ok]`` or ``[fail] "reason"``."""
+        """Carry out ``command`` and hand the reply to ``answer``."""
         try:
             self._execute(command)
-        except NAMED_ERRORS as error:
-            answer(fail(str(error)))
+        except WalkingError as error:
+            answer(Reply(str(error)))
             return
-        self._settle(fail(f"given up: {command.word} came before the plan was there"))
+        self._settle(Reply(f"given up: {command.word} came before the plan was there"))
         if self._controller.is_planning and command.word in (Word.SET_GOAL, Word.GO_HOME):
             self._pending_goal = _PendingGoal(answer, time)
         else:
-            answer(ok())
+            answer(Reply())
 
     def take_goal(self, values: Sequence[float], time: float) -> None:
         """Take a message of ``goal:i``: forward, angular, lateral, from −1 to 1, at ``time`` [s].
 
         Raises:
-            MalformedMessage: It is no such message.
+            MalformedCommand: It is no such message.
         """
         self._goals.take(values, time)
 
@@ -161,7 +163,7 @@ class Coordinator:
         try:
             self._controller.walk(change.command)
             self.notice = f"{change.because}: closing the feet" if change.because else ""
-        except NAMED_ERRORS as error:
+        except WalkingError as error:
             self.notice = f"goal:i: {error}"
 
     def _may_follow(self, command: Command) -> bool:
@@ -219,11 +221,11 @@ class Coordinator:
             return
         if not self._controller.is_planning:
             refusal = self._controller.plan_refusal
-            self._settle(fail(refusal) if refusal else ok())
+            self._settle(Reply(refusal or None))
         elif time > self._pending_goal.since + self._config.reply_timeout:
-            self._settle(fail("the plan is still being made; getReason has the result"))
+            self._settle(Reply("the plan is still being made; getReason has the result"))
 
-    def _settle(self, reply: list[Element]) -> None:
+    def _settle(self, reply: Reply) -> None:
         pending, self._pending_goal = self._pending_goal, None
         if pending is not None:
             pending.answer(reply)

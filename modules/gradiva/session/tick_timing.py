@@ -9,11 +9,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import numpy as np
-
-from gradiva.middleware import Element, yarp
 
 _EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
@@ -31,6 +28,41 @@ _FULL_PERIOD = 5.0  # [s] between full collections
 _LONGEST_DELAY = 60.0  # [s] after which a full collection is done though there is no time for it
 
 
+class TickClock:
+    """Reads the clock of ticks and waits by it: a simulated one while the process follows it, else the machine's."""
+
+    def __init__(self, simulated: Callable[[], float | None] = lambda: None) -> None:
+        """Take how a simulated clock is read, [s]: None: none is followed; NaN: it has no time yet."""
+        self._simulated = simulated
+
+    def now(self) -> float:
+        """Return the time of ticks, [s]: of the simulated clock, else of the machine's monotonic one."""
+        simulated = self._simulated()
+        return time.monotonic() if simulated is None else simulated
+
+    def control_time(self) -> float:
+        """Return the time of control and of samples, [s]: of the simulated clock, else a steady one.
+
+        The steady clock agrees with the wall clock when the process starts, so that logs can be compared with others,
+        and is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator).
+        """
+        simulated = self._simulated()
+        return _EPOCH + time.monotonic() if simulated is None else simulated
+
+    def wait_until(self, due: float, is_stopping: Callable[[], bool]) -> bool:
+        """Wait until ``due`` [s]; False when the module stops, or a simulated clock stands still."""
+        deadline = time.monotonic() + _LONGEST_WAIT
+        while not is_stopping():
+            simulated, now = self._simulated(), time.monotonic()
+            left = due - (now if simulated is None else simulated)
+            if left <= 0.0:
+                return True
+            if simulated is not None and now >= deadline:
+                return False
+            time.sleep(min(left if simulated is None else max(_POLL, _POLLED_FRACTION * left), _STOP_LOOK))
+        return False
+
+
 class TickSchedule:
     """Waits for the next cycle. Cycles that were missed are counted and left out; those to come keep their places.
 
@@ -39,8 +71,9 @@ class TickSchedule:
         lateness: Of the cycle that began last, [s].
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, clock: TickClock) -> None:
         self.period = period
+        self._clock = clock
         self.lateness = 0.0
         self._due: float | None = None
         self._began = -math.inf
@@ -51,99 +84,23 @@ class TickSchedule:
         Returns:
             None when the module stops, or a simulated clock stands still: there is no cycle now.
         """
-        now = present_time()
+        now = self._clock.now()
         due = now if self._due is None else self._due + self.period
-        missed = max(0, math.floor((now - due) / self.period))
+        missed = 0 if self._due is None else max(0, math.floor((now - due) / self.period))
         due += missed * self.period
         if due <= self._began <= now:  # the last one began when this one was due
             missed, due = missed + 1, due + self.period
         if due - now > 2.0 * self.period:  # a simulation that began anew
             due = now
-        if not _wait_until(due, is_stopping):
+        if not self._clock.wait_until(due, is_stopping):
             return None
-        self._began, self._due = present_time(), due
+        self._began, self._due = self._clock.now(), due
         self.lateness = max(0.0, self._began - due) + missed * self.period
         return missed
 
     def time_left(self) -> float:
         """Return the time until the next cycle, [s]; negative when it is late."""
-        return 0.0 if self._due is None else self._due + self.period - present_time()
-
-
-def present_time() -> float:
-    """Return the time of cycles, [s]: of the simulated clock, else of the machine's monotonic one."""
-    return float(yarp.now()) if yarp.isNetworkClock() else time.monotonic()
-
-
-def control_time() -> float:
-    """Return the time of control and of samples, [s]: of the simulated clock, else a steady one.
-
-    The steady clock agrees with the wall clock when the process starts, so that logs can be compared with others, and
-    is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator), as ``yarp.now()`` does.
-    """
-    return float(yarp.now()) if yarp.isNetworkClock() else _EPOCH + time.monotonic()
-
-
-def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    if yarp.isNetworkClock():
-        return _poll_until(due, is_stopping)
-    while not is_stopping():
-        left = due - time.monotonic()
-        if left <= 0.0:
-            return True
-        time.sleep(min(left, _STOP_LOOK))
-    return False
-
-
-def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + _LONGEST_WAIT
-    while not is_stopping() and time.monotonic() < deadline:
-        left = due - present_time()
-        if left <= 0.0 and yarp.isValid():
-            return True
-        time.sleep(min(max(_POLL, _POLLED_FRACTION * left), _STOP_LOOK))
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class HealthReport:
-    """Reports how well a module keeps time, once a second.
-
-    Attributes:
-        module: Its name.
-        state: Of the module, in a word or two.
-        uptime_s: Since it began, [s].
-        period_ms: Of its ticks, [ms].
-        ticks: So far.
-        deadline_misses: Ticks that took longer than the period.
-        overruns: Ticks that were left out because an earlier one ended too late; never made up for.
-        errors: Ticks that ended by an exception.
-        tick_median_us: Of the last 1000 ticks, [µs].
-        tick_p99_us: [µs].
-        tick_max_us: Of all ticks, [µs].
-        lateness_p99_us: By how much ticks begin late, [µs].
-        histogram: Ticks so far that took up to 100, 200, 500 µs, 1, 2, 5, 10, 20, 50, 100 ms, and longer.
-        real_time: Priority that the process has got.
-    """
-
-    module: str
-    state: str
-    uptime_s: float
-    period_ms: float
-    ticks: int
-    deadline_misses: int
-    overruns: int
-    errors: int
-    tick_median_us: float
-    tick_p99_us: float
-    tick_max_us: float
-    lateness_p99_us: float
-    histogram: tuple[int, ...]
-    real_time: str
-
-    def items(self) -> list[Element]:
-        """Return the report as pairs (name value), in the order of the fields."""
-        return [[name, _element(getattr(self, name))] for name in self.__slots__]
+        return 0.0 if self._due is None else self._due + self.period - self._clock.now()
 
 
 class ModuleHealth:
@@ -194,30 +151,31 @@ class ModuleHealth:
         self._longest = max(self._longest, duration)
         self._histogram[int(np.searchsorted(HISTOGRAM_EDGES_US, duration * 1e6))] += 1
 
-    def report(self) -> HealthReport:
-        """Return the report of now; may be called from any thread."""
+    def report(self) -> dict[str, object]:
+        """Return how well the module keeps time, by name; may be called from any thread.
+
+        Misses are ticks that took longer than the period; overruns were left out because an earlier one ended too
+        late. Median and percentiles are of the last 1000 ticks; the histogram counts those that took up to 100, 200,
+        500 µs, 1, 2, 5, 10, 20, 50, 100 ms, and longer.
+        """
         known = max(1, min(self._ticks, _PERCENTILE_TICKS))
         median, p99 = np.percentile(self._durations[:known], [50, 99]) * 1e6
-        return HealthReport(
-            module=self.module,
-            state=self.state,
-            uptime_s=round(time.monotonic() - self._begin, 3),
-            period_ms=round(self.period * 1e3, 3),
-            ticks=self._ticks,
-            deadline_misses=self._misses,
-            overruns=self._overruns,
-            errors=self.errors,
-            tick_median_us=round(float(median), 1),
-            tick_p99_us=round(float(p99), 1),
-            tick_max_us=round(self._longest * 1e6, 1),
-            lateness_p99_us=round(float(np.percentile(self._lateness[:known], 99)) * 1e6, 1),
-            histogram=tuple(self._histogram),
-            real_time=self.real_time,
-        )
-
-
-def _element(value: str | int | float | tuple[int, ...]) -> Element:
-    return list(value) if isinstance(value, tuple) else value
+        return {
+            "module": self.module,
+            "state": self.state,
+            "uptime_s": round(time.monotonic() - self._begin, 3),
+            "period_ms": round(self.period * 1e3, 3),
+            "ticks": self._ticks,
+            "deadline_misses": self._misses,
+            "overruns": self._overruns,
+            "errors": self.errors,
+            "tick_median_us": round(float(median), 1),
+            "tick_p99_us": round(float(p99), 1),
+            "tick_max_us": round(self._longest * 1e6, 1),
+            "lateness_p99_us": round(float(np.percentile(self._lateness[:known], 99)) * 1e6, 1),
+            "histogram": tuple(self._histogram),
+            "real_time": self.real_time,
+        }
 
 
 class LapTimer:

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from gradiva.common import StateError
-from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue
+from gradiva.session.walking_session import RequestQueue
 from tests.waiting import TIMEOUT
 
 
@@ -31,7 +31,7 @@ def test_a_request_is_answered_by_who_ticks():
     queue, replies = RequestQueue(TIMEOUT), []
     thread = asking(queue, "stop", replies)
     wait_for(queue, 1)
-    queue.serve(lambda asked: asked.answer([asked.request, 1]))
+    queue.serve(lambda command, answer: answer([command, 1]))
     thread.join(TIMEOUT)
     assert replies == [["stop", 1]]
 
@@ -45,9 +45,9 @@ def test_a_tick_answers_a_few_and_the_urgent_one_first():
     threads.append(asking(queue, "emergency", replies, is_urgent=True))
     wait_for(queue, 7)
 
-    def handle(asked):
-        order.append(asked.request)
-        asked.answer([])
+    def handle(command, answer):
+        order.append(command)
+        answer([])
 
     queue.serve(handle)
     assert order == ["emergency", 0, 1, 2]
@@ -61,7 +61,7 @@ def test_without_ticks_the_client_gets_the_reason_and_later_nothing_happens():
     queue, handled = RequestQueue(0.01), []
     with pytest.raises(StateError, match="the control loop does not run"):
         queue.ask("start")
-    queue.serve(handled.append)
+    queue.serve(lambda command, answer: handled.append(command))
     assert handled == []
 
 
@@ -69,18 +69,8 @@ def test_an_emergency_stop_whose_client_has_given_up_is_carried_out_all_the_same
     queue, handled = RequestQueue(0.01), []
     with pytest.raises(StateError, match="it is carried out as soon as it does"):
         queue.ask("stop", is_urgent=True)
-    queue.serve(lambda asked: handled.append(asked.request))
+    queue.serve(lambda command, answer: handled.append(command))
     assert handled == ["stop"]
-
-
-def test_a_request_is_either_taken_or_given_up():
-    taken, given_up, urgent = PendingRequest("plan"), PendingRequest("plan"), PendingRequest("stop", is_urgent=True)
-    assert taken.take()
-    assert not taken.give_up()
-    assert given_up.give_up()
-    assert not given_up.take()
-    assert urgent.give_up()
-    assert urgent.take()
 
 
 @pytest.mark.parametrize(
@@ -88,13 +78,13 @@ def test_a_request_is_either_taken_or_given_up():
     [(TIMEOUT, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
 )
 def test_a_request_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
-    monkeypatch.setattr("gradiva.yarp_modules.rpc_commands._GRACE", grace)
+    monkeypatch.setattr("gradiva.session.walking_session._GRACE", grace)
     queue, replies, taken = RequestQueue(0.5), [], []
     thread = asking(queue, "plan", replies)
     wait_for(queue, 1)
-    queue.serve(taken.append)
+    queue.serve(lambda command, answer: taken.append(answer))
     thread.join(0.7)
-    taken[0].answer(["the planner is slow"])
+    taken[0](["the planner is slow"])
     thread.join(TIMEOUT)
     assert replies == [reply]
 
@@ -108,7 +98,7 @@ def test_a_flood_is_refused_at_the_door_and_an_emergency_stop_is_not():
     threads.append(asking(queue, "emergency", replies, is_urgent=True))
     wait_for(queue, 17)
     while queue._waiting:
-        queue.serve(lambda asked: asked.answer([asked.request]))
+        queue.serve(lambda command, answer: answer([command]))
     for thread in threads:
         thread.join(TIMEOUT)
     assert ["emergency"] in replies

@@ -1,4 +1,4 @@
-"""Inputs of the coordinator: commands over RPC, goals that stream in, the free space; their configuration."""
+"""Inputs of the coordinator: commands, goals that stream in, the free space; their configuration."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import TypeGuard
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
-from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32, as_bottle
+from gradiva.common import ConfigError, NDArray, PlanningError, WalkingError, nearest_name
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
-from gradiva.yarp_modules.rpc_commands import is_called, word
 
 HELP = (
     "prepareRobot [onTheFly]   move slowly to the start posture and balance; onTheFly: balance as the robot stands now",
@@ -31,6 +29,7 @@ HELP = (
     "getReason   why it is in this state",
 )
 _TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
+_ON_THE_FLY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "velocity", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,10 @@ class CoordinatorConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}, is a fraction, at most 1")
 
 
+class MalformedCommand(WalkingError):  # noqa: N818 (it reads as the sentence it is)
+    """A command, a streamed goal or a free space has the wrong form; the message says which form is expected."""
+
+
 class Word(StrEnum):
     """Lists the commands; existing clients know the first five."""
 
@@ -100,13 +103,16 @@ class CoordinatorCommand:
     stepping: SteppingMode | None = None
 
 
-def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
+def parse_command(items: Sequence[object]) -> CoordinatorCommand | None:
     """Return the command in ``items``, or None when the first one is no command of the coordinator.
 
+    Args:
+        items: Words and numbers, and lists of them, as the middleware has received them.
+
     Raises:
-        MalformedMessage: The arguments are wrong.
+        MalformedCommand: The arguments are wrong.
     """
-    which = next((candidate for candidate in Word if is_called(items[0], candidate)), None) if items else None
+    which = next((candidate for candidate in Word if candidate == items[0]), None) if items else None
     if which is None:
         return None
     arguments = items[1:]
@@ -114,77 +120,80 @@ def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
         return CoordinatorCommand(which, goal=parse_goal(arguments))
     if which is Word.STEP_ADAPTATION:
         return CoordinatorCommand(which, stepping=_stepping_mode(arguments))
-    if which is Word.PREPARE and len(arguments) == 1 and is_called(arguments[0], "onTheFly"):
+    if which is Word.PREPARE and len(arguments) == 1 and arguments[0] == _ON_THE_FLY:
         return CoordinatorCommand(which, on_the_fly=True)
     if which is Word.PREPARE and len(arguments) == 1 and isinstance(arguments[0], int):  # generated clients send a bool
         return CoordinatorCommand(which, on_the_fly=bool(arguments[0]))
     if arguments:
         allowed = " but onTheFly" if which is Word.PREPARE else ""
-        raise MalformedMessage(f"{which}: nothing{allowed} may follow, got {len(arguments)} values")
+        raise MalformedCommand(f"{which}: nothing{allowed} may follow, got {len(arguments)} values")
     return CoordinatorCommand(which)
 
 
-def _stepping_mode(arguments: Sequence[Element]) -> SteppingMode:
+def _stepping_mode(arguments: Sequence[object]) -> SteppingMode:
     """Return the mode in the arguments of ``setStepAdaptation``.
 
     Raises:
-        MalformedMessage: There is none, or more than one value.
+        MalformedCommand: There is none, or more than one value.
     """
     if len(arguments) != 1:
         modes = ", ".join(SteppingMode)
-        raise MalformedMessage(f"{Word.STEP_ADAPTATION}: expected one of {modes}, got {len(arguments)} values")
-    name = word(arguments[0])
+        raise MalformedCommand(f"{Word.STEP_ADAPTATION}: expected one of {modes}, got {len(arguments)} values")
+    name = _word(arguments[0])
     if name not in [*SteppingMode]:
-        raise MalformedMessage(
+        raise MalformedCommand(
             f"{Word.STEP_ADAPTATION}: no mode is called '{name:.20}'{nearest_name(name, SteppingMode)}"
         )
     return SteppingMode(name)
 
 
-def parse_goal(arguments: Sequence[Element]) -> Command:
+def parse_goal(arguments: Sequence[object]) -> Command:
     """Return the goal of ``setGoal``, in parentheses or without.
 
     Raises:
-        MalformedMessage: It is none.
+        MalformedCommand: It is none.
     """
     items = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], list) else list(arguments)
-    kind = word(items[0]) if items else ""
+    kind = _word(items[0]) if items else ""
     try:
         if kind == "":
             x, y, *yaw = _numbers(items, 2, 3, "x y [yaw]")
             return GoalCommand(x, y, math.radians(yaw[0]) if yaw else None)
-        if is_called(items[0], "velocity"):
+        if kind == _VELOCITY:
             forward, lateral, turn = [*_numbers(items[1:], 1, 3, "velocity forward [lateral [turn]]"), 0.0, 0.0][:3]
             return VelocityCommand(forward, lateral, math.radians(turn))
-        if is_called(items[0], "path"):
+        if kind == _PATH:
             return _path(items[1:])
-    except MalformedMessage:
-        raise
-    except NAMED_ERRORS as error:  # not finite
-        raise MalformedMessage(f"setGoal: {error}") from None
-    raise MalformedMessage(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, ('velocity', 'path'))}")
+    except WalkingError as error:
+        raise MalformedCommand(f"{Word.SET_GOAL}: {error}") from None
+    raise MalformedCommand(f"{Word.SET_GOAL}: no goal is called '{kind:.20}'{nearest_name(kind, (_VELOCITY, _PATH))}")
 
 
-def _path(items: Sequence[Element]) -> PathCommand:
+def _path(items: Sequence[object]) -> PathCommand:
     points = [point for point in items[1:] if isinstance(point, list)]
     if not points or len(points) != len(items) - 1:
-        raise MalformedMessage("setGoal: expected path speed (x y) (x y) ...")
+        raise MalformedCommand("expected path speed (x y) (x y) ...")
     (speed,) = _numbers(items[:1], 1, 1, "path speed (x y) ...")
     return PathCommand(np.array([_numbers(point, 2, 2, "points (x y)") for point in points]), speed)
 
 
-def _is_number(item: Element) -> TypeGuard[int | float]:
-    return isinstance(item, (int, float)) and not isinstance(item, Vocab32)
+def _word(item: object) -> str:
+    """Return a word; an empty string for anything else."""
+    return item if isinstance(item, str) else ""
 
 
-def _numbers(items: Sequence[Element], least: int, most: int, form: str) -> list[float]:
+def _is_number(item: object) -> TypeGuard[int | float]:
+    return isinstance(item, (int, float)) and not isinstance(item, bool)
+
+
+def _numbers(items: Sequence[object], least: int, most: int, form: str) -> list[float]:
     numbers = [float(item) for item in items if _is_number(item)]
-    wrong = [as_bottle([item]).toString() for item in items if not _is_number(item)]
+    wrong = [str(item) for item in items if not _is_number(item)]
     if wrong or not least <= len(items) <= most:
         what = f"but {wrong[0]:.20} is no number" if wrong else f"got {len(items)} values"
-        raise MalformedMessage(f"setGoal: expected {form}, numbers, {what}")
+        raise MalformedCommand(f"expected {form}, numbers, {what}")
     if not all(map(math.isfinite, numbers)):
-        raise MalformedMessage(f"setGoal: {form}: a number is not finite")
+        raise MalformedCommand(f"{form}: a number is not finite")
     return numbers
 
 
@@ -205,14 +214,14 @@ class FreeSpace:
         """Return the ellipse of a message: the matrix row by row, then the centre.
 
         Raises:
-            MalformedMessage: Not six finite numbers, or an ellipse without area.
+            MalformedCommand: Not six finite numbers, or an ellipse without area.
         """
         values = np.array(numbers, dtype=float)
         if values.shape != (6,) or not np.isfinite(values).all():
-            raise MalformedMessage("freeSpaceEllipse:in: expected six finite numbers, the matrix and the centre")
+            raise MalformedCommand("freeSpaceEllipse:in: expected six finite numbers, the matrix and the centre")
         matrix = values[:4].reshape(2, 2)
         if abs(np.linalg.det(matrix)) < 1e-9:
-            raise MalformedMessage("freeSpaceEllipse:in: the ellipse has no area")
+            raise MalformedCommand("freeSpaceEllipse:in: the ellipse has no area")
         return cls(matrix, values[4:])
 
     def require(self, x: float, y: float) -> None:
@@ -276,13 +285,13 @@ class GoalStream:
         """Take a message that came at ``time`` [s].
 
         Raises:
-            MalformedMessage: Not two or three finite numbers from −1 to 1.
+            MalformedCommand: Not two or three finite numbers from −1 to 1.
         """
         deflection = np.array(values, dtype=float)
         if deflection.shape not in ((2,), (3,)) or not np.isfinite(deflection).all():
-            raise MalformedMessage("goal:i: expected forward, angular, lateral, finite numbers")
+            raise MalformedCommand("goal:i: expected forward, angular, lateral, finite numbers")
         if np.abs(deflection).max() > 1.0 + _TOLERANCE:
-            raise MalformedMessage(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
+            raise MalformedCommand(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
         self._requested = np.zeros(3)
         self._requested[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
         self._requested[np.abs(self._requested) < self._config.goal_change] = 0.0
