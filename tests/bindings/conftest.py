@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.experiments.private_network import without_network
+from gradiva.simulated_walk.private_network import without_network
 
 STAND_IN = Path(__file__).parent / "stand_in"
 REPOSITORY = STAND_IN.parents[2]

@@ -1,6 +1,6 @@
 """A pool that does not walk."""
 
-from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
 
 
 class FakePool:

@@ -4,22 +4,17 @@ import numpy as np
 import pytest
 
 from gradiva.common import altered
-from gradiva.experiments.campaigns.application_walk import (
-    LIMIT,
-    Timetable,
-    com_error_figure,
-    walk_as_application,
-)
-from gradiva.experiments.running_application import WalkerInProcess
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.middleware import SensorClass
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import IdynTreeModel, force_torque_mount
 from gradiva.setup import load_setup
+from gradiva.simulated_walk.running_application import WalkerInProcess
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.walk_score import com_error, rms_and_max
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors
+from gradiva_experiments.campaigns.application_walk import LIMIT, Timetable, com_error_figure, walk_as_application
 
 # Towards the right foot, which is in the air and lands as soon as it can.
 PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)

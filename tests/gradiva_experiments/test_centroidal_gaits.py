@@ -6,19 +6,18 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 
-from gradiva.experiments import ExperimentOptions, find_experiment
-from gradiva.experiments.benchmark import centroidal_rows
-from gradiva.experiments.campaigns.centroidal_gaits import (
+from gradiva.reduced_model import CentroidalMpc, CentroidalSolution, com_reference
+from gradiva.simulated_walk import (
     CentroidalPlant,
-    Push,
     centroidal_config,
     hopping,
-    simulate,
+    simulate_gait,
     turning,
     walking_and_running,
-    write_film,
 )
-from gradiva.reduced_model import CentroidalMpc, CentroidalSolution, com_reference
+from gradiva.simulated_walk.benchmark import centroidal_rows
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns.centroidal_gaits import Push, write_film
 
 
 @pytest.mark.parametrize(("name", "paper"), [("figure_11_3", 0.10), ("figure_11_4", 0.06)])
@@ -83,7 +82,7 @@ def test_a_film_has_a_picture_for_each_solution(tmp_path):
     gait = hopping(0.2)
     mpc, com = CentroidalMpc(replace(centroidal_config(), deadline=60.0), gait.body), com_reference(gait.plan, 0.6)
     push = Push(np.array([0.0, 5.0, 0.0]), 0.1, 0.1)
-    done = simulate(gait, lambda now, state, wrench: mpc.update(now, state, gait.plan, com, wrench), push.at)
+    done = simulate_gait(gait, lambda now, state, wrench: mpc.update(now, state, gait.plan, com, wrench), push.at)
     write_film(done, push, tmp_path / "hopping.mp4")
     with imageio.get_reader(tmp_path / "hopping.mp4") as film:
         assert film.count_frames() == len(done.times) == 4

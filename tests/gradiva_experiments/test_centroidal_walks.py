@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, Side
-from gradiva.experiments import ExperimentOptions, find_experiment
-from gradiva.experiments.campaigns import centroidal_walks
-from gradiva.experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
-from gradiva.experiments.forked_walks import FoundSearch
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns import centroidal_walks
+from gradiva_experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
+from gradiva_experiments.forked_walks import FoundSearch
 
 
 def pushed_errors(law):

@@ -7,11 +7,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
-from gradiva.experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
-from gradiva.experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table
-from gradiva.experiments.speed_search import bars_figure, walking_time
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
+from gradiva_experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
+from gradiva_experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table
+from gradiva_experiments.speed_search import bars_figure, walking_time
 
 NOISY = {"plants": (Plant.NOISY,)}
 

@@ -1,8 +1,8 @@
 import pytest
 
-from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva.experiments.campaigns.fall_campaign import _COUNTS, SEED, draw
 from gradiva.setup import Plant
+from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva_experiments.campaigns.fall_campaign import _COUNTS, SEED, draw
 
 
 class FakePool:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from gradiva.experiments import plan_from_start
-from gradiva.experiments.campaigns.fault_drill import (
+from gradiva.setup import load_setup
+from gradiva.simulated_walk import plan_from_start
+from gradiva_experiments.campaigns.fault_drill import (
     COMMAND,
     Drill,
     bump_below,
@@ -16,7 +17,6 @@ from gradiva.experiments.campaigns.fault_drill import (
     quick_drills,
     swing_time,
 )
-from gradiva.setup import load_setup
 
 SETUP = load_setup("icub_v2_7")
 DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in quick_drills(SETUP)}

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.experiments import ExperimentOptions, Trial, TrialPool, all_experiments, find_experiment
+from gradiva_experiments import ExperimentOptions, Trial, TrialPool, all_experiments, find_experiment
 from tests.installed import EXAMPLES, install
 
 EXAMPLE = EXAMPLES / "own_experiment"
@@ -54,5 +54,5 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_the_reason(tmp_path, mon
 
 def test_what_is_no_experiment_is_refused_by_its_type(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLE))
-    with pytest.raises(ConfigError, match=r"'swing_cost:SPEED' .* is a float, no gradiva.experiments.Experiment"):
+    with pytest.raises(ConfigError, match=r"'swing_cost:SPEED' .* is a float, no gradiva_experiments.Experiment"):
         find_experiment("swing_cost:SPEED")

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradiva.experiments import ExperimentOptions, find_experiment, plan_from_start
-from gradiva.experiments.campaigns.penalty_biped import (
+from gradiva.planner import VelocityCommand
+from gradiva.simulated_walk import plan_from_start
+from gradiva.simulation import read_urdf, weld
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns.penalty_biped import (
     ANKLE,
     HIP_WIDTH,
     SHIN,
@@ -20,7 +23,7 @@ from gradiva.experiments.campaigns.penalty_biped import (
     biped_urdf,
     walk_biped,
 )
-from gradiva.experiments.campaigns.penalty_bodies import (
+from gradiva_experiments.campaigns.penalty_bodies import (
     DAMPING,
     Panel,
     Trace,
@@ -29,8 +32,6 @@ from gradiva.experiments.campaigns.penalty_bodies import (
     drop_ball,
     traces_figure,
 )
-from gradiva.planner import VelocityCommand
-from gradiva.simulation import read_urdf, weld
 
 
 def test_the_biped_has_14_joints_and_the_mass_of_its_description(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode
-from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva.experiments.campaigns.plant_effects import (
+from gradiva.setup import Plant, load_setup, preset_tables
+from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva_experiments.campaigns.plant_effects import (
     ALL,
     EFFECTS,
     NONE,
@@ -18,7 +19,6 @@ from gradiva.experiments.campaigns.plant_effects import (
     scaled_gains,
     switches_of,
 )
-from gradiva.setup import Plant, load_setup, preset_tables
 from tests.conftest import ROBOTS
 
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from gradiva.common import ConfigError, ControlMode
-from gradiva.experiments import ExperimentOptions, RecordedTrials, Trial, TrialResult, find_experiment
-from gradiva.experiments.campaigns.plant_seeds import cases
-from gradiva.experiments.trial import trial_key
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
+from gradiva_experiments import ExperimentOptions, RecordedTrials, Trial, TrialResult, find_experiment
+from gradiva_experiments.campaigns.plant_seeds import cases
+from gradiva_experiments.trial import trial_key
 
 
 class SeededPool:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.experiments import ExperimentOptions, SimulatedWalk, find_experiment
-from gradiva.experiments.campaigns import push_recovery
-from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
-from gradiva.experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns import push_recovery
+from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
+from gradiva_experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
 
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
 

@@ -7,22 +7,23 @@ import pytest
 
 from gradiva.common import GRAVITY, Side
 from gradiva.contacts import ViscoElasticParameters
-from gradiva.experiments import ExperimentOptions, find_experiment, plan_from_start
-from gradiva.experiments.campaigns.contact_error import GROUND as ERROR_GROUND
-from gradiva.experiments.campaigns.contact_error import moment_error
-from gradiva.experiments.campaigns.soft_walks import LENGTH, STEP_LENGTH, WIDTH, SoftWalk, outcome_figure, sinkage
-from gradiva.experiments.campaigns.thesis_chapter_8 import (
+from gradiva.setup import Plant, load_robot
+from gradiva.simulated_walk import plan_from_start
+from gradiva.simulation import GroundKind
+from gradiva.telemetry import SignalLog
+from gradiva.walking import GroundModel
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns.contact_error import GROUND as ERROR_GROUND
+from gradiva_experiments.campaigns.contact_error import moment_error
+from gradiva_experiments.campaigns.soft_walks import LENGTH, STEP_LENGTH, WIDTH, SoftWalk, outcome_figure, sinkage
+from gradiva_experiments.campaigns.thesis_chapter_8 import (
     comparison_figure,
     force_rate,
     ground_changes,
     noise_figure,
     rows_of,
 )
-from gradiva.experiments.experiment import is_fulfilled
-from gradiva.setup import Plant, load_robot
-from gradiva.simulation import GroundKind
-from gradiva.telemetry import SignalLog
-from gradiva.walking import GroundModel
+from gradiva_experiments.experiment import is_fulfilled
 
 from .fake_pool import FakePool, run_with
 

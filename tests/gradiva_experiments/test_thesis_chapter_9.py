@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side
-from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment, plan_from_start
-from gradiva.experiments.campaigns.thesis_chapter_9 import (
+from gradiva.planner import VelocityCommand
+from gradiva.simulated_walk import plan_from_start
+from gradiva.telemetry import SignalLog
+from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva_experiments.campaigns.thesis_chapter_9 import (
     MOMENTUM,
     FlexibleWalk,
     Law,
     left_foot_error_deg,
     lines_figure,
 )
-from gradiva.experiments.trial import SharedTrials, Trial, kept_result
-from gradiva.planner import VelocityCommand
-from gradiva.telemetry import SignalLog
+from gradiva_experiments.trial import SharedTrials, Trial, kept_result
 
 
 class FlexiblePool:

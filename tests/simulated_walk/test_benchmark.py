@@ -7,9 +7,9 @@ import pytest
 
 from gradiva.common import FootContact, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticContact
-from gradiva.experiments import benchmark
-from gradiva.experiments.benchmark import benchmark_row, durations, noted_calls, timed_calls
 from gradiva.simplified_model import SolverTimes
+from gradiva.simulated_walk import benchmark
+from gradiva.simulated_walk.benchmark import benchmark_row, durations, noted_calls, timed_calls
 
 
 def test_calls_are_made_in_order_and_the_first_do_not_count():

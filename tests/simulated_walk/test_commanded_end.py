@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side
-from gradiva.experiments import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
-from gradiva.experiments.commanded_end import end_error, final_pose, planned_middles, posture_complaints
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
+from gradiva.simulated_walk.commanded_end import end_error, final_pose, planned_middles, posture_complaints
 from gradiva.telemetry import SignalLog
 
 SETUP = load_setup("icub_v2_7")

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, EstimationError, Side, so3
-from gradiva.experiments import fall_diagnosis
-from gradiva.experiments.fall_causes import cause_not_found, find_cause, greatest_speed, moves
-from gradiva.experiments.fall_evidence import CauseKind, FallEvidence
-from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.experiments.push_cause import _foot_pushed_over, _limit_of_steps
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk import fall_diagnosis
+from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.simulated_walk.fall_evidence import CauseKind, FallEvidence
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
+from gradiva.simulated_walk.push_cause import _foot_pushed_over, _limit_of_steps
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
 

@@ -5,10 +5,10 @@ import pytest
 
 from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
-from gradiva.experiments import diagnose, walk_result
-from gradiva.experiments.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
-from gradiva.experiments.fall_evidence import Cause, CauseKind
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import diagnose, walk_result
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, WalkingState

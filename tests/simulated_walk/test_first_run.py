@@ -2,9 +2,9 @@
 
 import pytest
 
-from gradiva.experiments import WalkRequest, run_walk
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import WalkRequest, run_walk
 from tests.conftest import ROBOTS
 
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, SoleRectangle
-from gradiva.experiments import (
+from gradiva.planner import VelocityCommand
+from gradiva.setup import GccCompiler, Plant, cache_folder, load_setup
+from gradiva.simulated_walk import (
     check_footing,
     check_slope,
     footing_note,
@@ -17,9 +19,7 @@ from gradiva.experiments import (
     response_note,
     slope_note,
 )
-from gradiva.experiments.footing import SlopeFooting, SoftFooting
-from gradiva.planner import VelocityCommand
-from gradiva.setup import GccCompiler, Plant, cache_folder, load_setup
+from gradiva.simulated_walk.footing import SlopeFooting, SoftFooting
 from gradiva.simulation import slope_components
 from gradiva.walking import WalkingLayers
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gradiva.experiments.fall_evidence import Cause, CauseKind
-from gradiva.experiments.known_causes import KnownWalk, changed_keys, slower_command, tried_cause
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.known_causes import KnownWalk, changed_keys, slower_command, tried_cause
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
 FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}

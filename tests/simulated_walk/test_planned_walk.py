@@ -3,9 +3,9 @@ import math
 import pytest
 
 from gradiva.common import PlanningError
-from gradiva.experiments import final_pose, plan_from_start
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import final_pose, plan_from_start
 
 
 @pytest.fixture(scope="module")

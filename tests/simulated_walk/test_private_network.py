@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from gradiva.experiments.campaigns.yarp_streams import machine_lateness
-from gradiva.experiments.private_network import (
+from gradiva.middleware import NameServer, NetworkError, NetworkSettings
+from gradiva.simulated_walk.private_network import (
     NameServerProcess,
     Peer,
     PeriodicStream,
@@ -17,7 +17,7 @@ from gradiva.experiments.private_network import (
     measure_strict_stream,
     private_network,
 )
-from gradiva.middleware import NameServer, NetworkError, NetworkSettings
+from gradiva_experiments.campaigns.yarp_streams import machine_lateness
 from tests.waiting import TIMEOUT
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-import gradiva.experiments
-from gradiva.experiments import SimulatedWalk
+import gradiva.simulated_walk
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceLayer, balance_layer
+from gradiva.simulated_walk import SimulatedWalk
 
-README = Path(gradiva.experiments.__file__).with_name("README.md")
+README = Path(gradiva.simulated_walk.__file__).with_name("README.md")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side, so3
-from gradiva.experiments import plan_from_start, score
-from gradiva.experiments.walk_score import specific_energetic_cost, walked_path
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import plan_from_start, score
+from gradiva.simulated_walk.walk_score import specific_energetic_cost, walked_path
 from gradiva.telemetry import SignalLog
 from tests.experiments.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
 

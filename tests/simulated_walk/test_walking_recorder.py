@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, JointCommand, Side, so3
-from gradiva.experiments import SimulatedWalk
-from gradiva.experiments.walk_score import torque_score
-from gradiva.experiments.walking_recorder import ground_signals, sole_signals, torque_signals
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_robot, load_setup
+from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.walk_score import torque_score
+from gradiva.simulated_walk.walking_recorder import ground_signals, sole_signals, torque_signals
 from gradiva.simulation import MujocoRobot
 from gradiva.telemetry import SignalLog
 from gradiva.whole_body import TorqueController

@@ -6,21 +6,11 @@ from pathlib import Path
 import pytest
 
 from gradiva.common import ConfigError, PlanningError
-from gradiva.experiments import (
-    ExperimentOptions,
-    SimulatedWalk,
-    Trial,
-    TrialPool,
-    WalkRequest,
-    find_experiment,
-    finish_walk,
-    run_benchmark,
-    run_trial,
-    run_walk,
-)
-from gradiva.experiments.benchmark import QUICK
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, run_benchmark, run_walk
+from gradiva.simulated_walk.benchmark import QUICK
+from gradiva_experiments import ExperimentOptions, Trial, TrialPool, find_experiment, run_trial
 
 YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
 

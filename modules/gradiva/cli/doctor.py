@@ -100,10 +100,6 @@ def _load(point: EntryPoint) -> None:
         from gradiva.simplified_model import balance_law
 
         balance_law(point.name)
-    elif point.group == "gradiva.experiments":
-        from gradiva.experiments import find_experiment
-
-        find_experiment(point.name)
     else:
         from gradiva.common import load_plugin
 

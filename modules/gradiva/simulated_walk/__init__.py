@@ -1,22 +1,22 @@
-"""Walks in simulation: run, scored, compared with the thesis, timed."""
+"""Walks in simulation: run, scored, their falls diagnosed, their layers timed; applications that run them."""
 
-from gradiva.experiments.benchmark import run_benchmark
-from gradiva.experiments.commanded_end import final_pose, plan_from_start
-from gradiva.experiments.experiment import (
-    IS_CAPPED,
-    Experiment,
-    ExperimentOptions,
-    ExperimentRun,
-    Report,
-    Row,
-    all_experiments,
-    as_text,
-    cell,
-    find_experiment,
-    interrupted_experiment,
+from gradiva.simulated_walk.benchmark import run_benchmark
+from gradiva.simulated_walk.centroidal_loop import (
+    CENTROIDAL_PERIOD,
+    CentroidalPlant,
+    CentroidalRun,
+    Gait,
+    centroidal_config,
+    hopping,
+    simulate_gait,
+    stepping_stones,
+    turning,
+    walking_and_running,
 )
-from gradiva.experiments.fall_diagnosis import diagnose
-from gradiva.experiments.footing import (
+from gradiva.simulated_walk.commanded_end import Pose, final_pose, plan_from_start, walking_time
+from gradiva.simulated_walk.fall_diagnosis import diagnose
+from gradiva.simulated_walk.fall_evidence import CauseKind
+from gradiva.simulated_walk.footing import (
     check_footing,
     check_slope,
     footing_note,
@@ -25,10 +25,31 @@ from gradiva.experiments.footing import (
     response_note,
     slope_note,
 )
-from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
-from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
-from gradiva.experiments.trial import Pool, RecordedTrials, Trial, TrialPool, TrialResult, run_trial
-from gradiva.experiments.walk_result import (
+from gradiva.simulated_walk.private_network import (
+    NameServerProcess,
+    joined,
+    measure_periodic_stream,
+    measure_round_trips,
+    measure_strict_stream,
+    private_network,
+)
+from gradiva.simulated_walk.running_application import (
+    COORDINATOR,
+    FREE_RUNNING,
+    FREE_RUNNING_SPEED,
+    LOCKSTEP,
+    LOGGER,
+    SIMULATOR,
+    ApplicationFailed,
+    RunningApplication,
+    WalkerInProcess,
+    WalkerOverPorts,
+    pairs,
+)
+from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk
+from gradiva.simulated_walk.walk_result import (
+    WALKED,
+    WALKED_BADLY,
     WalkOutcome,
     WalkRequest,
     create_run,
@@ -36,47 +57,63 @@ from gradiva.experiments.walk_result import (
     run_walk,
     save_walk,
 )
-from gradiva.experiments.walk_score import score
+from gradiva.simulated_walk.walk_score import com_error, deflection_errors, rms_and_max, score, true_com_errors
 
 __all__ = [
-    "IS_CAPPED",
-    "Experiment",
-    "ExperimentOptions",
-    "ExperimentRun",
+    "CENTROIDAL_PERIOD",
+    "COORDINATOR",
+    "FREE_RUNNING",
+    "FREE_RUNNING_SPEED",
+    "LOCKSTEP",
+    "LOGGER",
+    "SIMULATOR",
+    "WALKED",
+    "WALKED_BADLY",
+    "ApplicationFailed",
+    "CauseKind",
+    "CentroidalPlant",
+    "CentroidalRun",
+    "Gait",
+    "NameServerProcess",
     "Observer",
-    "Pool",
-    "RecordedTrials",
-    "Report",
-    "Row",
+    "Pose",
+    "RunningApplication",
     "SimulatedWalk",
-    "SpeedLimit",
-    "SpeedSearch",
-    "Trial",
-    "TrialPool",
-    "TrialResult",
     "WalkOutcome",
     "WalkRequest",
-    "all_experiments",
-    "as_text",
-    "cell",
+    "WalkerInProcess",
+    "WalkerOverPorts",
+    "centroidal_config",
     "check_footing",
     "check_slope",
+    "com_error",
     "create_run",
+    "deflection_errors",
     "diagnose",
     "final_pose",
-    "find_experiment",
     "finish_walk",
     "footing_note",
-    "highest_speed",
-    "interrupted_experiment",
+    "hopping",
+    "joined",
     "joint_speed_note",
+    "measure_periodic_stream",
+    "measure_round_trips",
+    "measure_strict_stream",
+    "pairs",
     "plan_from_start",
     "planned_joint_speeds",
+    "private_network",
     "response_note",
+    "rms_and_max",
     "run_benchmark",
-    "run_trial",
     "run_walk",
     "save_walk",
     "score",
+    "simulate_gait",
     "slope_note",
+    "stepping_stones",
+    "true_com_errors",
+    "turning",
+    "walking_and_running",
+    "walking_time",
 ]

@@ -29,20 +29,20 @@ from gradiva.common import (
     so3,
 )
 from gradiva.contacts import SoleMotion, ViscoElasticContact
-from gradiva.experiments.commanded_end import plan_from_start
-from gradiva.experiments.private_network import (
+from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
+from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
+from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
+from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
+from gradiva.simulated_walk.commanded_end import plan_from_start
+from gradiva.simulated_walk.private_network import (
     measure_periodic_stream,
     measure_round_trips,
     measure_strict_stream,
     message_calls,
     private_network,
 )
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.solver_comparison import compared_solvers
-from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
-from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
-from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, processor_line
-from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.solver_comparison import compared_solvers
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray, Side, so3
-from gradiva.experiments.walk_score import middles_of_feet
 from gradiva.planner import (
     Command,
     GoalCommand,
@@ -19,6 +18,7 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.setup import Setup
+from gradiva.simulated_walk.walk_score import middles_of_feet
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
 
@@ -178,3 +178,9 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
     found = [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > _SLIP else []
     found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
     return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]
+
+
+def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:
+    """Return how long a command of ``speed`` [m/s] must last to cover ``distance`` [m], its two ramps included, [s]."""
+    ramp = planner.ramp_steps * planner.preferred_duration(speed)
+    return distance / speed + ramp

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, Side
-from gradiva.experiments.fall_evidence import (
+from gradiva.simulated_walk.fall_evidence import (
     AFTER,
     FEW,
     FIRST_STAND,
@@ -29,9 +29,9 @@ from gradiva.experiments.fall_evidence import (
     size_of,
     slope_of,
 )
-from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.experiments.push_cause import push
-from gradiva.experiments.sensor_causes import (
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
+from gradiva.simulated_walk.push_cause import push
+from gradiva.simulated_walk.sensor_causes import (
     dead_wrench,
     encoders,
     jumped_imu,

@@ -12,14 +12,14 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
-from gradiva.experiments.fall_causes import cause_not_found, find_cause, greatest_speed, moves
-from gradiva.experiments.fall_evidence import Cause, CauseKind, FallEvidence
-from gradiva.experiments.footing import response_note
-from gradiva.experiments.measured_walk import Mask, MeasuredWalk
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.walk_score import deflection_errors, true_deflections
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, FallEvidence
+from gradiva.simulated_walk.footing import response_note
+from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
 from gradiva.simulation import FaultKind, GroundKind, Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, WalkingConfig

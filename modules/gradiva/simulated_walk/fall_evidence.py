@@ -10,9 +10,9 @@ from enum import StrEnum
 import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, Side
-from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
 from gradiva.telemetry import SignalLog
 from gradiva.walking import SafetyEvent
 

@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from gradiva.experiments.commanded_end import commanded_speed
-from gradiva.experiments.fall_evidence import Cause, CauseKind
-from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.commanded_end import commanded_speed
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray, Side, so3
-from gradiva.experiments.fall_evidence import (
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.fall_evidence import (
     AFTER,
     LONGEST_PUSH,
     RECENT,
@@ -17,8 +18,7 @@ from gradiva.experiments.fall_evidence import (
     overloaded_joints,
     size_of,
 )
-from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
 from gradiva.telemetry import SignalLog, adapted_steps
 
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.common import WalkingError
-from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 
 TIMEOUT = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
@@ -146,10 +146,10 @@ LOCKSTEP = (
 )
 """Settings with which the modules of an application wait for each other also on a loaded machine."""
 
-SPEED = 0.4
+FREE_RUNNING_SPEED = 0.4
 """Simulated seconds a real one where no module waits for another: a slow machine carries five on its two cores."""
 
-FREE_RUNNING = (f"gradiva-simulator=--no-lockstep --speed {SPEED:g}", "gradiva-whole-body=--no-lockstep")
+FREE_RUNNING = (f"gradiva-simulator=--no-lockstep --speed {FREE_RUNNING_SPEED:g}", "gradiva-whole-body=--no-lockstep")
 """Settings with which each module of an application goes by the clock alone, as on a robot."""
 
 _ROUNDING = 1e-3  # [s] of the times that are reported

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, Side
-from gradiva.experiments.fall_evidence import (
+from gradiva.simulated_walk.fall_evidence import (
     AFTER,
     FEW,
     FLAT,
@@ -22,7 +22,7 @@ from gradiva.experiments.fall_evidence import (
     size_of,
     slope_of,
 )
-from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
 from gradiva.walking import SafetyKind
 
 _DISAGREEMENT = math.tan(math.radians(3.0))  # [-] between two soles on one plane; encoders off by up to 0.5°: 2.4°

@@ -8,7 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
-from gradiva.experiments.walking_recorder import (
+from gradiva.planner import Command, VelocityCommand
+from gradiva.robot_model import Compiler
+from gradiva.safety import SafetyCheck
+from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer, DcmLaw
+from gradiva.simulated_walk.walking_recorder import (
     WalkingRecorder,
     ground_signals,
     push_signals,
@@ -16,17 +21,12 @@ from gradiva.experiments.walking_recorder import (
     solver_signals,
     torque_signals,
 )
-from gradiva.planner import Command, VelocityCommand
-from gradiva.robot_model import Compiler
-from gradiva.safety import SafetyCheck
-from gradiva.setup import GccCompiler, Setup, cache_folder
-from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import ChatterRecord, WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
 
 if TYPE_CHECKING:
-    from gradiva.experiments.walk_result import WalkOutcome
+    from gradiva.simulated_walk.walk_result import WalkOutcome
 
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
@@ -230,7 +230,7 @@ class SimulatedWalk:
             PlanningError: The command never ends, or cannot be planned.
         """
         _refuse_endless(command)
-        from gradiva.experiments.walk_result import WalkRequest, finish_walk  # which build on this class
+        from gradiva.simulated_walk.walk_result import WalkRequest, finish_walk  # which build on this class
 
         return finish_walk(WalkRequest(self.setup, command, self.seed), self)
 

@@ -11,13 +11,6 @@ from functools import partial
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.experiments.campaigns.centroidal_gaits import (
-    Gait,
-    centroidal_config,
-    simulate,
-    turning,
-    walking_and_running,
-)
 from gradiva.reduced_model import (
     CentroidalMpc,
     CentroidalSolution,
@@ -27,6 +20,7 @@ from gradiva.reduced_model import (
     com_reference,
 )
 from gradiva.robot_model import Compiler, interpreted
+from gradiva.simulated_walk.centroidal_loop import Gait, centroidal_config, simulate_gait, turning, walking_and_running
 
 _NO_DEADLINE = 60.0  # [s]
 _NEVER = math.inf
@@ -127,7 +121,7 @@ def compared_solvers(
                 compared.gaps.append(ours[1].cost / tight[1].cost - 1.0)
         return ours[1]
 
-    run = simulate(gait, solve, push)
+    run = simulate_gait(gait, solve, push)
     if run.reason or run.fallbacks:
         raise RuntimeError(f"two legs did not go on: {run.reason or f'{run.fallbacks} solutions missing'}")
     return compared

@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import ModelError, RobotInterfaceError, Side, so3
-from gradiva.experiments.commanded_end import (
+from gradiva.planner import Command
+from gradiva.robot_model import Compiler
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.commanded_end import (
     EndError,
     commanded_speed,
     end_error,
@@ -23,14 +27,10 @@ from gradiva.experiments.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.experiments.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
-from gradiva.experiments.known_causes import KnownWalk, tried_cause
-from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
-from gradiva.experiments.walk_score import score, specific_energetic_cost
-from gradiva.planner import Command
-from gradiva.robot_model import Compiler
-from gradiva.setup import Setup, has_wrench_loop, stability_margins
-from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
+from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk
+from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
 from gradiva.walking import WalkingState

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray, Side
-from gradiva.experiments.simulated_walk import PARTS
+from gradiva.simulated_walk.simulated_walk import PARTS
 from gradiva.telemetry import BoolArray, SignalLog, adapted_steps
 
 _STEPPING = "adapted_steps", "largest_step_change_m", "largest_step_delay_s"

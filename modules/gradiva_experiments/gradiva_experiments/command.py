@@ -1,25 +1,38 @@
-"""Run experiments (``gradiva experiment``) and the benchmark (``gradiva bench``)."""
+"""Carry out ``gradiva experiment``: options, progress, tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from gradiva.cli.main import leaving_at_once
-from gradiva.cli.walk import DEFAULT_ROBOT
-
-if TYPE_CHECKING:
-    from enum import StrEnum
-
-    from rich.console import Console
-    from rich.table import Table
-
-    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Pool, Report, Row
-    from gradiva.setup import Plant
+from gradiva.cli import JsonTarget, console_beside, progress_bar
+from gradiva.common import ConfigError, ControlMode, nearest_name
+from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode, balance_law
+from gradiva.telemetry import RunFolder
+from gradiva_experiments.experiment import (
+    DEFAULT_ROBOT,
+    IS_CAPPED,
+    Experiment,
+    ExperimentOptions,
+    ExperimentRun,
+    Report,
+    Row,
+    all_experiments,
+    as_text,
+    cell,
+    find_experiment,
+    interrupted_experiment,
+)
+from gradiva_experiments.forked_walks import check_phases
+from gradiva_experiments.trial import Pool, RecordedTrials, TrialPool
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
@@ -107,11 +120,6 @@ def experiment(
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
     """
-    with leaving_at_once():
-        from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.common import ConfigError
-        from gradiva.experiments import find_experiment
-
     target = JsonTarget(json_to)
     console = console_beside(target)
     if name is not None and (list_all or resume is not None):
@@ -137,6 +145,25 @@ def experiment(
     return 0 if run.is_fulfilled else 1
 
 
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(experiment)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Carry out ``gradiva experiment`` with its arguments; return the exit status.
+
+    Raises:
+        WalkingError: Wrong input.
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    status = app(list(arguments), prog_name="gradiva experiment", standalone_mode=False)
+    return status if isinstance(status, int) else 0
+
+
 def _options(
     robot: Sequence[str] | None,
     quick: bool,
@@ -152,11 +179,6 @@ def _options(
     model: Sequence[str] | None,
 ) -> ExperimentOptions:
     """Return what the command line asks for; the robots and settings are tried beforehand."""
-    from gradiva.common import ControlMode
-    from gradiva.experiments import ExperimentOptions
-    from gradiva.experiments.forked_walks import check_phases
-    from gradiva.setup import load_setup
-    from gradiva.simplified_model import SteppingMode
 
     check_phases(phase or ())
     robots = tuple(robot or ())
@@ -182,8 +204,6 @@ def _options(
 
 def _plants(name: str | None) -> tuple[Plant, ...]:
     """Return the plants that are asked for; none leaves it to the experiment."""
-    from gradiva.common import ConfigError, nearest_name
-    from gradiva.setup import Plant
 
     if name is None:
         return ()
@@ -198,8 +218,6 @@ def _laws(names: Sequence[str]) -> tuple[str, ...]:
     Raises:
         ConfigError: There is none of a name.
     """
-    from gradiva.common import ConfigError
-    from gradiva.simplified_model import balance_law
 
     for name in names:
         try:
@@ -218,7 +236,6 @@ def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tu
     Raises:
         ConfigError: There is none of a name.
     """
-    from gradiva.common import ConfigError, nearest_name
 
     for name in names or ():
         if name not in [*kind]:
@@ -227,10 +244,6 @@ def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tu
 
 
 def _list(console: Console) -> int:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from gradiva.experiments import all_experiments
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("name", "source", "plants", "what"):
@@ -258,8 +271,6 @@ def resumed(path: Path) -> tuple[Experiment, Starter]:
     Raises:
         ConfigError: The folder is not that of an experiment.
     """
-    from gradiva.experiments import interrupted_experiment
-    from gradiva.telemetry import RunFolder
 
     folder = RunFolder(path)
     chosen, options = interrupted_experiment(folder)
@@ -268,8 +279,6 @@ def resumed(path: Path) -> tuple[Experiment, Starter]:
 
 def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[ExperimentRun, bool]:
     """Run an experiment; return it and whether it came to its end."""
-    from gradiva.cli.output import progress_bar
-    from gradiva.experiments import RecordedTrials, TrialPool
 
     with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
 
@@ -307,7 +316,6 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_ti
         value_title: Heading of the column ``value``.
         paper_title: Heading of the column ``paper``.
     """
-    from gradiva.experiments import as_text
 
     if not rows:
         return
@@ -329,7 +337,6 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_ti
 
 def _inputs(rows: Sequence[Row]) -> list[str]:
     """Return the columns before the results that hold plain values."""
-    from gradiva.experiments import IS_CAPPED
 
     names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason", IS_CAPPED))
     return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
@@ -350,17 +357,12 @@ def _blocks(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]
 
 def _word_width(rows: Sequence[Row], name: str, titles: Mapping[str, str]) -> int:
     """Return the length of the longest word of a column, its heading included."""
-    from gradiva.experiments import cell
 
     texts = [titles.get(name, name), *(cell(row, name) for row in rows)]
     return max(len(word) for text in texts for word in text.split() or [""])
 
 
 def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from gradiva.experiments import cell
 
     table = Table(box=None, padding=(0, _GAP, 0, 0))
     table.add_column("", justify="right", style="dim")
@@ -368,68 +370,4 @@ def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, s
         table.add_column(escape(titles.get(name, name)), min_width=_word_width(rows, name, titles), overflow="fold")
     for number, row in enumerate(rows, 1):
         table.add_row(str(number), *(escape(cell(row, name)) for name in names))
-    return table
-
-
-def bench(
-    robot: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROBOT", help="Only this robot, a name or a folder; may be repeated. All shipped ones by default."
-        ),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples: a sixth of the time.")] = False,
-    json_to: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
-    ] = None,
-) -> int:
-    """Time the layers of the controller, each alone and all together. Some minutes."""
-    with leaving_at_once():
-        from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.setup import shipped_robot_names
-
-    target = JsonTarget(json_to)
-    console = console_beside(target)
-    try:
-        result = _timed(console, robot or shipped_robot_names(), quick)
-    except RuntimeError as error:
-        console.print(f"failed: {error}", markup=False)
-        return 1
-    target.write(result)
-    console.print(_timing_table(result))
-    for name, factors in result["real_time_factor"].items():
-        by_plant = ", ".join(f"{factor:.1f} on the {plant} plant" for plant, factor in factors.items())
-        console.print(f"real_time_factor/{name}: {by_plant}", markup=False)
-    return 0
-
-
-def _timed(console: Console, robots: Sequence[str], is_quick: bool) -> dict[str, Any]:
-    """Run the benchmark; show its stages meanwhile."""
-    from gradiva.cli.output import progress_bar
-    from gradiva.experiments import benchmark
-
-    stages = count()
-
-    def show_stage(text: str) -> None:
-        update(next(stages), text)
-        if not console.is_terminal:  # no bar is seen there
-            console.print(text, markup=False, highlight=False)
-
-    with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
-        return benchmark.run_benchmark(robots, show_stage, benchmark.QUICK if is_quick else benchmark.FULL)
-
-
-def _timing_table(result: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    machine = result["machine"]
-    title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("what")
-    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples"):
-        table.add_column(heading, justify="right")
-    for row in result["results"]:
-        violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
-        times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
-        table.add_row(row["name"], *times, violation, str(row["samples"]))
     return table

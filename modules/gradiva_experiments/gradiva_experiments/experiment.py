@@ -18,11 +18,11 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
-from gradiva.experiments import campaigns
-from gradiva.experiments.trial import Pool
 from gradiva.setup import Plant, parse_setting
 from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import RunFolder, plain
+from gradiva_experiments import campaigns
+from gradiva_experiments.trial import Pool
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
 
@@ -77,6 +77,7 @@ Report = Callable[[int, int | None, str], None]
 """Called with the trials done, the trials in all (None: not known) and what was just done."""
 
 
+DEFAULT_ROBOT = "icub_v2_7"
 _OPTIONS = {
     "plants": "plant",
     "controls": "control",
@@ -111,7 +112,7 @@ class ExperimentOptions:
         models: Laws of layer 2, as in ``walking.model``.
     """
 
-    robot: str = "icub_v2_7"
+    robot: str = DEFAULT_ROBOT
     quick: bool = False
     plants: tuple[Plant, ...] = ()
     robots: tuple[str, ...] = ()
@@ -343,7 +344,7 @@ GROUP = "gradiva.experiments"
 
 
 def all_experiments() -> dict[str, Experiment]:
-    """Return the experiments by name: those of ``gradiva.experiments.campaigns``, and those of installed packages.
+    """Return the experiments by name: those of ``gradiva_experiments.campaigns``, and those of installed packages.
 
     A package adds one by an entry point of the group ``gradiva.experiments``. One that cannot be loaded stays in the
     list with the reason, and raises it when it is run.
@@ -377,7 +378,7 @@ def _loaded(name: str) -> Experiment:
     found = load_plugin(GROUP, name)
     if not isinstance(found, Experiment):
         raise ConfigError(
-            f"'{name}' of the group '{GROUP}' is a {type(found).__name__}, no gradiva.experiments.Experiment"
+            f"'{name}' of the group '{GROUP}' is a {type(found).__name__}, no gradiva_experiments.Experiment"
         )
     return found
 

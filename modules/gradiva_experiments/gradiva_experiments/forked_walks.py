@@ -20,11 +20,11 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol, cast
 
 from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.trial import Trial
 from gradiva.planner import StopCommand, WalkingPlan
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLog, WalkingState
+from gradiva_experiments.trial import Trial
 
 # -- searches and their trials ---------------------------------------------------------------------------------------
 

@@ -16,11 +16,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
-from gradiva.experiments.experiment import ExperimentRun, Row
-from gradiva.experiments.trial import Pool, Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
 from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import walking_time
 from gradiva.telemetry import DCM, MUTED, STYLE
+from gradiva_experiments.experiment import ExperimentRun, Row
+from gradiva_experiments.trial import Pool, Trial
 
 _WIDTH, _ROW_HEIGHT, _MARGIN = 7.0, 0.5, 0.8  # [inch]
 _BAR = 0.36  # [-] of the distance of two rows
@@ -224,12 +225,6 @@ def overrides_for(speed: float, robot: str, overrides: Mapping[str, Any], plant:
     """Return the overrides of a walk at ``speed`` [m/s]; where it is beyond the planner's limits, they are lifted."""
     planner = load_setup(robot, overrides, plant=plant).walking.planner
     return {**(faster_planner(planner, speed) if speed > planner.max_speed else {}), **overrides}
-
-
-def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:
-    """Return how long a command of ``speed`` [m/s] must last to cover ``distance`` [m], its two ramps included, [s]."""
-    ramp = planner.ramp_steps * planner.preferred_duration(speed)
-    return distance / speed + ramp
 
 
 _WAITING = 2  # [jobs] more than there are cores, so that no process of the pool idles; rows come one by one

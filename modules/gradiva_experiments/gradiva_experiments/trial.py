@@ -19,11 +19,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side
-from gradiva.experiments.commanded_end import Pose, final_pose, plan_from_start
-from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
-from gradiva.experiments.walk_result import WALKED, WALKED_BADLY, WalkOutcome, WalkRequest, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
+from gradiva.simulated_walk import (
+    WALKED,
+    WALKED_BADLY,
+    Observer,
+    Pose,
+    SimulatedWalk,
+    WalkOutcome,
+    WalkRequest,
+    final_pose,
+    plan_from_start,
+    run_walk,
+)
 from gradiva.telemetry import plain, write_mat
 
 _TRACK_PERIOD = 0.1  # [s]

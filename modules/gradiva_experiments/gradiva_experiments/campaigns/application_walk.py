@@ -13,25 +13,27 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva.experiments.private_network import joined, private_network
-from gradiva.experiments.running_application import (
+from gradiva.middleware import NAMED_ERRORS
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup, robots_with_ports
+from gradiva.simulated_walk import (
     COORDINATOR,
     FREE_RUNNING,
     LOCKSTEP,
     SIMULATOR,
     RunningApplication,
+    SimulatedWalk,
     WalkerInProcess,
     WalkerOverPorts,
+    com_error,
+    joined,
     pairs,
+    private_network,
+    rms_and_max,
 )
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.walk_score import com_error, rms_and_max
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup, robots_with_ports
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, LogError, SignalLog, read_mat
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 _BALANCED = 4.0  # [s] after which the robot has its start posture and balances
 _TURN = 4.0  # [s] of the second command

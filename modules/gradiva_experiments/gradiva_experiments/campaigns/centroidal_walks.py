@@ -12,18 +12,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
-from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, name_directions
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.forked_walks import PHASES, Outcome, Pushing, WalkSearches, search_walks
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.trial import Trial, walk_trial
-from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand, WalkingPlan
 from gradiva.setup import Plant
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk import SimulatedWalk, WalkOutcome
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState
+from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, name_directions
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.forked_walks import PHASES, Outcome, Pushing, WalkSearches, search_walks
+from gradiva_experiments.trial import Trial, walk_trial
 
 ROBOT, ARM = "icub_v3", "r_elbow_1"
 SPEED = 0.1  # [m/s]; the published code of the thesis has steps of 0.15 m, single and double supports of 1 s each

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle, so3
 from gradiva.contacts import LinearContact, SoleMotion, ViscoElasticContact, ViscoElasticParameters
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row, as_text
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row, as_text
 
 LENGTH, WIDTH = 0.19, 0.09  # [m] of the sole in the thesis' walks
 GROUND = ViscoElasticParameters(stiffness=2e6, damping=1e4)

@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, so3
-from gradiva.experiments.commanded_end import Pose
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.speed_search import overrides_for
-from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Plant
+from gradiva.simulated_walk import Pose
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva_experiments.speed_search import overrides_for
+from gradiva_experiments.trial import Trial, TrialResult
 
 # -- directions --------------------------------------------------------------------------------------------------------
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import Side
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.fall_evidence import CauseKind
-from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import CauseKind
 from gradiva.simulation import FaultKind, GroundKind, slope_components
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva_experiments.trial import Trial, TrialResult
 
 SEED = 26
 """Of the falls that are counted; what the diagnosis goes by was developed with other seeds."""

@@ -18,25 +18,26 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import Side
-from gradiva.experiments.commanded_end import plan_from_start
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva.experiments.private_network import NameServerProcess, joined
-from gradiva.experiments.running_application import (
-    COORDINATOR,
-    FREE_RUNNING,
-    LOCKSTEP,
-    LOGGER,
-    SIMULATOR,
-    SPEED,
-    ApplicationFailed,
-    RunningApplication,
-    WalkerOverPorts,
-    pairs,
-)
 from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup
+from gradiva.simulated_walk import (
+    COORDINATOR,
+    FREE_RUNNING,
+    FREE_RUNNING_SPEED,
+    LOCKSTEP,
+    LOGGER,
+    SIMULATOR,
+    ApplicationFailed,
+    NameServerProcess,
+    RunningApplication,
+    WalkerOverPorts,
+    joined,
+    pairs,
+    plan_from_start,
+)
 from gradiva.simulation import Bump, Push
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 COMMAND = VelocityCommand(0.2)
 _EARLIEST = 0.5  # [s] after the command: the first swing is found
@@ -377,7 +378,7 @@ def _failing(*requests: str) -> Callable[[DrilledWalk], None]:
 def _stalling(module: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         walk.send(module, signal.SIGSTOP)
-        time.sleep(STALL / SPEED)
+        time.sleep(STALL / FREE_RUNNING_SPEED)
         walk.send(module, signal.SIGCONT)
         walk.walker.pass_time(_BLIND)
         walk.end_walk()

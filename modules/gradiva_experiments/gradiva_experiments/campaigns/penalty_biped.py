@@ -10,15 +10,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, from_table
-from gradiva.experiments.campaigns.penalty_bodies import Panel, Trace, traces_figure
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.experiments.walk_result import WalkRequest, run_walk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, RobotDescription
 from gradiva.setup import Setup, default_tables, read_toml, typed_setup
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, run_walk
 from gradiva.simulation import PenaltyGround
 from gradiva.walking import WalkingState
+from gradiva_experiments.campaigns.penalty_bodies import Panel, Trace, traces_figure
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 # -- the biped ---------------------------------------------------------------------------------------------------------
 

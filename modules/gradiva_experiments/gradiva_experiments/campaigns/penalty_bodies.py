@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from gradiva.common import NDArray
 from gradiva.contacts import PenaltyConfig
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.simulation import LooseBody, PenaltyWorld
 from gradiva.telemetry import STYLE
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 
 def checked_row(inputs: dict[str, Any], quantity: str, paper: float, value: float, tolerance: float) -> Row:

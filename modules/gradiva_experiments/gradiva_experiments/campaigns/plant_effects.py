@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradiva.common import ControlMode
-from gradiva.experiments.experiment import IS_CAPPED, Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
-from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup, preset_tables, shipped_robot_names
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
+from gradiva_experiments.experiment import IS_CAPPED, Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.speed_search import SpeedLimit, SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
+from gradiva_experiments.trial import Trial, TrialResult
 
 # -- the effects -------------------------------------------------------------------------------------------------------
 

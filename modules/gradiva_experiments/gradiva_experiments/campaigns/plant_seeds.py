@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import ConfigError, ControlMode
-from gradiva.experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.speed_search import overrides_for
-from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, shipped_robot_names
+from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.speed_search import overrides_for
+from gradiva_experiments.trial import Trial, TrialResult
 
 DURATION, _QUICK_DURATION = 10.0, 2.0  # [s] of the command
 SEEDS, _QUICK_SEEDS = 50, 2

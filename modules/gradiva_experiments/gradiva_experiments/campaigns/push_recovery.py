@@ -16,9 +16,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import ControlMode, Side
-from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.forked_walks import (
+from gradiva.planner import Command, StopCommand, VelocityCommand
+from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
+from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.forked_walks import (
     PHASES,
     STANDING,
     FoundSearch,
@@ -28,12 +32,8 @@ from gradiva.experiments.forked_walks import (
     check_phases,
     search_walks,
 )
-from gradiva.experiments.speed_search import overrides_for
-from gradiva.experiments.trial import Trial, trial_key
-from gradiva.planner import Command, StopCommand, VelocityCommand
-from gradiva.setup import Plant, load_setup
-from gradiva.simplified_model import SteppingMode
-from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
+from gradiva_experiments.speed_search import overrides_for
+from gradiva_experiments.trial import Trial, trial_key
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------
 

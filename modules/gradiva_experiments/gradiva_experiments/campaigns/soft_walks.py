@@ -14,13 +14,13 @@ from matplotlib.figure import Figure
 
 from gradiva.common import GRAVITY, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticParameters, static_sinkage
-from gradiva.experiments.campaigns.contact_error import LENGTH, WIDTH
-from gradiva.experiments.experiment import INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, but_com, judged
-from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_robot, load_setup, read_toml
 from gradiva.telemetry import COM, FOOT, STYLE, WARNING
 from gradiva.walking import GroundModel
+from gradiva_experiments.campaigns.contact_error import LENGTH, WIDTH
+from gradiva_experiments.experiment import INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, but_com, judged
+from gradiva_experiments.trial import Trial
 
 ROBOT = "icub_v2_7"
 STEP_LENGTH = 0.155  # [m] foot to foot

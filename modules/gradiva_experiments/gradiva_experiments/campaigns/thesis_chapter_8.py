@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
 from gradiva.contacts import ViscoElasticParameters
-from gradiva.experiments.campaigns.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
-from gradiva.experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
-from gradiva.experiments.trial import walk_trial
 from gradiva.setup import Plant
 from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, contact_figure
 from gradiva.walking import GroundModel
+from gradiva_experiments.campaigns.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
+from gradiva_experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
+from gradiva_experiments.trial import walk_trial
 
 # -- table 8.1 ---------------------------------------------------------------------------------------------------------
 

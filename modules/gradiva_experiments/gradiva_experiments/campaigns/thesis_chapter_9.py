@@ -13,14 +13,24 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.trial import SharedTrials, Trial
-from gradiva.experiments.walk_score import deflection_errors, true_com_errors
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
-from gradiva.telemetry import COM, DCM, FOOT, STYLE, ZMP, SignalLog, WalkRecord, read_mat
-from gradiva.telemetry.plot_style import INK, shade
-from gradiva.telemetry.replay import rotations_from_rpy
+from gradiva.simulated_walk import deflection_errors, true_com_errors
+from gradiva.telemetry import (
+    COM,
+    DCM,
+    FOOT,
+    INK,
+    STYLE,
+    ZMP,
+    SignalLog,
+    WalkRecord,
+    read_mat,
+    rotations_from_rpy,
+    shade,
+)
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva_experiments.trial import SharedTrials, Trial
 
 _ROBOT = "talos"
 _STEP, _SINGLE, _DOUBLE = 0.1, 1.2, 0.2  # [m] of the feet's middle, a foot moves twice as far; [s]

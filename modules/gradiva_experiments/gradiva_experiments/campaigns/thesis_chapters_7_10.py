@@ -9,13 +9,13 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
-from gradiva.experiments.speed_search import bars_figure, run_speed_table
-from gradiva.experiments.trial import Trial, TrialResult, walk_trial
-from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
+from gradiva.simulated_walk import WalkOutcome
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP, SignalLog
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva_experiments.speed_search import bars_figure, run_speed_table
+from gradiva_experiments.trial import Trial, TrialResult, walk_trial
 
 # -- tables 7.1 and 7.2 ------------------------------------------------------------------------------------------------
 

@@ -24,15 +24,15 @@ from gradiva.common import (
     PlanningError,
     StateError,
 )
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import Response, SafetyKind, WalkingController, WalkingLayers, WalkingLog, WalkingState
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
-_LAST_RESORT = WalkingController._freeze_without_safety.__name__  # nothing is under it that could still decide
-_OWN = "gradiva.experiments"
+_LAST_RESORT = WalkingController.freeze_without_safety.__name__  # nothing is under it that could still decide
+_OWN = "gradiva_experiments"
 _CALLS = 400  # [calls] of the package in a tick: an error comes at one of the first so many
 
 

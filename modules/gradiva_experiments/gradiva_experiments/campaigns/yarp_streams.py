@@ -14,13 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva.experiments.private_network import (
-    measure_periodic_stream,
-    measure_round_trips,
-    measure_strict_stream,
-    private_network,
-)
+from gradiva.simulated_walk import measure_periodic_stream, measure_round_trips, measure_strict_stream, private_network
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 # -- lateness of the machine itself ------------------------------------------------------------------------------------
 

@@ -1,0 +1,99 @@
+"""Run experiments (``gradiva experiment``, a package of its own) and the benchmark (``gradiva bench``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gradiva.cli.main import leaving_at_once
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+COMMANDS = "gradiva.commands"
+"""Entry points of packages that carry out a command: functions of its arguments that return its exit status."""
+
+
+def experiment(context: typer.Context) -> int:
+    """Repeat a table or figure of the sources, or run a campaign (gradiva experiment --help).
+
+    Raises:
+        ConfigError: The package of the experiments is not installed.
+    """
+    with leaving_at_once():
+        from gradiva.common import ConfigError, load_plugin, plugin_names
+
+        if "experiment" not in plugin_names(COMMANDS):
+            raise ConfigError(
+                "the experiments are a package of their own, which is not installed: pip install gradiva-experiments, "
+                "in a checkout of Gradiva pip install ./modules/gradiva_experiments"
+            )
+        run_command = load_plugin(COMMANDS, "experiment")
+    return int(run_command(context.args))
+
+
+def bench(
+    robot: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROBOT", help="Only this robot, a name or a folder; may be repeated. All shipped ones by default."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples: a sixth of the time.")] = False,
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
+    ] = None,
+) -> int:
+    """Time the layers of the controller, each alone and all together. Some minutes."""
+    with leaving_at_once():
+        from gradiva.cli.output import JsonTarget, console_beside
+        from gradiva.setup import shipped_robot_names
+
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    try:
+        result = _timed(console, robot or shipped_robot_names(), quick)
+    except RuntimeError as error:
+        console.print(f"failed: {error}", markup=False)
+        return 1
+    target.write(result)
+    console.print(_timing_table(result))
+    for name, factors in result["real_time_factor"].items():
+        by_plant = ", ".join(f"{factor:.1f} on the {plant} plant" for plant, factor in factors.items())
+        console.print(f"real_time_factor/{name}: {by_plant}", markup=False)
+    return 0
+
+
+def _timed(console: Console, robots: Sequence[str], is_quick: bool) -> dict[str, Any]:
+    """Run the benchmark; show its stages meanwhile."""
+    from gradiva.cli.output import progress_bar
+    from gradiva.simulated_walk import benchmark
+
+    stages = count()
+
+    def show_stage(text: str) -> None:
+        update(next(stages), text)
+        if not console.is_terminal:  # no bar is seen there
+            console.print(text, markup=False, highlight=False)
+
+    with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
+        return benchmark.run_benchmark(robots, show_stage, benchmark.QUICK if is_quick else benchmark.FULL)
+
+
+def _timing_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    machine = result["machine"]
+    title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("what")
+    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples"):
+        table.add_column(heading, justify="right")
+    for row in result["results"]:
+        violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
+        times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
+        table.add_row(row["name"], *times, violation, str(row["samples"]))
+    return table
