@@ -25,7 +25,7 @@ def run(example):
 def test_the_former_import_path_finds_walks_and_experiments():
     assert experiments.SimulatedWalk is SimulatedWalk
     assert experiments.Trial is gradiva_experiments.Trial
-    with pytest.raises(AttributeError, match="'Trail' is neither in gradiva.simulated_walk nor in"):
+    with pytest.raises(AttributeError, match="'Trail' is neither in"):
         experiments.Trail  # noqa: B018
 
 
