@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.experiments import SimulatedWalk
-from gradiva.experiments.forked_walks import phase_times
 from gradiva.planner import VelocityCommand
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
+from gradiva_experiments.forked_walks import phase_times
 from tests.installed import EXAMPLES, install
 
 EXAMPLE = EXAMPLES / "own_step_adaptation"

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
-from gradiva.experiments.forked_walks import phase_times
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
+from gradiva_experiments.forked_walks import phase_times
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):

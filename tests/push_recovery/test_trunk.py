@@ -10,14 +10,14 @@ import pytest
 
 from gradiva.common import ControlMode, RobotState, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.experiments.campaigns.push_recovery import PushedCase
-from gradiva.experiments.experiment import ExperimentOptions
-from gradiva.experiments.forked_walks import PushedWalk
 from gradiva.push_recovery import HipStrategy, SteppingMode, followed
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import probed_momentum, solve_start_posture, standing_reference, torso_rotation, upright_torso
+from gradiva_experiments.campaigns.push_recovery import PushedCase
+from gradiva_experiments.experiment import ExperimentOptions
+from gradiva_experiments.forked_walks import PushedWalk
 from tests.conftest import model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 

@@ -19,7 +19,6 @@ from gradiva.session.coordinator_commands import (
     parse_command,
 )
 from gradiva.setup import load_setup
-from gradiva.simplified_model import SteppingMode
 
 SETUP = load_setup("icub_v2_7")
 CONFIG = SETUP.part(CoordinatorConfig, "coordinator")

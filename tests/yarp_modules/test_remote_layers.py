@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gradiva.contacts import planned_polygon
-from gradiva.experiments import SimulatedWalk
 from gradiva.middleware import yarp
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import PlanRequest, WalkingController
 from gradiva.yarp_modules.layer_modules import ModelControlModule, PlannerModule
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter

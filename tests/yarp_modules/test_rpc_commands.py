@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from gradiva.middleware import as_items, yarp
+from gradiva.push_recovery import SteppingMode
 from gradiva.session import CoordinatorCommand, MalformedCommand, Reply, Word, parse_command
-from gradiva.simplified_model import SteppingMode
 from gradiva.yarp_modules.rpc_commands import fail, ok, pairs, replied, spelled_out
 from gradiva.yarp_modules.walking_module import WORDS
 from tests.pureyarp.wire.element_strategies import any_items

@@ -106,10 +106,6 @@ def _load(point: EntryPoint) -> None:
         from gradiva.push_recovery import step_adaptation_kind
 
         step_adaptation_kind(point.name)
-    elif point.group == "gradiva.experiments":
-        from gradiva.experiments import find_experiment
-
-        find_experiment(point.name)
     else:
         from gradiva.common import load_plugin
 

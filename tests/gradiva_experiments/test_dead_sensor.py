@@ -1,0 +1,61 @@
+"""Sensors of a foot that die at moments of a stride: which walks that are, and how robots that stand are counted."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import PlanningError, Side
+from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant
+from gradiva.walking import WalkingState
+from gradiva_experiments import ExperimentOptions, Trial, find_experiment
+from gradiva_experiments.campaigns import dead_sensor
+from gradiva_experiments.campaigns.dead_sensor import WalkWithDyingSensors
+from gradiva_experiments.forked_walks import FoundSearch
+
+
+def test_moments_lie_evenly_in_the_stride_that_begins_with_the_second_step():
+    steps = [SimpleNamespace(lift_off=time) for time in (3.0, 4.0, 4.8, 5.6)]
+    walk = WalkWithDyingSensors.__new__(WalkWithDyingSensors)
+    walk._count, walk.walk = 16, SimpleNamespace(controller=SimpleNamespace(plan=SimpleNamespace(steps=steps)))
+    times = list(walk._moments().values())
+    np.testing.assert_allclose(times, np.arange(4.05, 5.6, 0.1))
+    del steps[3]
+    with pytest.raises(PlanningError, match="the walk has 3 steps, 4 are needed"):
+        walk._moments()
+
+
+def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path):
+    def search(walks):
+        for number, walk in enumerate(walks):
+            assert walk.trial.plant is Plant.ROBOT
+            sides = [search.side for (search,) in walk.searches.values()]
+            assert sides == list(Side) * 10
+            for moment, (dying,) in walk.searches.items():
+                stands = int(moment) > number  # one fall of the first robot, two of the second
+                dying.take({"stands": stands, "reason": "base tilt at 6.00 s", "events": [], "time_s": 6.0})
+                yield FoundSearch(number, moment, 0, dying, 4.0 + 0.1 * int(moment))
+
+    monkeypatch.setattr(dead_sensor, "search_walks", search)
+    options = ExperimentOptions(robots=("g1", "talos"), plants=(Plant.ROBOT,))
+    experiment = find_experiment("dead_sensor")
+    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
+    experiment.run(run)
+    found = [(row["robot"], row["value"], row["needed"], row["outcome"]) for row in run.rows]
+    assert found == [("g1", 19, 19, "met"), ("talos", 18, 19, "missed")]
+    assert run.rows[0]["reason"] == "left at 4.00 s: base tilt at 6.00 s"
+    assert [fall["foot"] for fall in run.rows[1]["falls"]] == ["left", "right"]
+
+
+@pytest.mark.walk
+def test_a_robot_whose_sensors_die_is_watched_until_it_has_stopped_and_stood():
+    forked = WalkWithDyingSensors(Trial("icub_v2_7", VelocityCommand(0.2, duration=10.0)), 2)
+    died = forked.advance("0")
+    outcome = forked.continued(Side.LEFT)
+    walk = forked.walk
+    (event,) = walk.controller.safety_events
+    assert (outcome["stands"], outcome["events"]) == (True, [event.text])
+    assert event.subject in ("left", "l_foot_ft")
+    assert walk.controller.state is WalkingState.STOPPED
+    assert died + 2.0 < outcome["time_s"] < died + 6.0
