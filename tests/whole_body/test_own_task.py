@@ -16,11 +16,11 @@ from gradiva.robot_model import SymbolicDynamics
 from gradiva.setup import load_setup
 from gradiva.whole_body import (
     Body,
-    InverseKinematics,
     Priority,
     Quantity,
     RigidTorqueController,
     Task,
+    WalkingKinematics,
     WholeBodyReference,
     own_tasks,
 )
@@ -223,9 +223,9 @@ def test_a_task_makes_another_compiled_function(arm_swing):
         return function
 
     config = walking_config().inverse_kinematics
-    InverseKinematics(model_of(ROBOT), config, noted)
-    InverseKinematics(model_of(ROBOT), config, noted, [KneeTask("knee", Soft())])
-    InverseKinematics(model_of(ROBOT), config, noted)
+    WalkingKinematics(model_of(ROBOT), config, noted)
+    WalkingKinematics(model_of(ROBOT), config, noted, [KneeTask("knee", Soft())])
+    WalkingKinematics(model_of(ROBOT), config, noted)
     assert len(sources) == 2, "the name of a library is a hash of its source"
 
 

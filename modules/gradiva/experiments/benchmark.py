@@ -45,7 +45,7 @@ from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup, p
 from gradiva.simplified_model import BalanceLayer, SteppingMode, shipped_laws
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
-from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference
+from gradiva.whole_body import TorqueController, WalkingKinematics, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS = 2000
@@ -183,7 +183,7 @@ def _robot_rows(
 
 def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
-    layer = InverseKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
+    layer = WalkingKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
     calls = [partial(layer.solve, posture, reference, period) for posture, _, reference, period in ticks.whole_body]
     return benchmark_row(name, durations(calls), _largest_violation(layer, calls))
 
@@ -502,7 +502,7 @@ def _torque_row(name: str, walk: SimulatedWalk, size: BenchmarkSize, least_feet:
     return benchmark_row(name, samples, _largest_violation(controller, calls)), recorded
 
 
-def _largest_violation(layer: InverseKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:
+def _largest_violation(layer: WalkingKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:
     """Make the calls; return by how much their solutions violate the constraints at most."""
     worst = 0.0
     for call in calls:

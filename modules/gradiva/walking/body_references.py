@@ -41,7 +41,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
-from gradiva.whole_body import InverseKinematics, WholeBodyReference, standing_reference
+from gradiva.whole_body import WalkingKinematics, WholeBodyReference, standing_reference
 
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _PERIOD = 0.01  # [s]
@@ -70,7 +70,7 @@ class SwingMomentum:
         self,
         config: SwingMomentumConfig,
         model: IdynTreeModel,
-        inverse_kinematics: InverseKinematics,
+        inverse_kinematics: WalkingKinematics,
         posture: RobotPosture,
         torso: NDArray,
     ) -> None:
@@ -163,7 +163,7 @@ def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBody
 
 
 def probed_momentum(
-    model: IdynTreeModel, inverse_kinematics: InverseKinematics, posture: RobotPosture, probe: WholeBodyReference
+    model: IdynTreeModel, inverse_kinematics: WalkingKinematics, posture: RobotPosture, probe: WholeBodyReference
 ) -> NDArray:
     """Return the centroidal angular momentum of a robot in a posture that follows a reference, [N·m·s], shape (3,)."""
     velocity = inverse_kinematics.solve(posture, probe, _PERIOD)

@@ -54,7 +54,6 @@ from gradiva.whole_body import (
     FootAdmittanceConfig,
     FrictionCompensator,
     FrictionFeedforward,
-    InverseKinematics,
     InverseKinematicsConfig,
     PositionController,
     RigidTorqueControlConfig,
@@ -65,6 +64,7 @@ from gradiva.whole_body import (
     Task,
     TorqueActuation,
     VelocityController,
+    WalkingKinematics,
     WholeBodyController,
     own_tasks,
     solve_start_posture,
@@ -158,7 +158,7 @@ class WalkingLayers:
     def _stand(self, compiler: Compiler) -> None:
         """Solve the start posture by the inverse kinematics of layer 3."""
         config, model = self.config, self._model
-        self.inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
+        self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
         self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
@@ -279,7 +279,7 @@ class WalkingLayers:
         return [task for task in self._tasks if task.states_velocity or not self._by_torque]
 
     def _whole_body(
-        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
+        self, inverse_kinematics: WalkingKinematics, feedforward: ServoFeedforward, compiler: Compiler
     ) -> WholeBodyController:
         if self._by_torque:
             return self._torque_controller(compiler)

@@ -54,8 +54,8 @@ from gradiva.whole_body.walking_tasks import (
     FootTask,
     OrientationTaskConfig,
     PoseTaskConfig,
-    PostureTask,
     PostureTaskConfig,
+    WalkingPostureTask,
     angular_momentum,
     angular_momentum_rate,
     excess_acceleration,
@@ -276,7 +276,7 @@ class LinearMomentumTask(Task):
     def acceleration(self, body: SoftGroundBody) -> cs.SX:
         """Return Σ ḟ - m x⃛*, with x⃛* = x⃛_r + k_d (ẍ* - ẍ), ẍ* = ẍ_r + (k_p (ẋ_r - ẋ) + k_i (x_r - x)) / k_d.
 
-        ẍ* is less `excess_acceleration`, as by `ComTask`.
+        ẍ* is less `excess_acceleration`, as by `WalkingComTask`.
         """
         dynamics, reference, config = body.dynamics, body.reference, self._config
         damping = self.constant(body, "damping", config.damping)
@@ -403,7 +403,7 @@ def compliant_tasks(config: CompliantTorqueControlConfig, description: RobotDesc
         tasks += [StandingFootTask(side, part, config.standing_foot) for part in ("place", "attitude")]
         tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
     tasks += trunk_tasks(description, config.torso, config.pelvis)
-    return [*tasks, PostureTask(config.posture, config.posture.weights, "[posture.weights]")]
+    return [*tasks, WalkingPostureTask(config.posture, config.posture.weights, "[posture.weights]")]
 
 
 def compliant_problem(
