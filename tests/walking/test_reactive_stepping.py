@@ -220,7 +220,7 @@ def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tip
 
 def test_the_foot_that_landed_last_carries_the_robot_or_takes_its_load():
     planner = WalkingPlanner(SETUP.walking.planner)
-    plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+    plan = planner.plan(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
     for step, following in itertools.pairwise(plan.steps):
         for time in (step.touch_down + 0.01, following.lift_off - 0.01, following.lift_off + 0.01):
             assert landed_last(plan.at(time)) is step.footstep.side
@@ -239,7 +239,7 @@ class SingleSupport:
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
         self.stepping = ReactiveStepping(config, planner.config, SOLE)
-        self.plan = planner.walk(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
+        self.plan = planner.plan(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
@@ -378,7 +378,7 @@ class DoubleSupport:
         self.zmp_is_measured = zmp_is_measured
         planner = WalkingPlanner(SETUP.walking.planner)
         self.stepping = ReactiveStepping(replace(CONFIG, mode=mode), planner.config, SOLE)
-        self.plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+        self.plan = planner.plan(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
         self.step = self.plan.steps[2]
         self.reference = self.plan.at(self.step.lift_off - before)
 

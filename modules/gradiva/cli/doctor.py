@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _CLOCK = "/clock"
 _CLOCK_TIMEOUT = 2.0  # [s]
 PLUGIN_GROUPS = {
+    "gradiva.robots": "robot",
+    "gradiva.planners": "planner",
+    "gradiva.estimators": "estimator",
     "gradiva.balance_laws": "balance law",
     "gradiva.tasks": "whole-body task",
     "gradiva.safety_checks": "safety check",
@@ -63,8 +66,9 @@ def doctor(
 def plugins() -> int:
     """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
 
-    A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
-    safety checks in gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
+    A package declares them as entry points: robots in gradiva.robots, planners in gradiva.planners, estimators in
+    gradiva.estimators, balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks, safety checks in
+    gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
     """
     with leaving_at_once():
         from gradiva.common.errors import Finding
@@ -83,31 +87,37 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def _plugin_finding(point: EntryPoint) -> Finding:
-    from gradiva.common.errors import ConfigError, Finding
+    from gradiva.common.errors import Finding, WalkingError
 
     package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
     text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
     try:
         _load(point)
-    except ConfigError as error:
+    except WalkingError as error:
         return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
     return Finding("ok", text)
 
 
 def _load(point: EntryPoint) -> None:
     """Load a plug-in as a walk or an experiment does, which checks its type where the room has a registry."""
-    if point.group == "gradiva.balance_laws":
-        from gradiva.simplified_model import balance_law
-
-        balance_law(point.name)
-    elif point.group == "gradiva.experiments":
+    if point.group == "gradiva.experiments":
         from gradiva.experiments import find_experiment
 
         find_experiment(point.name)
-    else:
-        from gradiva.common import load_plugin
+    elif point.group == "gradiva.robots":
+        from gradiva.setup import load_robot
 
-        load_plugin(point.group, point.name)
+        load_robot(point.name)
+    else:
+        from gradiva.estimation import ESTIMATORS
+        from gradiva.planner import PLANNERS
+        from gradiva.safety import CHECKS
+        from gradiva.simplified_model import LAWS
+        from gradiva.simulation import GROUNDS
+        from gradiva.whole_body import TASKS
+
+        registries = {each.group: each for each in (PLANNERS, ESTIMATORS, LAWS, TASKS, CHECKS, GROUNDS)}
+        registries[point.group].kind(point.name)
 
 
 def _check_machine() -> int:

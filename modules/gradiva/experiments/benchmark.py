@@ -387,7 +387,7 @@ def record_ticks(walk: SimulatedWalk, command: VelocityCommand, settle: tuple[fl
             (layer_3, "command", lambda *given: ticks.whole_body.append((layer_3.desired_posture, *given[:3]))),
             (layers.model_control, "update", lambda *given: ticks.model_control.append(given)),
             (layers.estimator, "update", lambda *given: ticks.estimation.append(given)),
-            (layers.estimator.flexible_joints, "update", lambda *given: ticks.flexible_joints.append(given)),
+            (layers.flexible_joint_observer, "update", lambda *given: ticks.flexible_joints.append(given)),
         ):
             if layer is not None:
                 notes.enter_context(noted_calls(layer, name, note))
@@ -475,7 +475,7 @@ def _flexible_rows(robot: str, compiler: Compiler, size: BenchmarkSize) -> list[
     """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk."""
     setup = load_setup(robot, {**_BY_TORQUE, "flexibility.stiffness": _SOFT_HIPS})
     walk = SimulatedWalk(setup, compiler=compiler)
-    observer = walk.layers.estimator.flexible_joints
+    observer = walk.layers.flexible_joint_observer
     assert observer is not None, f"{robot} has no flexible joints"
     law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, size, least_feet=1)
     observed = least_durations(

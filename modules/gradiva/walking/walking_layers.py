@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
+    ESTIMATORS,
     ContactEstimator,
     ContactEstimatorConfig,
     ExternalWrenchConfig,
@@ -19,8 +21,9 @@ from gradiva.estimation import (
     FlexibleJointObserverConfig,
     StateEstimator,
     StateEstimatorConfig,
+    make_estimator,
 )
-from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
+from gradiva.planner import PLANNERS, LegMomentumConfig, PlannerConfig, make_planner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
@@ -43,6 +46,7 @@ from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.hip_strategy import HipStrategy, HipStrategyConfig
 from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
+from gradiva.walking.walking_log import OWN, Signals
 from gradiva.whole_body import (
     CommandedMotion,
     CompliantTorqueControlConfig,
@@ -72,6 +76,7 @@ from gradiva.whole_body import (
     upright_torso,
 )
 
+_NO_FIELD = re.compile(r"\W")  # what MATLAB takes for no part of the name of a field
 _TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
 
 
@@ -96,6 +101,7 @@ class WalkingLayers:
         velocity_limits: Of the joints, [rad/s], shape (n,).
         whole_body: Layer 3.
         estimator: From sensors to state.
+        flexible_joint_observer: Of the links that bend; None: they do not, or the controller takes them to be rigid.
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
@@ -138,7 +144,7 @@ class WalkingLayers:
         self._tasks = [*own_tasks(config.tasks), *tasks]
         self._take_limits()
         self._stand(compiler)
-        self.planner = WalkingPlanner(config.planner)
+        self.planner = make_planner(config.walking.planner, config.planner, config.planners)
         self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
         self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
@@ -182,9 +188,11 @@ class WalkingLayers:
             external_wrench = ExternalWrenchObserver(self._flexible_model, config.external_wrench, compiler)
         if self.knows_flexible_joints:
             flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
-        self.estimator = StateEstimator(
+        shipped = StateEstimator(
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
         )
+        self.estimator = make_estimator(config.walking.estimator, shipped, config.estimators)
+        self.flexible_joint_observer = flexible_joints
         self.zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY,
             config.planner.zmp_offset,
@@ -241,6 +249,17 @@ class WalkingLayers:
     @property
     def _by_torque(self) -> bool:
         return self.config.walking.control is ControlMode.TORQUE
+
+    def own_signals(self) -> Signals:
+        """Return the signals of the user's own of this tick, see ``DcmLaw.signals``: ``own::NAME::SIGNAL``."""
+        sources: list[tuple[str, Any]] = [("planner", self.planner), ("law", self.model_control)]
+        sources += [("estimator", self.estimator), *((task.name, task) for task in self._tasks)]
+        sources += [(type(check).__name__, check) for check in self.safety.own_checks if hasattr(check, "signals")]
+        return {
+            f"{OWN}{_NO_FIELD.sub('_', name)}::{signal}": value
+            for name, source in sources
+            for signal, value in source.signals().items()
+        }
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""
@@ -367,6 +386,8 @@ class WalkingConfig:
         safety: Tolerated limits, and the responses beyond them.
         balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
         tasks: Of layer 3, beside those of walking: name to table, see ``Task``.
+        planners: Tables of planners of the user's own, by name, see ``WalkingPlanner``.
+        estimators: Tables of estimators of the user's own, by name, see ``Estimator``.
     """
 
     walking: TickConfig
@@ -392,6 +413,8 @@ class WalkingConfig:
     safety: SafetyConfig
     balance_laws: Mapping[str, Any]
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    planners: dict[str, dict[str, Any]] = field(default_factory=dict)
+    estimators: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def balance(self) -> BalanceConfig:
@@ -429,7 +452,9 @@ class TickConfig:
 
     Attributes:
         period: Of the controller, [s].
-        model: Law of layer 2: its name in the registry, or ``package.module:Class``.
+        planner: Layer 1: its name in the registry, or ``package.module:Class``.
+        model: Law of layer 2, likewise.
+        estimator: From sensors to state, likewise.
         control: Layer 3 and the mode of the servos.
         torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
@@ -438,7 +463,9 @@ class TickConfig:
     """
 
     period: float
+    planner: str
     model: str
+    estimator: str
     control: ControlMode
     torso_lean: float
     prepare_duration: float
@@ -457,6 +484,11 @@ class TickConfig:
             balance_law(self.model)
         except ConfigError as error:
             raise ConfigError(f"model={self.model}: {error}") from None
+        for name, registry in (("planner", PLANNERS), ("estimator", ESTIMATORS)):
+            try:
+                registry.kind(getattr(self, name))
+            except ConfigError as error:
+                raise ConfigError(f"{name}={getattr(self, name)}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,9 @@ class SoftGroundBody(TorqueBody):
         self._close({side: sole.wrench for side, sole in soles.items()})
         delay = self.parameters.constant("response_delay", config.response_delay)
         held = self.parameters.symbol("period") + 2.0 * delay
-        self.wrench_rates = {side: sole.wrench_rate(self.acceleration, held) for side, sole in soles.items()}
+        self.wrench_rates: dict[str, cs.SX] = {
+            side: sole.wrench_rate(self.acceleration, held) for side, sole in soles.items()
+        }
         self.rate_scale = self._scale_of_rates(config.reference_damping, held)
         self.softness = cs.sqrt(self.rate_scale) * self._stiffness_ratio(config.standing_foot)
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in soles.items()}
