@@ -35,7 +35,7 @@ _HOMES = {
 }
 _PLACES = {name: room for room, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_PLACES)]  # noqa: PLE0604 (all are strings)
+__all__ = ["__version__", *sorted(_PLACES)]
 
 if TYPE_CHECKING:
     from gradiva.common import (
