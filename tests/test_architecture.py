@@ -1,6 +1,7 @@
 """Imports point down; ports, the engine and files stay in their rooms."""
 
 import ast
+import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -25,7 +26,7 @@ MAY_IMPORT = {
     "safety": GROUND,
     "walking": GROUND | LAYERS | {"safety"},
     "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "simulated_walk": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
     "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
@@ -44,17 +45,26 @@ ONLY_IN = {
         "setup",
     },
 }
-TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
+TOUCHES_THE_MACHINE = {"setup", "simulated_walk", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files
     "reduced_model/centroidal_solvers.py",  # the stopwatch of the solver, for its deadline
     "robot_model/idyntree_model.py",  # keeps back what iDynTree writes to standard error
 }
-NEVER_IMPORTED = {
-    "example-robot-data",  # URDF and meshes of TALOS
-    "imageio-ffmpeg",  # writes imageio's films
-    "fast-simplification",  # decimates trimesh's meshes
+ROOT = MODULES.parents[1]
+EXPERIMENTS = MODULES.parent / "gradiva_experiments" / "gradiva_experiments"
+DISTRIBUTIONS = {  # folder of pyproject.toml: package, what is declared and never imported
+    ROOT: (
+        MODULES,
+        {
+            "example-robot-data",  # URDF and meshes of TALOS
+            "imageio-ffmpeg",  # writes imageio's films
+            "fast-simplification",  # decimates trimesh's meshes
+        },
+    ),
+    EXPERIMENTS.parent: (EXPERIMENTS, {"imageio-ffmpeg"}),
+    MODULES.parent / "pureyarp": (MODULES.parent / "pureyarp" / "pureyarp", set()),
 }
 SOURCES = sorted(MODULES.rglob("*.py"))
 
@@ -108,8 +118,8 @@ def test_the_middleware_needs_numpy_and_the_standard_library_alone(path):
         assert top in {"gradiva", "pureyarp", "numpy", "yarp"} or top in sys.stdlib_module_names, f"{path}: {name}"
 
 
-PUREYARP = MODULES.parent / "pureyarp"
-SEES_YARP = {"yarp_modules", "experiments", "cli"}
+PUREYARP = MODULES.parent / "pureyarp" / "pureyarp"
+SEES_YARP = {"yarp_modules", "simulated_walk", "cli"}
 
 
 @pytest.mark.parametrize("path", sorted(PUREYARP.rglob("*.py")), ids=lambda path: str(path.relative_to(PUREYARP)))
@@ -151,20 +161,54 @@ def test_every_room_has_a_readme_and_hands_on_its_nouns():
         assert "__all__" in text or room == "cli", f"{room}/__init__.py exports nothing"
 
 
-def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
-    project = tomllib.loads((MODULES.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: DISTRIBUTIONS[folder][0].name)
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported(folder):
+    package, never_imported = DISTRIBUTIONS[folder]
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     distributions = packages_distributions()
     imported = set()
-    for path in SOURCES:
+    for path in package.rglob("*.py"):
         for name in imported_names(path):
             top = name.split(".")[0]
-            if top not in sys.stdlib_module_names and top not in {
-                "gradiva",
-                "pureyarp",
-                "yarp",
-            }:  # yarp is no package of PyPI
+            if top not in sys.stdlib_module_names and top not in {package.name, "yarp"}:  # yarp is no package of PyPI
                 found = {canonicalize_name(found) for found in distributions.get(top, [top])}
                 assert found & declared, f"{path}: {top} is no dependency in pyproject.toml"
                 imported |= found
-    assert declared - imported == NEVER_IMPORTED
+    assert declared - imported == never_imported
+
+
+def public_names(module: str) -> set[str]:
+    """Return what ``gradiva`` or a room of it hands on."""
+    source = ast.parse((MODULES.parent / module.replace(".", "/") / "__init__.py").read_text(encoding="utf-8"))
+    (names,) = (
+        node.value
+        for node in source.body
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]
+    )
+    return set(ast.literal_eval(names))
+
+
+def private_uses(node: ast.AST) -> list[str]:
+    """Return what a node of a syntax tree takes from ``gradiva`` or an object that is not public."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names if alias.name.startswith("gradiva.")]
+    if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "gradiva":
+        is_room = str(node.module).count(".") <= 1
+        known = public_names(str(node.module)) if is_room else set()
+        return [f"{node.module}.{alias.name}" for alias in node.names if alias.name not in known]
+    if isinstance(node, ast.Attribute) and re.match("_(?!_)", node.attr):
+        owner = ast.unparse(node.value)
+        return [] if owner in {"self", "cls", *sys.stdlib_module_names} else [f"{owner}.{node.attr}"]
+    return []
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.rglob("*.py")), ids=lambda path: str(path.relative_to(EXPERIMENTS)))
+def test_experiments_use_gradiva_by_public_names_alone(path):
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    assert [use for node in nodes for use in private_uses(node)] == []
+
+
+def test_gradiva_does_not_import_its_experiments():
+    naming = {str(path) for path in SOURCES for name in imported_names(path) if name.startswith("gradiva_experiments")}
+    assert naming == set()

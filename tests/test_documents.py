@@ -14,12 +14,13 @@ from packaging.utils import canonicalize_name
 
 from gradiva.cli.commands import app
 from gradiva.setup import load_robot
+from gradiva_experiments import command
 from tests.pureyarp.network.raw_sockets import free_port
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
-PUREYARP = ROOT / "modules" / "pureyarp"
-ROOMS = [*sorted(path.parent for path in MODULES.glob("*/__init__.py")), PUREYARP]
+EXPERIMENTS = ROOT / "modules" / "gradiva_experiments"
+ROOMS = [*sorted(path.parent for path in MODULES.glob("*/__init__.py")), ROOT / "modules" / "pureyarp", EXPERIMENTS]
 DOCUMENTS = sorted(
     path
     for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md", "modules/*/*/*/*.md")
@@ -128,15 +129,19 @@ def test_lock_files_hold_names_and_versions_alone(name):
 
 
 def test_lock_files_satisfy_the_declared_ranges():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    locked = {}
+    files = (ROOT / "pyproject.toml", *ROOT.glob("modules/*/pyproject.toml"))
+    projects = [tomllib.loads(file.read_text(encoding="utf-8"))["project"] for file in files]
+    own, locked = {project["name"] for project in projects}, {}
     for name in ("requirements.lock", "requirements-dev.lock"):
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 package, _, version = line.partition("==")
                 locked[canonicalize_name(package)] = version
-    for declared in project["dependencies"] + project["optional-dependencies"]["dev"]:
+    dependencies = [line for project in projects for line in project["dependencies"]]
+    for declared in dependencies + projects[0]["optional-dependencies"]["dev"]:
         requirement = Requirement(declared)
+        if requirement.name in own:
+            continue
         version = locked.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement.name} is not locked: run scripts/lock"
         assert version in requirement.specifier, f"{requirement.name} {version}: run scripts/lock"
@@ -145,8 +150,11 @@ def test_lock_files_satisfy_the_declared_ranges():
 RECIPES = {  # what the files of an existing example of each kind say, and the folders that a recipe is about
     "A task of the whole-body controller": ("pelvis", ("whole_body", "walking")),
     "A law of layer 2": (r"\bDcmMpc\b", ("simplified_model", "walking", "yarp_modules", "cli")),
-    "An experiment": ("run_directions", ("experiments",)),
-    "A ground": (r"GroundKind\.PENALTY|\bPENALTY = |class PenaltyGround", ("simulation", "cli", "experiments")),
+    "An experiment": ("run_directions", ("../gradiva_experiments",)),
+    "A ground": (
+        r"GroundKind\.PENALTY|\bPENALTY = |class PenaltyGround",
+        ("simulation", "cli", "simulated_walk", "../gradiva_experiments"),
+    ),
 }
 
 
@@ -165,7 +173,7 @@ def test_the_files_that_recipes_name_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     recipes = text[text.index("## Recipes") :]
     for name in re.findall(r"`([\w/]+\.(?:py|toml))`", recipes):
-        found = (ROOT / name).is_file() or list(MODULES.glob(f"**/{name}"))
+        found = (ROOT / name).is_file() or list(MODULES.parent.glob(f"**/{name}"))
         assert found, f"CONTRIBUTING.md names {name}"
     code = "\n".join(text_of(path) for path in (ROOT / "modules").rglob("*.py"))
     for name in re.findall(r"`([A-Za-z_]\w+)`", recipes):
@@ -173,11 +181,11 @@ def test_the_files_that_recipes_name_exist():
 
 
 def test_the_options_that_the_readme_names_exist():
-    waiting, options = [typer.main.get_command(app)], set()
+    waiting, options = [typer.main.get_command(app), typer.main.get_command(command.app)], set()
     while waiting:
-        command = waiting.pop()
-        options |= {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-        waiting += getattr(command, "commands", {}).values()
+        each = waiting.pop()
+        options |= {name for option in each.params for name in (*option.opts, *option.secondary_opts)}
+        waiting += getattr(each, "commands", {}).values()
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", (ROOT / "README.md").read_text(encoding="utf-8")))
     assert named <= options | {"--help"}, f"README.md names {sorted(named - options)}"
 

@@ -37,11 +37,33 @@ def search_path(prefix, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_wheel_holds_every_package():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    packages = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("modules/*/__init__.py")}
-    assert packages == {"modules/gradiva", "modules/pureyarp"}
-    assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages
+def test_every_package_is_in_the_wheel_of_one_distribution():
+    projects, packages = {}, set()
+    for file in (ROOT / "pyproject.toml", *ROOT.glob("modules/*/pyproject.toml")):
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        (package,) = tables["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+        projects[tables["project"]["name"]] = str((file.parent / package).relative_to(ROOT))
+    for pattern in ("modules/*/__init__.py", "modules/*/*/__init__.py"):
+        packages |= {path.parent for path in ROOT.glob(pattern) if not (path.parents[1] / "__init__.py").exists()}
+    assert set(projects.values()) == {str(path.relative_to(ROOT)) for path in packages}
+    assert projects == {
+        "gradiva": "modules/gradiva",
+        "gradiva-experiments": "modules/gradiva_experiments/gradiva_experiments",
+        "pureyarp": "modules/pureyarp/pureyarp",
+    }
+
+
+def test_the_environment_installs_every_distribution_and_looks_at_its_files():
+    script = (
+        f"source {ROOT}/scripts/environment; printf '%s\\n' \"${{DISTRIBUTIONS[@]}}\"; fingerprint requirements.lock"
+    )
+    done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True)
+    *folders, fingerprint = done.stdout.splitlines()
+    assert {Path(folder) / "pyproject.toml" for folder in folders} == {
+        ROOT / "pyproject.toml",
+        *ROOT.glob("modules/*/pyproject.toml"),
+    }
+    assert int(fingerprint.split()[1]) > sum((Path(folder) / "pyproject.toml").stat().st_size for folder in folders)
 
 
 def test_everything_is_installed(prefix):

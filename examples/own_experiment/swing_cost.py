@@ -1,7 +1,7 @@
 """How the height of the swing foot changes the energy that a walk costs."""
 
-from gradiva.experiments import Experiment, ExperimentRun, Trial
 from gradiva.planner import VelocityCommand
+from gradiva_experiments import Experiment, ExperimentRun, Trial
 
 HEIGHTS = (0.02, 0.03, 0.04)  # [m]
 SPEED = 0.15  # [m/s]

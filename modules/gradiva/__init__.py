@@ -31,7 +31,7 @@ _HOMES = {
     "gradiva.walking": "balance_plan",
     "gradiva.simulation": "Fault MujocoRobot Push",
     "gradiva.telemetry": "RobotView SignalLog read_mat",
-    "gradiva.experiments": "SimulatedWalk WalkOutcome simulate",
+    "gradiva.simulated_walk": "SimulatedWalk WalkOutcome simulate",
 }
 _PLACES = {name: room for room, names in _HOMES.items() for name in names.split()}
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         so3,
     )
     from gradiva.estimation import Estimator, StateEstimator
-    from gradiva.experiments import SimulatedWalk, WalkOutcome, simulate
+    from gradiva.simulated_walk import SimulatedWalk, WalkOutcome, simulate
     from gradiva.planner import (
         FootPose,
         GoalCommand,

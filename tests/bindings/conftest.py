@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.experiments.private_network import without_network
+from gradiva.simulated_walk.private_network import without_network
 
 STAND_IN = Path(__file__).parent / "stand_in"
 REPOSITORY = STAND_IN.parents[2]
@@ -31,7 +31,8 @@ class Bindings:
 
     def run(self, *words: str, timeout: float = 600.0) -> subprocess.CompletedProcess[str]:
         """Run Python with these words."""
-        paths = [*([str(STAND_IN)] if IS_STAND_IN else []), str(REPOSITORY / "modules"), str(REPOSITORY)]
+        packages = [str(REPOSITORY / "modules" / each) for each in ("pureyarp", "gradiva_experiments", "")]
+        paths = [*([str(STAND_IN)] if IS_STAND_IN else []), *packages, str(REPOSITORY)]
         environment = without_network(os.environ) | {
             "GRADIVA_YARP": "real",
             "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]),

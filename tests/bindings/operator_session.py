@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.cli.commands import carry_out
-from gradiva.experiments.private_network import joined, private_network
-from gradiva.experiments.running_application import (
+from gradiva.simulated_walk.private_network import joined, private_network
+from gradiva.simulated_walk.running_application import (
     COORDINATOR,
     LOGGER,
     SIMULATOR,

@@ -16,7 +16,7 @@ from tests.bindings.operator_session import GOAL
 NAMES = """
 import json, time
 from pathlib import Path
-from gradiva.experiments.private_network import NameServerProcess
+from gradiva.simulated_walk.private_network import NameServerProcess
 from gradiva.middleware import yarp
 from gradiva.middleware.network import registered_names
 

@@ -15,7 +15,7 @@ from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 from gradiva.cli.experiment import print_rows
 from gradiva.cli.main import main, run
-from gradiva.experiments import final_pose, plan_from_start
+from gradiva.simulated_walk import final_pose, plan_from_start
 from gradiva.yarp_modules.gradiva_module import MODULES
 
 
@@ -149,7 +149,7 @@ def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
     row = {"name": "planner.at", "median_us": 1.0, "p99_us": 2.0, "max_us": 3.0, "max_violation": None, "samples": 4}
     machine = {"processor": "p", "cores": 1, "python": "3", "casadi": "3"}
     result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": {"ideal": 9.0, "robot": 6.25}}}
-    monkeypatch.setattr("gradiva.experiments.benchmark.run_benchmark", lambda robots, announce, size: result)
+    monkeypatch.setattr("gradiva.simulated_walk.benchmark.run_benchmark", lambda robots, announce, size: result)
     status, out, err = gradiva("bench", "--robot", "icub_v2_7", "--json", "-")
     assert status == 0
     assert json.loads(out) == result

@@ -172,7 +172,7 @@ def test_a_disk_that_fills_up_keeps_the_figures_and_what_fits(gradiva, monkeypat
             disk.enter_context(full_at(50_000))
             return stands
 
-        monkeypatch.setattr("gradiva.experiments.SimulatedWalk.follow", walk_until_it_is_full)
+        monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", walk_until_it_is_full)
         status, out, err = gradiva("walk", "--duration", "1", "--json", "result.json")
     assert status == 1
     assert "Traceback" not in err
@@ -190,7 +190,7 @@ def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monk
         walk.run(1.0)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradiva.experiments.SimulatedWalk.follow", interrupt)
+    monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", interrupt)
     status, out, err = gradiva("walk", "--json", "-")
     result = json.loads(out)
     assert status == 130

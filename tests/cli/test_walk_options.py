@@ -10,9 +10,9 @@ from gradiva.cli.walk import walk
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables, parse_goal, parse_push, read_path
 from gradiva.common import ConfigError, ControlMode
 from gradiva.estimation import BaseSource
-from gradiva.experiments import create_run
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import create_run
 from gradiva.simulation import GroundKind
 from gradiva.walking import GroundModel
 

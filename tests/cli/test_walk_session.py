@@ -11,10 +11,10 @@ from rich.console import Console
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import LiveView, describe_command, opening, outcome_line, result_table
 from gradiva.common import PlanarPose
-from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import Foothold, Retarget, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk import SimulatedWalk, plan_from_start
 from gradiva.telemetry.report import tiles
 from gradiva.walking import SteppingLog
 

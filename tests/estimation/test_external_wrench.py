@@ -8,9 +8,9 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.estimation import ExternalWrenchConfig, ExternalWrenchObserver
-from gradiva.experiments import SimulatedWalk
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import walking_signals
 

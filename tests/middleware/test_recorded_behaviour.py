@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import gradiva
+import pureyarp
 from gradiva.middleware import yarp
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import NetworkSettings, use_settings
@@ -69,7 +70,7 @@ def stage(folder: Path) -> Iterator[dict[str, str]]:
     yarp.Network.init()
     try:
         with server("board", BOARD), server("sensors", SENSORS):
-            roots = (Path(gradiva.__file__).parents[1], Path(__file__).parents[2])
+            roots = (*(Path(str(each.__file__)).parents[1] for each in (pureyarp, gradiva)), Path(__file__).parents[2])
             yield {
                 **{key: value for key, value in os.environ.items() if not key.startswith(("YARP_", "GRADIVA_YARP"))},
                 "YARP_CONFIG_HOME": str(folder),

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
-from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
 from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, SolverTimes, balance_layer
+from gradiva.simulated_walk import SimulatedWalk, plan_from_start
 from gradiva.walking import WalkingState
 from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, EstimationError, NoSolutionFound, PlanningError, so3
-from gradiva.experiments.campaigns.centroidal_gaits import centroidal_config
 from gradiva.reduced_model import (
     CentroidalBody,
     CentroidalMpc,
@@ -16,6 +15,7 @@ from gradiva.reduced_model import (
     ContactPlan,
     com_reference,
 )
+from gradiva.simulated_walk import centroidal_config
 
 CONFIG = replace(centroidal_config(), deadline=60.0)
 EXACT = replace(CONFIG, solver="ipopt", tolerance=1e-8)

@@ -3,11 +3,11 @@
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.experiments import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.safety import Response, SafetyKind
 from gradiva.safety.supervisor import own_checks
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
 from tests.installed import EXAMPLES, install
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError, Side
-from gradiva.experiments import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import interpreted
 from gradiva.setup import find_model_file, load_robot, load_setup, package_and_model
 from gradiva.setup.new_robot import Choices, check_name, draft_robot, find_limbs, fit_sole, robot_text, write_robot
 from gradiva.setup.robot_checks import check_robot_folder
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
 from tests.conftest import ROBOTS, description_of
 

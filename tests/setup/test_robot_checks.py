@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from gradiva.common import ConfigError, ModelError
-from gradiva.experiments import SimulatedWalk
 from gradiva.setup import data_folder, load_robot, load_setup, robot_names
 from gradiva.setup.robot_checks import check_robot_folder
+from gradiva.simulated_walk import SimulatedWalk
 from tests.conftest import ROBOTS
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ControlMode, Side, altered
-from gradiva.experiments import SimulatedWalk
 from gradiva.setup import check_margins, has_wrench_loop, load_setup, shipped_robot_names, stability_margins
 from gradiva.setup.stability_margins import Margins
 from gradiva.setup.standing_plant import Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
+from gradiva.simulated_walk import SimulatedWalk
 
 FEET = (Side.LEFT, Side.RIGHT)
 CHANNELS = (2, 3, 4)  # f_z, μ_x, μ_y

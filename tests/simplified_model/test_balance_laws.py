@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from gradiva.cli.commands import app
 from gradiva.cli.walk_options import WalkOptions, idle_settings
 from gradiva.common import ConfigError, PlanarPose
-from gradiva.experiments import SimulatedWalk, run_walk
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import (
@@ -21,6 +20,7 @@ from gradiva.simplified_model import (
     balance_law_names,
     balance_layer,
 )
+from gradiva.simulated_walk import SimulatedWalk, run_walk
 from gradiva.yarp_modules.remote_layers import model_control_fingerprint
 from tests.installed import EXAMPLES, install
 

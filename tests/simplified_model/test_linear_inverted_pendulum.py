@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, Side, altered
-from gradiva.experiments import plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import LinearInvertedPendulum, PushCompensation, SidewaysCompensation
+from gradiva.simulated_walk import plan_from_start
 from tests.yarp_modules.made_up_state import state_near
 
 PENDULUM = LinearInvertedPendulum(com_height=0.53)

@@ -8,7 +8,6 @@ import pytest
 
 from gradiva.common import DcmReference, NoSolutionFound
 from gradiva.contacts import SupportPolygon
-from gradiva.experiments import plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import (
@@ -26,6 +25,7 @@ from gradiva.simplified_model import (
     ZmpComGains,
     balance_layer,
 )
+from gradiva.simulated_walk import plan_from_start
 from gradiva.walking.plan_follower import planned_polygon
 from tests.yarp_modules.made_up_state import state_near
 

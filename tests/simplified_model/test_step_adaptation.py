@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
-from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simplified_model import RunningStep, StepAdapter, SteppingMode
+from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
 
 SETUP = load_setup(  # the gait of the table below
     "icub_v2_7",

@@ -5,8 +5,8 @@ import pytest
 
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.common import ConfigError
-from gradiva.experiments import run_walk
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import run_walk
 from gradiva.simulation import MujocoRobot, ground_names, ground_table
 from tests.installed import EXAMPLES, install
 from tests.simulation.standing import standing_posture

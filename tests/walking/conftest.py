@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import pytest
 
-from gradiva.experiments import SimulatedWalk
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk
 
 
 @lru_cache

@@ -10,9 +10,6 @@ import pytest
 
 from gradiva.common import ControlMode, RobotState, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.experiments.campaigns.push_recovery import PushedCase
-from gradiva.experiments.experiment import ExperimentOptions
-from gradiva.experiments.forked_walks import PushedWalk
 from gradiva.setup import Plant, load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
@@ -20,6 +17,9 @@ from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import probed_momentum
 from gradiva.walking.hip_strategy import HipStrategy, followed
 from gradiva.whole_body import solve_start_posture, standing_reference, torso_rotation, upright_torso
+from gradiva_experiments.campaigns.push_recovery import PushedCase
+from gradiva_experiments.experiment import ExperimentOptions
+from gradiva_experiments.forked_walks import PushedWalk
 from tests.conftest import model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 

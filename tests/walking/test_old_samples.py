@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradiva.experiments.trial import Trial, run_trial
 from gradiva.planner import VelocityCommand
+from gradiva_experiments.trial import Trial, run_trial
 
 V2_7 = {  # ages of 5 to 15 ms and more, and packets that are lost or late
     f"simulation.sensors.{stream}.{key}": value

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from gradiva.common import FootReference, Side, so3
-from gradiva.experiments.forked_walks import phase_times
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
 from gradiva.walking import ReactiveStepping, SoleLevelling, WalkingState, walking_signals
 from gradiva.walking.reactive_stepping import landed_last
+from gradiva_experiments.forked_walks import phase_times
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, Side
-from gradiva.experiments import score
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
+from gradiva.simulated_walk import score
 from gradiva.walking import SafetyKind, WalkingState
 
 pytestmark = pytest.mark.walk

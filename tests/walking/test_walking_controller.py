@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import PlanningError, StateError, so3
-from gradiva.experiments import SimulatedWalk
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.setup import Plant
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
 from gradiva.whole_body import WalkingKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of

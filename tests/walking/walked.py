@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradiva.experiments import score
+from gradiva.simulated_walk import score
 from gradiva.walking import WalkingState
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.experiments import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import SymbolicDynamics
 from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.whole_body import (
     Body,
     Priority,

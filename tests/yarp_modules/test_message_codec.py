@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import NO_JOINTS, PlanarPose, altered
-from gradiva.experiments import plan_from_start
 from gradiva.middleware import MalformedMessage, decode_list, encode_list
 from gradiva.planner import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlan
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
+from gradiva.simulated_walk import plan_from_start
 from gradiva.yarp_modules.remote_planner import plan_codec
 from tests.yarp_modules.made_up_state import state_near
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gradiva.experiments import SimulatedWalk
 from gradiva.middleware import yarp
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
+from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import PlanRequest, WalkingController
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.yarp_modules.layer_modules import ModelControlModule, PlannerModule

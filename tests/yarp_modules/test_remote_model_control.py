@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gradiva.experiments import plan_from_start
 from gradiva.middleware import encode_list
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
+from gradiva.simulated_walk import plan_from_start
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader

@@ -1,5 +1,20 @@
-"""The ``gradiva`` command."""
+"""The ``gradiva`` command, and what commands of other packages write with."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from gradiva.cli.main import main
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from gradiva.cli.output import JsonTarget, console_beside, progress_bar
+
+__all__ = ["JsonTarget", "console_beside", "main", "progress_bar"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is written with when it is asked for: the command begins with as little as possible."""
+    if name in __all__:
+        return getattr(importlib.import_module("gradiva.cli.output"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -17,8 +17,6 @@ from pathlib import Path
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import FAIL, OK, Finding
-from gradiva.experiments import WalkRequest, run_walk
-from gradiva.experiments.speed_search import walking_time
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
@@ -31,6 +29,7 @@ from gradiva.setup import (
     robot_names,
     stability_margins,
 )
+from gradiva.simulated_walk import WalkRequest, run_walk, walking_time
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 

@@ -93,13 +93,14 @@ def export(
 
 
 app.command(cls=WalkCommand)(walk)
-for command in (experiment, bench, report, view, export, doctor, plugins, yarpserver):
+for command in (bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 
 
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
 _OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
+app.command(context_settings=_OF_MODULES, add_help_option=False)(experiment)
 app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
 app.add_typer(robots_app, name="robots")
 app.add_typer(applications_app, name="app")

@@ -100,24 +100,22 @@ def _plugin_finding(point: EntryPoint) -> Finding:
 
 def _load(point: EntryPoint) -> None:
     """Load a plug-in as a walk or an experiment does, which checks its type where the room has a registry."""
-    if point.group == "gradiva.experiments":
-        from gradiva.experiments import find_experiment
+    from gradiva.common import load_plugin
+    from gradiva.estimation import ESTIMATORS
+    from gradiva.planner import PLANNERS
+    from gradiva.safety import CHECKS
+    from gradiva.setup import load_robot
+    from gradiva.simplified_model import LAWS
+    from gradiva.simulation import GROUNDS
+    from gradiva.whole_body import TASKS
 
-        find_experiment(point.name)
-    elif point.group == "gradiva.robots":
-        from gradiva.setup import load_robot
-
+    registries = {each.group: each for each in (PLANNERS, ESTIMATORS, LAWS, TASKS, CHECKS, GROUNDS)}
+    if point.group == "gradiva.robots":
         load_robot(point.name)
-    else:
-        from gradiva.estimation import ESTIMATORS
-        from gradiva.planner import PLANNERS
-        from gradiva.safety import CHECKS
-        from gradiva.simplified_model import LAWS
-        from gradiva.simulation import GROUNDS
-        from gradiva.whole_body import TASKS
-
-        registries = {each.group: each for each in (PLANNERS, ESTIMATORS, LAWS, TASKS, CHECKS, GROUNDS)}
+    elif point.group in registries:
         registries[point.group].kind(point.name)
+    else:
+        load_plugin(point.group, point.name)
 
 
 def _check_machine() -> int:

@@ -14,10 +14,10 @@ import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
-from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, read_toml, robot_of
 from gradiva.simplified_model import BalanceLaw, SteppingMode, balance_law_names, shipped_laws
+from gradiva.simulated_walk import WalkRequest
 from gradiva.simulation import Bump, Fault, FaultKind, GroundKind, Push, ground_names, ground_table, slope_components
 from gradiva.telemetry import without_none
 

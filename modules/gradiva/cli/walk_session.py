@@ -21,7 +21,10 @@ from rich.table import Table
 from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, PlanarPose, Side, nearest_name
-from gradiva.experiments import (
+from gradiva.planner import Command, VelocityCommand, WalkingPlan
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import Setup, check_margins
+from gradiva.simulated_walk import (
     Observer,
     SimulatedWalk,
     WalkOutcome,
@@ -37,9 +40,6 @@ from gradiva.experiments import (
     save_walk,
     slope_note,
 )
-from gradiva.planner import Command, VelocityCommand, WalkingPlan
-from gradiva.robot_model import RobotDescription
-from gradiva.setup import Setup, check_margins
 from gradiva.simulation import GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, check_film, film
 from gradiva.telemetry import (

@@ -1,5 +1,6 @@
 """The ground floor: errors, configuration, arrays, rotations, and the types that travel between layers."""
 
+from gradiva.common import so3
 from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
 from gradiva.common.configuration import from_table, merge
 from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock, ControlClockConfig
@@ -101,5 +102,6 @@ __all__ = [
     "plugin_names",
     "readonly",
     "sealed",
+    "so3",
     "unchecked",
 ]

@@ -64,6 +64,7 @@ from pureyarp.wire.elements import Element, TypedList, Vocab32, WireFamily
 from pureyarp.wire.text import is_complete
 
 if TYPE_CHECKING:
+    from gradiva.middleware import yarp
     from gradiva.middleware.bindings import chosen_bindings, is_real
     from gradiva.middleware.bottles import CommandReader, RequestReader, as_bottle, as_items, fill_bottle, send_ready
     from gradiva.middleware.device_servers import AnalogSensorsServer, BoundPorts, ControlBoardServer
@@ -203,4 +204,5 @@ __all__ = [
     "sizes_of",
     "use_settings",
     "values_messages",
+    "yarp",
 ]

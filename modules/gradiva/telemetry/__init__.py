@@ -1,8 +1,8 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
-from gradiva.telemetry.plot_style import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, WARNING, ZMP
-from gradiva.telemetry.replay import Motion, Replay, replay, save_replay_page
+from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
+from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
 from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved
@@ -23,6 +23,7 @@ __all__ = [
     "DCM",
     "ERRORS",
     "FOOT",
+    "INK",
     "JOURNAL_NAME",
     "KEY_FIGURES",
     "MUTED",
@@ -54,7 +55,9 @@ __all__ = [
     "plain",
     "read_mat",
     "replay",
+    "rotations_from_rpy",
     "save_replay_page",
+    "shade",
     "unsaved",
     "without_none",
     "write_mat",

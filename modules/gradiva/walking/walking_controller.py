@@ -286,7 +286,7 @@ class WalkingController:
             try:
                 log = self._failed(measurement, error)
             except Exception as worse:
-                log = self._freeze_without_safety(measurement, (error, worse))
+                log = self.freeze_without_safety(measurement, (error, worse))
         self._held.last = log.command
         return log.command, log
 
@@ -474,7 +474,7 @@ class WalkingController:
             return self._log(self._time, self._frozen(measurement))
         return self._log(self._time, self._held.last)
 
-    def _freeze_without_safety(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
+    def freeze_without_safety(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
         """Freeze without the safety supervisor, which failed itself; raises nothing."""
         text = types = "; then ".join(type(error).__name__ for error in errors)
         with suppress(Exception):

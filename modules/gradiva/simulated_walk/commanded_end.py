@@ -1,0 +1,187 @@
+"""Judges the end of a walk by its command: place, heading, slip and posture, by the simulator's truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import NDArray, Side, so3
+from gradiva.planner import (
+    Command,
+    GoalCommand,
+    PathCommand,
+    PlannerConfig,
+    VelocityCommand,
+    WalkingPlan,
+    make_planner,
+)
+from gradiva.setup import Setup
+from gradiva.simulated_walk.walk_score import middles_of_feet
+from gradiva.simulation import SimulatedState
+from gradiva.telemetry import SignalLog
+
+# Healthy walks of the shipped robots (plants ideal, noisy and robot; position, velocity and torque; ahead at 0.19 and
+# 0.3 m/s, back, aside, in turns, to goals) end within 20 cm and 7° after 2.7 m, and 8° after 200° on the spot; no sole
+# slides more than 5 mm, no base is left tilted by more than 1.4°. Feet that land a little askew turn the way as it goes
+# on, so that tolerances grow with it: half as much again or more. Robots whose soles yaw-slip are beyond: 15° and more.
+_PLACE, _PLACE_PER_WAY = 0.05, 0.1  # [m], [-]
+_HEADING, _HEADING_PER_WAY = math.radians(5.0), math.radians(3.0)  # [rad], [rad/m]
+_SLIP = 0.015  # [m] of a sole in one stance
+_LEANING = math.radians(5.0)  # [rad]
+
+Pose = tuple[float, float, float]
+"""x, y [m] and yaw [rad] in world."""
+
+
+def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
+    """Return what the robot is going to do, on a clock that starts with the walk.
+
+    Raises:
+        PlanningError: The command exceeds a limit, or no footsteps fulfil it.
+    """
+    config = setup.walking
+    planner = make_planner(config.walking.planner, config.planner, config.planners)
+    return planner.plan(command, planner.at_origin(0.0))
+
+
+def final_pose(plan: WalkingPlan) -> Pose:
+    """Return where the middle of the feet stands at the end of a plan, and its heading."""
+    end = plan.at(plan.end_time)
+    left, right = end.foot(Side.LEFT), end.foot(Side.RIGHT)
+    return middle_pose(left.position, left.rotation, right.position, right.rotation)
+
+
+def middle_pose(
+    left_position: NDArray, left_rotation: NDArray, right_position: NDArray, right_rotation: NDArray
+) -> Pose:
+    """Return the pose in the middle of two feet (world; positions of shape (3,), rotations (3, 3))."""
+    x, y = 0.5 * (left_position + right_position)[:2]
+    left, right = so3.yaw(left_rotation), so3.yaw(right_rotation)
+    return float(x), float(y), float(left + 0.5 * so3.wrap_angle(right - left))
+
+
+def true_pose(truth: SimulatedState) -> Pose:
+    """Return the pose in the middle of the simulated feet."""
+    return middle_pose(
+        truth.left_foot_position, truth.left_foot_rotation, truth.right_foot_position, truth.right_foot_rotation
+    )
+
+
+def commanded_speed(command: Command, config: PlannerConfig) -> float:
+    """Return the speed along the ground that a command asks for, [m/s]; zero where it only turns or stops."""
+    if isinstance(command, VelocityCommand):
+        return math.hypot(command.forward, command.lateral)
+    if isinstance(command, GoalCommand | PathCommand):
+        return config.cruise_speed if command.speed is None else command.speed
+    return 0.0
+
+
+def goal_error(command: Command, pose: Pose) -> float | None:
+    """Return the distance from the goal, or from the end of the path, [m]; None where there is neither."""
+    if isinstance(command, GoalCommand):
+        return math.dist(pose[:2], (command.x, command.y))
+    return math.dist(pose[:2], command.points[-1]) if isinstance(command, PathCommand) else None
+
+
+@dataclass(frozen=True, slots=True)
+class EndError:
+    """Distance between a robot that stands and the end of its command.
+
+    Attributes:
+        distance: Of the middle of the feet, [m].
+        heading: Of the feet, [rad], not negative; None where the command leaves it open.
+        off_path: Farthest distance of the middle of the feet from a commanded path, as it was planned, [m]; else 0.
+        way: Planned way of the middle of the feet, that of its turns included, [m].
+    """
+
+    distance: float
+    heading: float | None
+    off_path: float
+    way: float
+
+    def complaints(self) -> list[str]:
+        """Return what is not tolerated, in words that follow the name of the robot."""
+        place = _PLACE + _PLACE_PER_WAY * self.way
+        found = []
+        if self.distance > place or (self.heading or 0.0) > _HEADING + _HEADING_PER_WAY * self.way:
+            turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
+            found.append(f"ended {self.distance:.2f} m{turned} from where it was commanded")
+        if self.off_path > place:
+            found.append(f"left its path by {self.off_path:.2f} m")
+        return found
+
+
+def end_error(
+    command: Command, plan: WalkingPlan, last_plan: WalkingPlan, pose: Pose, log: SignalLog, lever: float
+) -> EndError:
+    """Return how far from the end of its command a robot stands.
+
+    A goal and the end of a path are places. A velocity leads where its plan ends; steps that step adaptation moved,
+    to catch a push, move that place with them, but not the heading.
+
+    Args:
+        command: What was commanded.
+        plan: Its plan from the start, whose axes are those of the simulator's world.
+        last_plan: The plan that the robot has followed to its end.
+        pose: Of the middle of the feet, by the simulator's truth.
+        log: Of the walk.
+        lever: By which a turn counts as a way, [m].
+    """
+    x, y, heading = *final_pose(last_plan)[:2], final_pose(plan)[2]
+    to_place = goal_error(command, pose)
+    is_open = isinstance(command, GoalCommand) and command.yaw is None
+    middles = planned_middles(plan)
+    return EndError(
+        math.dist(pose[:2], (x, y)) if to_place is None else to_place,
+        None if is_open else abs(so3.wrap_angle(pose[2] - heading)),
+        _farthest(middles[:, :2], log) if isinstance(command, PathCommand) else 0.0,
+        _way(middles, lever),
+    )
+
+
+def planned_middles(plan: WalkingPlan) -> NDArray:
+    """Return x, y [m] and yaw [rad] of the middle of the feet at the start of a plan and after each step, (n, 3)."""
+    begin = plan.at(plan.start_time)
+    feet = {side: np.append(begin.foot(side).position[:2], so3.yaw(begin.foot(side).rotation)) for side in Side}
+    middles = [np.mean(list(feet.values()), axis=0)]
+    for footstep in plan.footsteps:
+        feet[footstep.side] = np.array([footstep.pose.x, footstep.pose.y, footstep.pose.yaw])
+        middles.append(np.mean(list(feet.values()), axis=0))
+    return np.array(middles)
+
+
+def _way(middles: NDArray, lever: float) -> float:
+    """Return the way along middles of feet, that of turns by a lever [m] included, [m]."""
+    steps = np.diff(middles, axis=0)
+    return float(np.linalg.norm(steps[:, :2], axis=1).sum() + lever * np.abs(steps[:, 2]).sum())
+
+
+def _farthest(middles: NDArray, log: SignalLog) -> float:
+    """Return how far at most the feet's middle was from the straight lines between planned ones, [m]."""
+    walked = middles_of_feet(log) if len(log) else middles
+    starts, lines = middles[:-1], np.diff(middles, axis=0)
+    away = walked[:, None] - starts
+    squares = np.maximum(np.sum(lines**2, axis=1), 1e-12)
+    fractions = np.clip(np.sum(away * lines, axis=2) / squares, 0.0, 1.0)
+    return float(np.linalg.norm(away - fractions[:, :, None] * lines, axis=2).min(axis=1).max(initial=0.0))
+
+
+def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) -> list[str]:
+    """Return what is not tolerated of how a robot went and stands, in words that follow its name.
+
+    Args:
+        truth: Of the simulator, at the end.
+        tilt: Of the base from its start, [rad].
+        least_load: Of a foot that stands, [N].
+    """
+    found = [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > _SLIP else []
+    found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
+    return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]
+
+
+def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:
+    """Return how long a command of ``speed`` [m/s] must last to cover ``distance`` [m], its two ramps included, [s]."""
+    ramp = planner.ramp_steps * planner.preferred_duration(speed)
+    return distance / speed + ramp

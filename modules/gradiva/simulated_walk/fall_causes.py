@@ -1,0 +1,257 @@
+"""Infers why a robot fell from what it measured, cause by cause.
+
+Nothing here knows what was done to a simulated robot, nor the simulator's truth. Beside the measurements, the model
+(mass, soles) and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the configuration. The
+advice alone looks at more of it, so as not to repeat what is set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gradiva.common import GRAVITY, NDArray, Side
+from gradiva.simulated_walk.fall_evidence import (
+    AFTER,
+    FEW,
+    FIRST_STAND,
+    FLAT,
+    RECENT,
+    Cause,
+    CauseKind,
+    FallEvidence,
+    degrees,
+    direction,
+    leg_joints,
+    overloaded_joints,
+    size_of,
+    slope_of,
+)
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
+from gradiva.simulated_walk.push_cause import push
+from gradiva.simulated_walk.sensor_causes import (
+    dead_wrench,
+    encoders,
+    jumped_imu,
+    reported_sensor,
+    reversed_wrench,
+    tilted_imu,
+    turned_wrench,
+    wrench_at_rest,
+    wrench_in_the_air,
+)
+from gradiva.telemetry import SignalLog, adapted_steps
+
+_MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
+_EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
+_FLAT_BEFORE = 0.4  # [-] of the next: soles on a hard, level floor
+_ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, by an IMU of 0.5° RMS 2.0°
+_GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
+_LEAST_GRIP = 0.05  # [-] of the weight: plans that need less tell nothing of the floor
+_AT_LIMIT = 0.97  # [-] of a joint's velocity limit
+_FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
+_FAST_FOR_LATE_JOINTS = 0.6  # [-] the same where such joints gave way as well; pushed walks of 0.1 to 0.3 m/s: below
+_SPEED_WINDOW = 1.2  # [s] two steps
+_MOVED = 2.5  # [s] from the beginning of a swing that step adaptation changes until the plan is as fast as before
+
+
+def find_cause(evidence: FallEvidence) -> Cause | None:
+    """Return the cause that the measurements name; None where they name none.
+
+    What is seen while the robot stands comes first, as it spoils all that follows; a push comes last, because a foot
+    that slides or sinks looks like one.
+    """
+    found = (infer(evidence) for kind, infer in _INFERENCES if kind not in evidence.impossible)
+    return next((cause for cause in found if cause is not None), None)
+
+
+def cause_not_found(evidence: FallEvidence) -> Cause:
+    """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
+    joints = ", ".join(overloaded_joints(evidence))
+    hint = f"; {joints} gave way before the first sign" if joints else ""
+    plant = "" if evidence.plant_is_ideal else "; --plant ideal tells whether the plant matters"
+    advice = f"a lower --speed{plant}; gradiva view RUN shows the fall slowly"
+    looked_for = dict.fromkeys(kind for kind, _ in _INFERENCES if kind not in evidence.impossible)
+    return Cause(None, f"not found among {', '.join(looked_for)}{hint}", advice)
+
+
+def _slope(evidence: FallEvidence) -> Cause | None:
+    """Return a ground on which both soles stand aslant; an IMU that is tilted was looked for before."""
+    slope = slope_of(evidence.standing)
+    if size_of(slope) < FLAT:
+        return None
+    text = f"the ground slopes by {degrees(size_of(slope))}, it rises {direction(slope)}"
+    return Cause(
+        CauseKind.SLOPE, text, "walk where it is flatter; gradiva walk --slope says how steep this robot walks"
+    )
+
+
+def _mass(evidence: FallEvidence) -> Cause | None:
+    """Return a weight that the model does not have."""
+    before = evidence.before
+    carried = float(np.median(before.force[:, 2])) / GRAVITY
+    if abs(carried / before.robot.mass - 1.0) < _MASS:
+        return None
+    more = "more" if carried > before.robot.mass else "less"
+    text = (
+        f"the robot weighs {more} than its model: the feet carry {carried:.0f} kg, the model {before.robot.mass:.0f} kg"
+    )
+    return Cause(CauseKind.MASS, text, "add what the robot carries to its URDF and to mass in robots/<name>/robot.toml")
+
+
+def _bump(evidence: FallEvidence) -> Cause | None:
+    """Return something below a sole that rolls, where no sole had rolled in the steps before."""
+    before, walk = evidence.walk.until(evidence.onset - RECENT), evidence.walk.until(evidence.onset + AFTER)
+    if len(before) <= FEW or not any(np.count_nonzero(before.carries[side]) > FEW for side in Side):
+        return None
+    rolled = {side: _rolled(walk, side, evidence.onset - RECENT) for side in Side}
+    side = max(Side, key=rolled.__getitem__)
+    if rolled[side] < _ROLLED or max(_rolled(before, each) for each in Side) > _FLAT_BEFORE * _ROLLED:
+        return None
+    text = f"a bump: the {side} sole, flat in the steps before, rolled by {degrees(rolled[side])} where it trod"
+    return Cause(CauseKind.BUMP, text, "clear the floor; a higher planner.swing_height steps over what is low")
+
+
+def _soft_ground(evidence: FallEvidence) -> Cause | None:
+    """Return a ground on which soles roll though the pressure is well inside of them."""
+    walk = evidence.walk.until(evidence.onset + AFTER)
+    rolled = {side: _rolled(walk, side) for side in Side}
+    side = Side.LEFT if rolled[Side.LEFT] > rolled[Side.RIGHT] else Side.RIGHT
+    if rolled[side] < _ROLLED:
+        return None
+    text = (
+        f"the ground is too soft: the {side} sole rolled by {degrees(rolled[side])} with the pressure well inside its"
+        " edges"
+    )
+    return Cause(CauseKind.SOFT_GROUND, text, _soft_ground_advice(evidence))
+
+
+def _soft_ground_advice(evidence: FallEvidence) -> str:
+    if not evidence.models_soft_ground:
+        return 'walk with --control torque and torque_control.ground="compliant"; a larger sole rolls less'
+    return "walk on stiffer ground, or slower; a larger sole rolls less"
+
+
+def _rolled(walk: MeasuredWalk, side: Side, since: float = -math.inf) -> float:
+    """Return how far, as a slope [-], a sole rolled from a time [s] on that did not tip about an edge."""
+    slopes, sole = walk.sole_slopes(side), walk.robot.sole
+    at_first = slopes[walk.times <= walk.times[0] + FIRST_STAND].mean(axis=0)
+    inside = np.abs(walk.pressure_off_middle(side)) < np.array([0.5 * sole.length, 0.5 * sole.width]) - _EDGE
+    flat = walk.is_loaded(side) & inside.all(axis=1) & (walk.times >= since)
+    if np.count_nonzero(flat) < FEW:
+        return 0.0
+    return float(np.percentile(np.linalg.norm(slopes[flat] - at_first, axis=1), 95))
+
+
+def _slip(evidence: FallEvidence) -> Cause | None:
+    """Return a floor that gives less horizontal force than the plan needs.
+
+    Constant errors of the sensors and the tilt of the IMU are taken off by the median.
+    """
+    log = evidence.log
+    if not len(log):
+        return None
+    walk = MeasuredWalk.of_log(log, evidence.walk.robot)
+    rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times < evidence.onset + AFTER)
+    rows &= walk.force[:, 2] > 0.5 * walk.weight
+    if np.count_nonzero(rows) < FEW:
+        return None
+    planned = walk.smooth_rate(log["com::velocity::desired"][:, :2])
+    needed = float(np.percentile(np.linalg.norm(planned[rows], axis=1) / GRAVITY, 90))
+    leans = walk.force[rows, :2] / walk.force[rows, 2:]
+    felt = float(np.percentile(np.linalg.norm(leans - np.median(leans, axis=0), axis=1), 90))
+    if needed < _LEAST_GRIP or felt > _GRIP * needed:
+        return None
+    text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {needed:.2f}"
+    return Cause(
+        CauseKind.FRICTION,
+        text,
+        "walk on another floor, or slower and with less turning; a larger planner.time_weight makes slower steps",
+    )
+
+
+def _weak_motor(evidence: FallEvidence) -> Cause | None:
+    """Return the leg joints that gave way before the first sign, as motors do that are weaker than known."""
+    joints = ", ".join(overloaded_joints(evidence))
+    if not joints:
+        return None
+    text = f"{joints} gave way before the first sign: a motor is weaker, or its load larger, than known"
+    return Cause(CauseKind.MOTOR, text, "check motor and torque_limit of the joint; a lower --speed loads it less")
+
+
+def _speed(evidence: FallEvidence) -> Cause | None:
+    """Return a walk that is planned faster than the robot is known to walk, or as fast as its joints turn.
+
+    A plant with weaker motors is slower: joints that are commanded their velocity limit and give way show it.
+    """
+    log = evidence.log
+    if not len(log):
+        return None
+    speed = max(evidence.speed_ahead, greatest_speed(log.times, log["com::position::desired"], moves(log)))
+    rows = (log.times > evidence.onset - RECENT) & (log.times <= evidence.onset)
+    robot = evidence.walk.robot
+    legs = leg_joints(robot)
+    joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
+    fastest, joint = float(joints.max(initial=0.0)), int(joints.max(axis=0, initial=0.0).argmax())
+    name = robot.joints[legs[joint]]
+    late = fastest > _AT_LIMIT and name in overloaded_joints(evidence)
+    bound = _FAST_FOR_LATE_JOINTS if late else _FAST if fastest > _AT_LIMIT else 1.0
+    if speed < bound * evidence.max_speed:
+        return None
+    text = (
+        f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked, and {name} was"
+        f" commanded {100 * fastest:.0f} % of its velocity limit{' and gave way' if late else ''}"
+    )
+    return Cause(
+        CauseKind.SPEED,
+        text,
+        "a lower --speed, at most planner.max_speed of robots/<name>/robot.toml; [planner] min_step_duration",
+    )
+
+
+def moves(log: SignalLog) -> list[float]:
+    """Return when the swings began whose steps were adapted, [s]."""
+    return [step.nominal.time for step in adapted_steps(log)]
+
+
+def greatest_speed(times: NDArray, path: NDArray, moved: Sequence[float] = ()) -> float:
+    """Return the greatest speed over two steps, [m/s]; a step that was adapted is faster than what was commanded.
+
+    Args:
+        times: [s], shape (T,).
+        path: Planned positions of the CoM, [m], shape (T, 2) or (T, 3).
+        moved: Times of adapted steps, [s]; for `_MOVED` from each of them on the path is not looked at.
+    """
+    later = np.searchsorted(times, times + _SPEED_WINDOW)
+    rows = np.flatnonzero(later < len(times))
+    later = later[rows]
+    for time in moved:
+        as_commanded = (times[later] <= time) | (times[rows] >= time + _MOVED)
+        rows, later = rows[as_commanded], later[as_commanded]
+    if not len(rows):
+        return 0.0
+    speeds = np.linalg.norm((path[later] - path[rows])[:, :2], axis=1) / (times[later] - times[rows])
+    return float(speeds.max())
+
+
+_INFERENCES: tuple[tuple[CauseKind, Callable[[FallEvidence], Cause | None]], ...] = (
+    (CauseKind.SENSOR, reported_sensor),
+    (CauseKind.SENSOR, reversed_wrench),
+    (CauseKind.SENSOR, encoders),
+    (CauseKind.SENSOR, tilted_imu),
+    (CauseKind.SENSOR, jumped_imu),
+    (CauseKind.SENSOR, dead_wrench),
+    (CauseKind.SLOPE, _slope),
+    (CauseKind.SENSOR, wrench_at_rest),
+    (CauseKind.MASS, _mass),
+    (CauseKind.FRICTION, _slip),
+    (CauseKind.SENSOR, wrench_in_the_air),
+    (CauseKind.SENSOR, turned_wrench),
+    (CauseKind.BUMP, _bump),
+    (CauseKind.SOFT_GROUND, _soft_ground),
+    (CauseKind.SPEED, _speed),
+    (CauseKind.MOTOR, _weak_motor),
+    (CauseKind.PUSH, push),
+)

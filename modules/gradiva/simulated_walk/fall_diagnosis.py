@@ -1,0 +1,448 @@
+"""The first sign and the cause of a walk that ended badly, and the robot's own measurements that show them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import GRAVITY, ControlMode, NDArray, Side
+from gradiva.estimation import DeflectionSource
+from gradiva.robot_model import RobotDescription, ServoLaw
+from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, FallEvidence
+from gradiva.simulated_walk.footing import response_note
+from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
+from gradiva.simulation import FaultKind, GroundKind, Push
+from gradiva.telemetry import SignalLog
+from gradiva.walking import Chatter, WalkingConfig
+
+_DEGREES = 180.0 / np.pi
+_LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
+_WRONG_DEFLECTION = (
+    0.02  # [rad] before falls by it 0.025 and more; where the stiffness is known 0.01, noisy sensors too
+)
+_WRONG_STIFFNESS = 0.1  # [-] of the truth
+_TOO_SOFT = 0.6  # [rad] TALOS walks with deflections of 0.42 and falls with 0.8
+_TOO_SOFT_BY_SERVOS = 0.07  # [rad] the same by position and velocity control, which do not level them: 0.053, 0.089
+_TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
+_RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
+_STIFFER = "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°"
+_TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
+_PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
+_RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
+
+
+_LIKE_OSCILLATION = (*_LIKE_BENDING, CauseKind.SPEED, CauseKind.FRICTION)
+_OSCILLATING = 0.05  # [-] of the weight in each part of
+_OSCILLATING_FOR = 0.5  # [s] before the first sign
+_COMMAND_UNITS = {ControlMode.POSITION: "rad", ControlMode.VELOCITY: "radps", ControlMode.TORQUE: "nm"}
+
+
+@dataclass(frozen=True, slots=True)
+class HealthyChatter:
+    """Chatter of the last weight shift that a loop with margins stays below.
+
+    Attributes:
+        foot_force: [-] of the weight.
+        zmp: [m].
+    """
+
+    foot_force: float
+    zmp: float
+
+
+_HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at most 0.0013, those without: from 0.016 on
+_HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.010
+
+CauseSearch = Callable[[float], Cause | None]
+"""From the time of the first sign, [s], to the cause."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WatchedQuantity:
+    """A quantity that stays small while the robot walks well.
+
+    Attributes:
+        name: In the report.
+        values: Its size over the log, shape (T,).
+        bound: What healthy walks stay below.
+        unit: In which it is written.
+        scale: From the values to that unit.
+    """
+
+    name: str
+    values: NDArray
+    bound: float
+    unit: str
+    scale: float
+
+    def departure(self, times: NDArray) -> int | None:
+        """Return the row at which the quantity left its bound for good; None when it did not.
+
+        Args:
+            times: Of the rows, [s], shape (T,); a stay inside the bound that is shorter than `_RETURN` is no return.
+        """
+        outside = np.flatnonzero(self.values > self.bound)
+        if not len(outside) or outside[-1] < len(self.values) - _TAIL:
+            return None
+        back_for = times[outside[1:]] - times[outside[:-1]]
+        returns = np.flatnonzero(back_for > _RETURN)
+        return int(outside[returns[-1] + 1] if len(returns) else outside[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why a walk ended badly, as far as its log says.
+
+    Attributes:
+        first_sign: The quantity that left its healthy range first, with value, time and support phase; empty if none.
+        first_sign_time: Of the log, [s]; None if there is none.
+        cause: Inferred from the measurements; None where they name none.
+        pushes: That acted in simulation shortly before.
+        measured: Cause by the measurements alone, as on a robot; None where they name none.
+    """
+
+    first_sign: str
+    first_sign_time: float | None
+    cause: Cause | None
+    pushes: tuple[Push, ...]
+    measured: CauseKind | None = None
+
+    def __str__(self) -> str:
+        """Return what follows the reason of the outcome; nothing where nothing is known."""
+        cause = f"; cause: {self.cause.text}" if self.cause else ""
+        sign = f"; first sign: {self.first_sign}" if self.first_sign else ""
+        return cause + sign + "".join(f"; before it, a {push}" for push in self.pushes)
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the diagnosis as it stands in ``result.json``."""
+        cause = self.cause
+        return {
+            "cause": str(cause.kind) if cause and cause.kind else None,
+            "measured_cause": None if self.measured is None else str(self.measured),
+            "text": cause.text if cause else None,
+            "advice": None if cause is None else cause.advice if cause.is_tried else f"untried: {cause.advice}",
+            "first_sign": self.first_sign or None,
+            "first_sign_s": self.first_sign_time,
+        }
+
+
+def diagnose(
+    log: SignalLog, pushes: Sequence[Push] = (), end: float = math.inf, causes: CauseSearch | None = None
+) -> Diagnosis:
+    """Return why a walk ended badly.
+
+    The first sign is, of the quantities that are outside the bounds of a healthy walk at the end, the one that left
+    first and did not come back.
+
+    Args:
+        log: Of the walk.
+        pushes: That were to come.
+        end: When the walk ended, [s].
+        causes: Looks for the cause, given when the first sign was; None: it is not looked for.
+    """
+    row, sign = _first_sign(log)
+    time = None if row is None else float(log.times[row])
+    onset = end if time is None else time
+    before = tuple(push for push in pushes if push.start <= onset <= push.end + _RECENT)
+    return Diagnosis(sign, time, causes(onset) if causes else None, before)
+
+
+def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
+    """Return why a simulated walk ended badly, from its log and what was measured before the robot balanced."""
+    log, measured, events = walk.recorder.log, _measured(walk), walk.controller.safety_events
+
+    def cause(onset: float) -> Cause | None:
+        if measured is None:
+            return None
+        evidence = replace(_evidence(walk, measured, onset), impossible=impossible_causes(walk))
+        went_wrong = walk.robot.fall is not None or onset < walk.time
+        found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
+        if found is None:
+            return None
+        is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
+        bending = None if is_reported else bending_links(found, walk.setup, log, onset)
+        oscillating = oscillating_loop(found, walk, onset)
+        return advised(oscillating or bending or found, response_note(walk.setup))
+
+    diagnosis = diagnose(log, walk.robot.pushes, walk.time, cause)
+    if measured is None or diagnosis.cause is None:
+        return diagnosis
+    onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
+    found = find_cause(_evidence(walk, measured, onset))
+    return replace(diagnosis, measured=None if found is None else found.kind)
+
+
+def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:
+    """Return what was measured, standing before the walk included; None where nothing was."""
+    log, robot, layers = walk.recorder.log, walk.setup.robot, walk.layers
+    standing = MeasuredWalk.of_standing(walk.recorder.standing, layers.estimator, layers.planner, robot)
+    parts = [standing, MeasuredWalk.of_log(log, robot) if len(log) else None]
+    known = [part for part in parts if part is not None]
+    return functools.reduce(MeasuredWalk.followed_by, known) if known else None
+
+
+def _evidence(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> FallEvidence:
+    setup, events = walk.setup, walk.controller.safety_events
+    known_speed, limits = load_robot(setup.robot_argument).max_speed, walk.layers.joint_bounds.velocities
+    return FallEvidence(
+        *(measured, walk.recorder.log, onset, limits, known_speed, events, _speed_ahead(walk), servo_lag(setup)),
+        stepping=setup.walking.step_adaptation.mode,
+        models_soft_ground=setup.walking.knows_soft_ground,
+        dcm_gain=_dcm_gain(setup.walking),
+        plant_is_ideal=setup.plant is Plant.IDEAL,
+    )
+
+
+def impossible_causes(walk: SimulatedWalk) -> frozenset[CauseKind]:
+    """Return the disturbances that did not act in a simulated walk."""
+    simulation, faults = walk.setup.simulation, {fault.kind for fault in walk.robot.faults}
+    floor, errors = simulation.ground, simulation.model_errors
+    exact = load_setup(walk.setup.robot_argument).simulation.sensors
+    own = load_setup(walk.setup.robot_argument, plant=walk.setup.plant).simulation
+    drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
+    acted = {
+        CauseKind.PUSH: bool(walk.robot.pushes),
+        CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
+        CauseKind.MASS: simulation.plant.mass_scale != 1.0,
+        CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,
+        CauseKind.BUMP: bool(floor.bumps),
+        CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults or drives[0] != drives[1],
+        CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
+    }
+    return frozenset(kind for kind, did_act in acted.items() if not did_act)
+
+
+def advised(cause: Cause, note: str | None) -> Cause:
+    """Return the cause; its advice is what was noted before the walk of slow sensors and motors, if anything was."""
+    return replace(cause, advice=f"sensors and motors are too slow for soft ground: {note}") if note else cause
+
+
+def bending_links(cause: Cause, setup: Setup, log: SignalLog, onset: float) -> Cause | None:
+    """Return as the cause that links bend: unknown to the controller, wrongly observed, or too far to walk or stand.
+
+    A swinging foot that scuffs, because it is not where the kinematics say, looks like a sensor's fault as well.
+
+    Args:
+        cause: By the robot's measurements.
+        setup: Of the walk, with the stiffness of the plant.
+        log: Of the walk, with observed and true deflections; empty where the robot fell before it balanced.
+        onset: When the first sign was, [s]; later ones are those of a robot that falls.
+    """
+    joints = setup.simulated_robot.flexible_joints
+    if not joints or cause.kind not in (*_LIKE_BENDING, CauseKind.SENSOR):
+        return None
+    rows = log.times <= onset
+    bent = float(np.abs(true_deflections(log)[rows]).max(initial=0.0))
+    if setup.unmodelled_stiffness and (cause.kind in _LIKE_BENDING or bent > _TOO_SOFT_BY_SERVOS):
+        text = f"links bend by {min(setup.unmodelled_stiffness):g} N·m/rad, which the controller does not know"
+        return Cause(
+            None, text, "--control torque on rigid ground with torque_control.law=flexible knows flexible joints"
+        )
+    if not len(log):
+        return _toppling_links(setup.robot, min(joint.stiffness for joint in joints))
+    if not rows.any():
+        return None
+    return _wrong_deflection(setup, log, rows) or _too_soft(setup, log, rows, bent)
+
+
+def _toppling_links(robot: RobotDescription, stiffness: float) -> Cause | None:
+    """Return links by which a robot that stands, an inverted pendulum on a spring, topples: by less than m g h."""
+    needed = robot.mass * GRAVITY * robot.com_height
+    if stiffness > needed:
+        return None
+    text = (
+        f"links are too soft: {stiffness:g} N·m/rad do not hold the robot upright, weight times height is {needed:.0f}"
+    )
+    return Cause(None, text, _STIFFER)
+
+
+def _wrong_deflection(setup: Setup, log: SignalLog, rows: Mask) -> Cause | None:
+    """Return as the cause that deflections are not observed, or that their stiffness is wrong."""
+    error = float(np.abs(deflection_errors(log)[rows]).max(initial=0.0))
+    if error < _WRONG_DEFLECTION:
+        return None
+    until = f"{np.degrees(error):.1f}° until the first sign"
+    if setup.walking.flexible_joint_observer.source is DeflectionSource.NONE:
+        text = f"links bend and are taken to be straight (flexible_joint_observer.source=none), wrong by {until}"
+        return Cause(None, text, "flexible_joint_observer.source=wrenches observes the deflections")
+    known, true = _least_known_stiffness(setup, log, rows)
+    if abs(known / true - 1.0) < _WRONG_STIFFNESS:
+        return None
+    text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
+    return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
+
+
+def _too_soft(setup: Setup, log: SignalLog, rows: Mask, bent: float) -> Cause | None:
+    """Return links as too soft that bend by as much as ``bent`` [rad], which servos of position do not undo."""
+    by_torque = setup.walking.walking.control is ControlMode.TORQUE
+    if bent < (_TOO_SOFT if by_torque else _TOO_SOFT_BY_SERVOS):
+        return None
+    softness = f"links are too soft{'' if by_torque else f' for {setup.walking.walking.control} control'}"
+    true = _least_known_stiffness(setup, log, rows)[1]
+    text = f"{softness}: by {true:g} N·m/rad they bend by {_DEGREES * bent:.0f}° until the first sign"
+    return Cause(None, text, _STIFFER if by_torque else "--control torque, whose law takes deflections into account")
+
+
+def _least_known_stiffness(setup: Setup, log: SignalLog, rows: Mask) -> tuple[float, float]:
+    """Return stiffness as known in the last of the rows and as simulated, [N·m/rad], where they differ most."""
+    signal = "flexible_joints::stiffness::estimated"
+    known = dict(zip(log.info(signal).elements, log[signal][rows][-1].tolist(), strict=True)) if signal in log else {}
+    joints = setup.simulated_robot.flexible_joints
+    pairs = [(known.get(joint.name, joint.stiffness), joint.stiffness) for joint in joints]
+    return max(pairs, key=lambda pair: abs(pair[0] / pair[1] - 1.0))
+
+
+def servo_lag(setup: Setup) -> NDArray:
+    """Return the lag of the joints behind their references of constant speed, [s], shape (n,).
+
+    It is that of the servos; position control leads them (`ServoFeedforward`) and holds set-points for some periods.
+    """
+    config, law = setup.walking.servo_feedforward, ServoLaw.of(setup.robot)
+    if setup.walking.walking.control is not ControlMode.POSITION:
+        return law.lag
+    return (1.0 - config.velocity) * law.lag + config.hold * setup.walking.walking.period
+
+
+# -- oscillation of the loop -------------------------------------------------------------------------------------------
+
+
+def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause | None:
+    """Return as the cause that the loop oscillated before the first sign, which looks like many a disturbance."""
+    if cause.kind not in _LIKE_OSCILLATION:
+        return None
+    begin = onset - _OSCILLATING_FOR
+    size = walk.chatter.sustained(begin, onset)
+    if size < _OSCILLATING:
+        return None
+    frequency = walk.chatter.frequency(begin, onset)
+    text = f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(size)} on a foot before the first sign"
+    return Cause(None, text, f"look at {gains_of_loop(walk.setup)}")
+
+
+def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
+    """Return the chatter of a walk by phase and for the last second online, with what it says where it is too much."""
+    figures, joints = walk.chatter.figures(), walk.setup.robot.joints
+    unit = _COMMAND_UNITS[walk.setup.walking.walking.control]
+    phases = {
+        name: {
+            "foot_force": one.foot_force,
+            "zmp_m": one.zmp,
+            f"command_{unit}": one.command,
+            "joint": joints[one.joint],
+        }
+        for name, one in figures.items()
+    }
+    healthy = _HEALTHY_IDEAL if walk.setup.plant is Plant.IDEAL else _HEALTHY
+    return {
+        **{name: phases.get(name) for name in ("double_support", "single_support", "shift")},
+        "healthy_shift": {"foot_force": healthy.foot_force, "zmp_m": healthy.zmp},
+        "text": _oscillation(walk, figures["shift"], healthy) if "shift" in figures else None,
+    }
+
+
+def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter) -> str | None:
+    if shift.foot_force <= healthy.foot_force and shift.zmp <= healthy.zmp:
+        return None
+    frequency = walk.chatter.frequency(*walk.chatter.last_shift())
+    return (
+        f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(shift.foot_force)} on a foot and"
+        f" {1e3 * shift.zmp:.1f} mm of the ZMP in the last weight shift, healthy are"
+        f" {_of_weight(healthy.foot_force)} and {1e3 * healthy.zmp:.1f} mm; look at {gains_of_loop(walk.setup)}"
+    )
+
+
+def gains_of_loop(setup: Setup) -> str:
+    """Return the keys of the loop that oscillates first, in each control mode."""
+    control, config = setup.walking.walking.control, setup.walking
+    if control is ControlMode.TORQUE:
+        return "state_estimator.velocity_time_constant"
+    keys = ["zmp_com_controller.standing.zmp and walking.zmp"]
+    if config.foot_admittance.height_gain or config.foot_admittance.tilt_gain:
+        keys.append("foot_admittance")
+    if control is ControlMode.POSITION:
+        keys.append("servo_feedforward.velocity_time_constant")
+    return ", ".join(keys)
+
+
+def _of_weight(fraction: float) -> str:
+    return f"{100.0 * fraction:.1f} % of the weight"
+
+
+def _dcm_gain(config: WalkingConfig) -> float:
+    """Return the gain of the instantaneous law, [-]; infinite where another law balances."""
+    return config.dcm_controller.proportional_gain if config.walking.model == "dcm" else math.inf
+
+
+def _speed_ahead(walk: SimulatedWalk) -> float:
+    """Return the greatest speed of the rest of the plan, [m/s]; none without a plan."""
+    plan = walk.controller.plan
+    if plan is None or plan.end_time <= walk.time:
+        return 0.0
+    times = np.arange(walk.time, plan.end_time, _PLAN_SAMPLE)
+    path = np.array([plan.at(time).com_position for time in times])
+    return greatest_speed(times, path, moves(walk.recorder.log))
+
+
+def _first_sign(log: SignalLog) -> tuple[int | None, str]:
+    """Return the row of the log at which something left its bounds, and what; nothing where nothing did."""
+    watched = _watched(log) if len(log) else []
+    departures = [(row, quantity) for quantity in watched if (row := quantity.departure(log.times)) is not None]
+    if not departures:
+        return None, ""
+    row, first = min(departures, key=lambda departure: departure[0])
+    value = first.scale * first.values[row]
+    return row, f"{first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
+
+
+def _watched(log: SignalLog) -> list[WatchedQuantity]:
+    quantities = [
+        WatchedQuantity("DCM error", _gap(log, "dcm::position"), 0.06, "cm", 100.0),
+        WatchedQuantity("ZMP error", _gap(log, "zmp"), 0.08, "cm", 100.0),
+        WatchedQuantity("CoM error", _gap(log, "com::position"), 0.04, "cm", 100.0),
+    ]
+    for side in Side:
+        path, turn = _gap(log, f"{side}_foot::position", 2), _foot_turn(log, side)
+        quantities += [
+            WatchedQuantity(f"{side} foot off its path by", path, 0.04, "cm", 100.0),
+            WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
+            *_watched_of_sole(log, side),
+        ]
+    return quantities
+
+
+def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
+    """Return how a sole that carries load stands in the ground; nothing where it is not logged."""
+    tilt, sinkage = (f"simulation::{side}_foot::{quantity}" for quantity in ("tilt", "sinkage"))
+    if tilt not in log:
+        return []
+    return [
+        WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], _TILTED_SOLE, "°", _DEGREES),
+        WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, "cm", 100.0),
+    ]
+
+
+def _phase(log: SignalLog, row: int) -> str:
+    if log["walking::is_double_support"][row, 0] > 0.5:
+        return "in double support"
+    stance = Side.LEFT if log["stance_foot::is_left"][row, 0] > 0.5 else Side.RIGHT
+    return f"while the {stance} foot carried the robot"
+
+
+def _gap(log: SignalLog, quantity: str, axes: int = 3) -> NDArray:
+    """Return the distance of the first axes of a quantity from its reference."""
+    gap = log[f"{quantity}::measured"] - log[f"{quantity}::desired"]
+    return np.linalg.norm(gap[:, :axes], axis=1)
+
+
+def _foot_turn(log: SignalLog, side: Side) -> NDArray:
+    turn = log[f"{side}_foot::orientation::measured"][:, 2] - log[f"{side}_foot::orientation::desired"][:, 2]
+    return np.abs(np.arctan2(np.sin(turn), np.cos(turn)))

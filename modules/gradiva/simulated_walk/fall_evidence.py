@@ -1,0 +1,188 @@
+"""Arranges the evidence of a fall: its measurements, their figures and words, the cause that is inferred from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from gradiva.common import GRAVITY, NDArray, Side
+from gradiva.robot_model import RobotDescription, ServoLaw
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.measured_walk import MeasuredWalk
+from gradiva.telemetry import SignalLog
+from gradiva.walking import SafetyEvent
+
+FIRST_STAND = 0.1  # [s] in which a robot that is put on its feet has not begun to fall, whatever is wrong
+_REST = 1.5  # [s] in which the robot only stands
+_SHORT_REST = 0.4  # [s] the same, where it falls at once
+FEW = 10  # [rows] fewer are no evidence
+_GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at touch-downs 0.03
+RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
+AFTER = 0.1  # [s] after the first sign that still belongs to its cause
+LONGEST_PUSH = 0.4  # [s]
+FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
+_DIRECTIONS = (
+    "forward",
+    "forward and to the left",
+    "to the left",
+    "backward and to the left",
+    "backward",
+    "backward and to the right",
+    "to the right",
+    "forward and to the right",
+)
+
+
+class CauseKind(StrEnum):
+    """Causes of falls."""
+
+    PUSH = "push"
+    SLOPE = "slope"
+    SPEED = "speed"
+    FRICTION = "friction"
+    MASS = "mass"
+    SENSOR = "sensor"
+    SOFT_GROUND = "soft ground"
+    MOTOR = "motor"
+    BUMP = "bump"
+    SETTING = "setting"
+    PLANT = "plant"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a robot fell, as far as its measurements say.
+
+    Attributes:
+        kind: Of the cause; None: none was found.
+        text: With the figures that it was inferred from.
+        advice: What to do next, with the key of the configuration.
+        is_tried: Whether the advice was followed in a walk of its own.
+    """
+
+    kind: CauseKind | None
+    text: str
+    advice: str
+    is_tried: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FallEvidence:
+    """All that the search for a cause looks at.
+
+    Attributes:
+        walk: What was measured, standing before the walk included; at least one row.
+        log: Of the ticks in which the robot balanced.
+        onset: When the first quantity left its healthy range, [s]; the end of the walk where none did.
+        velocity_limits: Of the joints, [rad/s], shape (n,).
+        max_speed: That the robot is known to walk, [m/s].
+        events: Of the safety supervisor.
+        speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
+        servo_lag: Of joints behind references of constant speed, one tick for the measurement left out, as far as no
+            feed-forward undoes it, [s], shape (n,).
+        stepping: What step adaptation may change; of the advice alone, like the next.
+        models_soft_ground: Whether torque control has its model of soft ground.
+        dcm_gain: Of the instantaneous law, [-]; infinite where another one balances.
+        impossible: Causes that did not act, as a simulation knows; none on a robot.
+        plant_is_ideal: Whether there is no simpler plant to try; of the advice alone.
+    """
+
+    walk: MeasuredWalk
+    log: SignalLog
+    onset: float
+    velocity_limits: NDArray
+    max_speed: float
+    events: Sequence[SafetyEvent] = ()
+    speed_ahead: float = 0.0
+    servo_lag: NDArray | float = 0.0
+    stepping: SteppingMode = SteppingMode.OFF
+    models_soft_ground: bool = False
+    dcm_gain: float = math.inf
+    impossible: frozenset[CauseKind] = frozenset()
+    plant_is_ideal: bool = False
+
+    @property
+    def standing(self) -> MeasuredWalk:
+        """The first moment on the ground, in which nothing has moved yet."""
+        return self.walk.until(float(self.walk.times[0]) + FIRST_STAND)
+
+    @property
+    def rest(self) -> MeasuredWalk:
+        """A longer one, of half the time to the onset at most, in which a robot that falls has not gone far."""
+        start = float(self.walk.times[0])
+        return self.walk.until(start + min(max(0.5 * (self.onset - start), _SHORT_REST), _REST))
+
+    @property
+    def before(self) -> MeasuredWalk:
+        """Up to the onset; the first moment where it began to fall at once."""
+        walk = self.walk.until(self.onset)
+        return walk if len(walk) > FEW else self.standing
+
+
+def leg_joints(robot: RobotDescription) -> list[int]:
+    """Return the indices of the joints of both legs."""
+    return [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
+
+
+def overloaded_joints(evidence: FallEvidence) -> list[str]:
+    r"""Return the leg joints that were, before the first sign, farther off than their servos yield at full torque.
+
+    A servo that lags by :math:`t` is behind a reference of the speed :math:`\dot s^*` by :math:`t |\dot s^*|` beside
+    its torque's :math:`\tau / k_p`.
+    """
+    log, robot = evidence.log, evidence.walk.robot
+    rows = (log.times > evidence.onset - RECENT) & (log.times < evidence.onset)
+    if np.count_nonzero(rows) < 2:
+        return []
+    error = log["joints_state::positions::measured"][rows] - log["joints_state::positions::desired"][rows]
+    speeds = np.abs(log["joints_state::velocities::desired"][rows])
+    tick = float(np.median(np.diff(log.times[rows])))  # [s] desired is the end of a tick, measured its beginning
+    yielding = np.array(robot.per_joint("torque_limit")) / ServoLaw.of(robot).stiffness
+    gave_way = np.abs(error) > yielding + speeds * (tick + evidence.servo_lag)
+    seconds = tick * np.count_nonzero(gave_way, axis=0)
+    return [robot.joints[joint] for joint in leg_joints(robot) if seconds[joint] > _GAVE_WAY]
+
+
+def slope_of(standing: MeasuredWalk) -> NDArray:
+    """Return how the soles rise towards x and y, [-], shape (2,)."""
+    mean: NDArray = np.mean([standing.sole_slopes(side).mean(axis=0) for side in Side], axis=0)
+    return mean
+
+
+def lean_of(rest: MeasuredWalk) -> NDArray:
+    """Return horizontal over vertical force, [-], shape (2,), without what accelerates a robot that begins to fall."""
+    force = rest.force.mean(axis=0)
+    return force[:2] / max(float(force[2]), 1.0) - _acceleration_of(rest)
+
+
+def gap_of(rest: MeasuredWalk) -> NDArray:
+    """Return the ZMP from below the CoM over the CoM's height, [-], shape (2,), likewise."""
+    gap: NDArray = (rest.zmp_position - rest.com_position[:, :2]).mean(axis=0) / rest.robot.com_height
+    return gap + _acceleration_of(rest)
+
+
+def _acceleration_of(rest: MeasuredWalk) -> NDArray:
+    """Return the horizontal acceleration of the CoM over gravity, [-], shape (2,)."""
+    if len(rest) < 2:
+        return np.zeros(2)
+    acceleration: NDArray = np.polyfit(rest.times, rest.com_velocity[:, :2], 1)[0] / GRAVITY
+    return acceleration
+
+
+def size_of(vector: NDArray) -> float:
+    """Return the length of a vector."""
+    return float(np.linalg.norm(vector))
+
+
+def degrees(slope: float) -> str:
+    """Return the angle of a slope [-] in words."""
+    return f"{math.degrees(math.atan(slope)):.1f}°"
+
+
+def direction(vector: NDArray) -> str:
+    """Return where a vector points, in words: x is where the walk began to face."""
+    return _DIRECTIONS[round(math.atan2(vector[1], vector[0]) / math.radians(45.0)) % 8]

@@ -1,0 +1,355 @@
+"""Finds the cause of a fall in simulation, where all is known in which a walk differs from one as shipped.
+
+What differs are pushes, faults, bumps, keys of the configuration, the speed. A difference is the cause where the robot
+stands without it; to know that, the walk is repeated without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
+from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.commanded_end import commanded_speed
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulation import Bump, FaultKind, Push
+from gradiva.telemetry import plain, without_none
+
+_LATER = 2.0  # [s] that a robot has to stand beyond the fall of which a difference is to be the cause
+_SLOWER = 0.5  # [-] of the speed that was asked for
+_PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
+_CHOICES = ("walking.control", "simulation.ground.kind")  # which bring shipped files along
+_MAX_SPEED = "planner.max_speed"
+_MAPS = "gradiva experiment push_recovery maps the largest pushes"
+_MOST_WALKS = 8
+_WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
+_KINDS = (  # of keys of the simulation, the first that fits
+    ("simulation.ground.friction", CauseKind.FRICTION),
+    ("simulation.model_errors.floor_friction", CauseKind.FRICTION),
+    ("simulation.ground.slope", CauseKind.SLOPE),
+    ("simulation.model_errors.floor_slope", CauseKind.SLOPE),
+    ("simulation.plant.mass_scale", CauseKind.MASS),
+    ("simulation.ground.kind", CauseKind.SOFT_GROUND),
+    ("simulation.viscoelastic", CauseKind.SOFT_GROUND),
+    ("simulation.penalty", CauseKind.SOFT_GROUND),
+    ("simulation.sensors", CauseKind.SENSOR),
+    ("simulation.motors", CauseKind.MOTOR),
+    ("simulation.friction", CauseKind.MOTOR),
+    ("simulation.servo", CauseKind.MOTOR),
+)
+_FAULTS_IN_WORDS: Mapping[FaultKind, str] = {
+    FaultKind.DEAD_WRENCH: "reads zero",
+    FaultKind.FROZEN_WRENCH: "repeats one reading",
+    FaultKind.NAN_WRENCH: "reads no numbers",
+    FaultKind.REVERSED_WRENCH: "has the wrong sign",
+    FaultKind.TURNED_WRENCH: "is mounted turned",
+    FaultKind.ENCODER_OFFSET: "has an encoder that is off",
+    FaultKind.NAN_ENCODER: "has an encoder that reads no numbers",
+    FaultKind.HOT_MOTOR: "has a motor that gets hot",
+    FaultKind.WEAK_MOTOR: "has a weak motor",
+    FaultKind.TILTED_IMU: "the IMU is mounted tilted",
+    FaultKind.FROZEN_IMU: "the IMU repeats one reading",
+    FaultKind.NAN_IMU: "the IMU reads no numbers",
+    FaultKind.SILENCE: "no sensor sends",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing in which a simulated walk differs from the same robot's as shipped.
+
+    Attributes:
+        kind: Of the cause that it would be.
+        text: In words, with numbers.
+        advice: What to do if it is the cause.
+        settings: Keys of a walk without it, ``table.key`` to value, None for the shipped value; others stay.
+        slower: Factor on the commanded speed of a walk without it, [-].
+        plant: Of a walk without it; None: the same.
+    """
+
+    kind: CauseKind
+    text: str
+    advice: str
+    settings: Mapping[str, Any]
+    slower: float = 1.0
+    plant: Plant | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownWalk:
+    """A simulated walk as it can be repeated, and in what it differs from a shipped one.
+
+    Attributes:
+        setup: Its configuration.
+        settings: Keys that differ from the shipped ones, ``table.key`` to value; pushes and faults that came while it
+            walked are among them.
+        command: Where to.
+        seed: Of all that is drawn.
+        end: When the robot was down, [s].
+    """
+
+    setup: Setup
+    settings: Mapping[str, Any]
+    command: Command
+    seed: int
+    end: float
+
+    @classmethod
+    def of(cls, walk: SimulatedWalk, command: Command) -> KnownWalk:
+        """Return the walk that was done."""
+        end = walk.time if walk.robot.fall is None else walk.robot.fall.time
+        return cls(walk.setup, known_settings(walk), command, walk.seed, end)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the settings make the same configuration again; not of one that was changed by hand."""
+        again, own = self._configured(self.settings), _flat(self.setup.tables)
+        return {**_flat(again.tables), **self.settings} == {**own, **self.settings}
+
+    def stands_without(self, difference: Difference) -> bool:
+        """Walk again without a difference until some time after the fall; return whether the robot stands."""
+        settings = {**self.settings, **difference.settings}
+        return self._stands({key: value for key, value in settings.items() if value is not None}, difference)
+
+    def stands_with(self, settings: Mapping[str, Any]) -> bool:
+        """Walk again with more settings, likewise."""
+        return self._stands({**self.settings, **settings})
+
+    def stands_as_shipped(self) -> bool:
+        """Walk again without any setting of its own, likewise."""
+        return self._stands({})
+
+    def _stands(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool:
+        factor, plant = (difference.slower, difference.plant) if difference else (1.0, None)
+        try:
+            setup = self._configured(settings, plant)
+            walk = SimulatedWalk(setup, self.seed)
+            command = slower_command(self.command, factor, setup.walking.planner)
+            return walk.get_ready() and _stands_until(walk, command, self.end + _LATER)
+        except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
+            return False
+
+    def _configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
+        return load_setup(self.setup.robot_argument, settings, plant=plant or self.setup.plant)
+
+
+def _stands_until(walk: SimulatedWalk, command: Command, time: float) -> bool:
+    walk.controller.walk(command)
+    walk.run(max(0.0, time - walk.time))
+    return not walk.is_down
+
+
+def slower_command(command: Command, factor: float, planner: PlannerConfig) -> Command:
+    """Return a command at a fraction of its speed, [-]."""
+    if isinstance(command, VelocityCommand):
+        speeds = {name: factor * getattr(command, name) for name in ("forward", "lateral", "angular")}
+        return replace(command, **speeds)
+    if isinstance(command, GoalCommand | PathCommand) and factor != 1.0:
+        return replace(command, speed=factor * (command.speed or planner.cruise_speed))
+    return command
+
+
+# -- what differs ------------------------------------------------------------------------------------------------
+
+
+def known_settings(walk: SimulatedWalk) -> dict[str, Any]:
+    """Return the keys of a walk that differ from the shipped ones, pushes and faults that were added included."""
+    added = ((_PUSHES, walk.robot.pushes), (_FAULTS, walk.robot.faults))
+    return changed_keys(walk.setup) | {
+        key: [without_none(plain(asdict(each))) for each in disturbances] for key, disturbances in added if disturbances
+    }
+
+
+def changed_keys(setup: Setup) -> dict[str, Any]:
+    """Return the keys whose values are not those of the robot on this plant, ``table.key`` to value.
+
+    What a choice of control or of ground brings along is shipped with it.
+    """
+    now = _flat(setup.tables)
+    chosen = {key: now[key] for key in _CHOICES if key in now}
+    shipped = shipped_values(setup, chosen)
+    plain_values = shipped_values(setup)
+    changed = {key: value for key, value in now.items() if key not in shipped or shipped[key] != value}
+    changed |= {key: value for key, value in chosen.items() if plain_values.get(key) != value}
+    return {key: value for key, value in changed.items() if key.partition(".")[0] not in _WITHOUT_EFFECT}
+
+
+def shipped_values(setup: Setup, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return all keys of the robot on this plant, as shipped but for choices, ``table.key`` to value."""
+    return _flat(load_setup(setup.robot_argument, chosen or {}, plant=setup.plant).tables)
+
+
+def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in tables.items():
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": plain(value)}
+    return flat
+
+
+def differences(known: KnownWalk) -> list[Difference]:
+    """Return what differs: faults, pushes, bumps, what else is simulated otherwise, then settings of the controller."""
+    found = [*_faults(known), *_pushes(known), *_bumps(known), *_changes(known)]
+    return sorted(found, key=lambda difference: difference.kind is CauseKind.SETTING)
+
+
+def _faults(known: KnownWalk) -> Iterator[Difference]:
+    all_faults = known.settings.get(_FAULTS, ())
+    begun = sorted((fault for fault in all_faults if fault["start"] < known.end), key=lambda fault: fault["kind"])
+    for name, group in groupby(begun, lambda fault: str(fault["kind"])):
+        these, kind = list(group), FaultKind(name)
+        what = f"{_FAULTS_IN_WORDS[kind]} from {these[0]['start']:.2f} s"
+        names = ", ".join(fault["name"] for fault in these if fault["name"])
+        text = f"{names} {what}" if names else what
+        if kind is FaultKind.WEAK_MOTOR:
+            text = f"the motor of {names} has {these[0]['value']:.0%} of its torque from {these[0]['start']:.2f} s"
+        others = [fault for fault in all_faults if fault not in these]
+        is_motor = kind in (FaultKind.WEAK_MOTOR, FaultKind.HOT_MOTOR)
+        cause = CauseKind.MOTOR if is_motor else CauseKind.SENSOR
+        yield Difference(cause, text, f"mend the {cause}", {_FAULTS: others})
+
+
+def _pushes(known: KnownWalk) -> Iterator[Difference]:
+    all_pushes = known.settings.get(_PUSHES, ())
+    for number, push in enumerate(all_pushes):
+        if push["start"] < known.end:
+            others = [*all_pushes[:number], *all_pushes[number + 1 :]]
+            text = f"a {_push_in_words(push)}"
+            yield Difference(CauseKind.PUSH, text, "gradiva experiment push_recovery", {_PUSHES: others})
+
+
+def _push_in_words(push: Mapping[str, Any]) -> str:
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in push.items()}
+    return str(Push(**values))
+
+
+def _bumps(known: KnownWalk) -> Iterator[Difference]:
+    all_bumps = known.settings.get(_BUMPS, ())
+    for number, bump in enumerate(all_bumps):
+        others = [*all_bumps[:number], *all_bumps[number + 1 :]]
+        yield Difference(CauseKind.BUMP, f"a {Bump(**bump)}", "a higher planner.swing_height", {_BUMPS: others})
+
+
+def _changes(known: KnownWalk) -> Iterator[Difference]:
+    """Yield the other keys: together those of one property of floor, mass or sensors, else one by one."""
+    values = {key: value for key, value in known.settings.items() if key not in (_PUSHES, _FAULTS, _BUMPS)}
+    kinds = {key: _kind_of(key) for key in values if key != _MAX_SPEED}
+    shipped = shipped_values(known.setup)
+    for kind in dict.fromkeys(kinds.values()):
+        keys = [key for key in kinds if kinds[key] is kind]
+        for these in [[key] for key in keys] if kind is CauseKind.SETTING else [keys]:
+            text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
+            advice = "; ".join(f"{key} as shipped" for key in these)
+            yield Difference(kind, f"you set {text}", advice, dict.fromkeys(these))
+
+
+def _kind_of(key: str) -> CauseKind:
+    return next((kind for prefix, kind in _KINDS if key.startswith(prefix)), CauseKind.SETTING)
+
+
+def _setting_in_words(key: str, value: Any, shipped: Any) -> str:
+    texts = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (value, shipped)]
+    return f"{key} = {texts[0]}" + (f", shipped {texts[1]}" if shipped is not None else "")
+
+
+def lower_speed(known: KnownWalk) -> Difference | None:
+    """Return the speed as a difference to half of it, or half of the known one; None where none is asked."""
+    limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
+    asked = commanded_speed(known.command, planner)
+    if asked == 0.0:
+        return None
+    factor = _SLOWER * min(1.0, limit / asked)
+    text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
+    return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
+
+
+# -- which of it is the cause ------------------------------------------------------------------------------------
+
+
+def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
+    """Return the first difference without which the robot stands, what was inferred where there is none.
+
+    Args:
+        known: The walk that ended in a fall.
+        inferred: Cause by the measurements; differences of its kind are tried first.
+        report: Takes a line for each walk.
+    """
+    if not known.is_repeatable:
+        return inferred
+    found = differences(known)
+    speed = lower_speed(known)
+    asked = commanded_speed(known.command, known.setup.walking.planner)
+    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
+    candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
+    candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
+    cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
+    if cure is not None:
+        return _cause_of(known, cure, inferred, report)
+    if len(found) > 1 and _reported(report, "with all settings as shipped", known.stands_as_shipped):
+        return Cause(found[0].kind, _together(found), "any of it as shipped, one after the other", is_tried=True)
+    return _without_differences(known, found, speed, inferred, report)
+
+
+def _together(found: Sequence[Difference]) -> str:
+    texts = "; ".join(difference.text for difference in found)
+    return f"{texts}: without all of it the robot stands, without one it falls"
+
+
+def _without_differences(
+    known: KnownWalk,
+    found: Sequence[Difference],
+    speed: Difference | None,
+    inferred: Cause | None,
+    report: Callable[[str], None],
+) -> Cause | None:
+    """Return as the cause, where no difference is one, the plant as drawn or the speed."""
+    innocent = "; ".join(difference.text for difference in found)
+    aside = f" (it falls as well without: {innocent})" if innocent else ""
+    plant = known.setup.plant
+    if plant is not Plant.IDEAL:
+        ideal = Difference(
+            CauseKind.PLANT, f"the plant {plant}, as seed {known.seed} draws it", "", {}, 1.0, Plant.IDEAL
+        )
+        if _stands_without(known, ideal, report):
+            kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
+            return Cause(kind, f"{ideal.text}{text}{aside}", "--plant ideal stands; another --seed draws another", True)
+    if speed is not None and _stands_without(known, speed, report):
+        return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} stands, tried", is_tried=True)
+    return inferred and replace(inferred, text=f"{inferred.text}{aside}")
+
+
+def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
+    unpushed = "" if known.settings.get(_PUSHES) else "no push acted; "
+    text = f"{unpushed}{difference.text}: without that the robot stands"
+    if difference.kind is CauseKind.PUSH:
+        return Cause(difference.kind, text, _step_advice(known, inferred, report), is_tried=True)
+    return Cause(difference.kind, text, f"{difference.advice}: tried, the robot stands", is_tried=True)
+
+
+def _step_advice(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> str:
+    """Return whether adapted steps withstand the push, which is tried."""
+    if known.setup.walking.step_adaptation.mode is not SteppingMode.OFF:
+        return f"untried: {inferred.advice}" if inferred else _MAPS
+    steps = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
+    stands = _reported(report, "with --step-adaptation place_and_time", lambda: known.stands_with(steps))
+    result = "stands" if stands else "falls as well"
+    return f"--step-adaptation place_and_time was tried and {result}" + ("" if stands else f"; {_MAPS}")
+
+
+def _stands_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
+    what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
+    return _reported(
+        report,
+        difference.advice if difference.kind is CauseKind.SPEED else what,
+        lambda: known.stands_without(difference),
+    )
+
+
+def _reported(report: Callable[[str], None], what: str, stands: Callable[[], bool]) -> bool:
+    result = stands()
+    report(f"walked again {what}: the robot {'stands' if result else 'falls'}")
+    return result

@@ -1,0 +1,263 @@
+"""A simulated walk: plant and controller stepped together, tick by tick."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
+from gradiva.planner import Command, VelocityCommand
+from gradiva.robot_model import Compiler
+from gradiva.safety import SafetyCheck
+from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer, DcmLaw
+from gradiva.simulated_walk.walking_recorder import (
+    WalkingRecorder,
+    ground_signals,
+    push_signals,
+    sole_signals,
+    solver_signals,
+    torque_signals,
+)
+from gradiva.simulation import GroundKind, MujocoRobot
+from gradiva.walking import ChatterRecord, WalkingController, WalkingLayers, WalkingLog, WalkingState
+from gradiva.whole_body import Task
+
+if TYPE_CHECKING:
+    from gradiva.simulated_walk.walk_result import WalkOutcome
+
+PARTS = ("estimation", "model_control", "whole_body", "total")
+
+
+class Stopwatch:
+    """Collects the laps of the ticks.
+
+    Attributes:
+        last: Part to duration of the running tick, [µs]; zero for parts that did not run.
+    """
+
+    def __init__(self) -> None:
+        self.last = dict.fromkeys(PARTS, 0.0)
+        self._start = self._lap = 0.0
+
+    def start(self) -> None:
+        """Begin a tick."""
+        self.last = dict.fromkeys(PARTS, 0.0)
+        self._start = self._lap = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """End one part of the tick."""
+        now = time.perf_counter()
+        self.last[part] = 1e6 * (now - self._lap)
+        self._lap = now
+
+    def stop(self) -> None:
+        """End the tick."""
+        self.last["total"] = 1e6 * (time.perf_counter() - self._start)
+
+
+Observer = Callable[["SimulatedWalk"], None]
+"""Called after each tick."""
+
+
+class SimulatedWalk:
+    """Steps the plant and the controller together; one control period a tick.
+
+    Attributes:
+        setup: Configuration of robot, controller and plant.
+        seed: Of the noise.
+        layers: The layers of the controller.
+        model: Name of the law of layer 2.
+        robot: The plant.
+        controller: The walking controller.
+        recorder: Signals of all ticks.
+        chatter: Forces, ZMP and commands of all ticks, and what oscillates in them.
+        measurement: That of the last tick.
+        log: Of the last tick.
+        fault_reasons: Reason of each fault of the controller.
+        held_ticks: Number of ticks in which the last command was held.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        seed: int = 0,
+        compiler: Compiler | None = None,
+        start: RobotPosture | None = None,
+        observers: tuple[Observer, ...] = (),
+        *,
+        dcm_law: DcmLaw | BalanceLayer | None = None,
+        tasks: Sequence[Task] = (),
+        checks: Sequence[SafetyCheck] = (),
+    ) -> None:
+        """Put the robot on the ground.
+
+        Args:
+            setup: Robot, controller, plant.
+            seed: Of the noise.
+            compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
+            start: Where the robot starts; by default in its start posture.
+            observers: Called after each tick: views, progress bars.
+            dcm_law: Law that chooses the ZMP, or the whole of layer 2, instead of the one that the configuration names.
+            tasks: Of the whole body, beside those of walking and those that the configuration names.
+            checks: Of safety, beside the shipped ones and those that the configuration names.
+
+        Raises:
+            ConfigError: The period of the controller is no whole number of physics steps.
+            ModelError: The model does not fit the description, or a push names a link that it lacks.
+        """
+        _check_period(setup)
+        self.setup = setup
+        self.seed = seed
+        compiler = compiler or GccCompiler(cache_folder())
+        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
+        self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
+        for check in checks:
+            layers.safety.add(check)
+        self.stopwatch = Stopwatch()
+        self.controller = WalkingController(layers, self.stopwatch.lap)
+        self.layers = layers
+        self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
+        self.recorder = WalkingRecorder(setup.robot, setup.simulated_robot)
+        self.chatter = ChatterRecord(setup.robot.mass * GRAVITY, setup.walking.walking.period)
+        self.fault_reasons: list[str] = []
+        self.held_ticks = 0
+        self._observers = observers
+        self.measurement: Measurement = self.robot.read()
+        self.log: WalkingLog | None = None
+
+    @property
+    def time(self) -> float:
+        """Simulated time, [s]."""
+        return self.robot.time
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the robot fell or the controller gave up."""
+        return self.robot.fall is not None or self.controller.state is WalkingState.FAULT
+
+    def tick(self) -> WalkingLog:
+        """Sense, control, and let one period pass."""
+        log = self.control()
+        self.robot.advance(self.setup.walking.walking.period)
+        for observe in self._observers:
+            observe(self)
+        return log
+
+    def control(self) -> WalkingLog:
+        """Sense, control and command the robot, without letting time pass."""
+        self.measurement = self.robot.read()
+        was_fault, was_balancing = self.controller.state is WalkingState.FAULT, self.controller.is_balancing
+        self.stopwatch.start()
+        command, log = self.controller.step(self.measurement, self.robot.time)
+        self.stopwatch.stop()
+        if log.state is WalkingState.FAULT and not was_fault:
+            self.fault_reasons.append(log.reason)
+        if was_balancing and log.desired is None and self.controller.is_balancing:
+            self.held_ticks += 1
+        self._record(log)
+        self.robot.write(command)
+        self.log = log
+        return log
+
+    def _record(self, log: WalkingLog) -> None:
+        self.chatter.add(log)
+        if self.recorder.wants(log):
+            truth, robot = self.robot.truth(), self.setup.robot
+            more: dict[str, float | NDArray] = {}
+            more |= ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
+            more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
+            more |= solver_signals(self.layers.model_control.solver_times)
+            if self.setup.walking.external_wrench.is_estimated:
+                more |= push_signals(self.robot.external_wrench(truth.com_position))
+            self.recorder.record(log, self.measurement, truth, more, self.stopwatch.last)
+        else:
+            self.recorder.record_standing(log, self.measurement)
+
+    def run(self, duration: float) -> bool:
+        """Tick for ``duration`` [s]; return whether the robot still stands."""
+        end = self.time + duration - 1e-9
+        return self.run_until(lambda: self.time >= end, duration + 1.0)
+
+    def run_until(self, condition: Callable[[], bool], at_most: float) -> bool:
+        """Tick until ``condition`` holds; False when the robot went down or ``at_most`` [s] passed before."""
+        end = self.time + at_most
+        collects = gc.isenabled()
+        gc.collect()
+        gc.disable()  # a collection in the middle of a tick costs more than the tick
+        try:
+            while not condition():
+                if self.is_down or self.time >= end:
+                    return False
+                self.tick()
+        finally:
+            if collects:
+                gc.enable()
+        return not self.is_down
+
+    def come_to_rest(self, at_most: float = 3.0) -> None:
+        """Tick until the robot fell, ``at_most`` [s]: frozen in mid-step it may still stand."""
+        end = self.time + at_most
+        while self.robot.fall is None and self.time < end:
+            self.tick()
+
+    def get_ready(self, settle: float = 1.0) -> bool:
+        """Prepare the robot, let it settle for ``settle`` [s] and start; return whether it stands.
+
+        On soft ground servos of position topple it: torque control takes it over as it stands.
+        """
+        self.controller.prepare(self.measurement.joint_positions if self._is_held_by_torques_alone else None)
+        if not self.run_until(lambda: self.controller.state is WalkingState.PREPARED, 60.0):
+            return False
+        if not self.run(settle) or self.controller.state is not WalkingState.PREPARED:
+            return False
+        self.controller.start()
+        return True
+
+    @property
+    def _is_held_by_torques_alone(self) -> bool:
+        is_soft = self.setup.simulation.ground.kind == GroundKind.VISCOELASTIC
+        return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
+
+    def execute(self, command: Command) -> WalkOutcome:
+        """Prepare, start, walk until the command is done and stand; return the outcome: result, figures and log.
+
+        A robot that falls and a controller that gives up are outcomes, too.
+
+        Raises:
+            PlanningError: The command never ends, or cannot be planned.
+        """
+        _refuse_endless(command)
+        from gradiva.simulated_walk.walk_result import WalkRequest, finish_walk  # which build on this class
+
+        return finish_walk(WalkRequest(self.setup, command, self.seed), self)
+
+    def follow(self, command: Command, settle: float = 2.0) -> bool:
+        """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands.
+
+        Raises:
+            PlanningError: The command never ends, or cannot be planned.
+        """
+        _refuse_endless(command)
+        self.controller.walk(command)
+        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
+        return done and self.run(settle)
+
+
+def _refuse_endless(command: Command) -> None:
+    if isinstance(command, VelocityCommand) and command.duration is None:
+        raise PlanningError(
+            f"{command!r} has no duration and is never done: add duration=…, or call controller.walk(…) and run(…)"
+        )
+
+
+def _check_period(setup: Setup) -> None:
+    period, timestep = setup.walking.walking.period, setup.simulation.timestep
+    steps = round(period / timestep)
+    if steps < 1 or abs(steps * timestep - period) > 1e-9:
+        raise ConfigError(
+            f"walking.period={period}: must be a multiple of simulation.timestep={timestep}",
+            ["walking.period", "simulation.timestep"],
+        )

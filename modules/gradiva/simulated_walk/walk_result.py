@@ -1,0 +1,369 @@
+"""Runs one walk from start to stand and returns its result."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import ModelError, RobotInterfaceError, Side, so3
+from gradiva.planner import Command
+from gradiva.robot_model import Compiler
+from gradiva.setup import Setup, has_wrench_loop, stability_margins
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk.commanded_end import (
+    EndError,
+    commanded_speed,
+    end_error,
+    goal_error,
+    plan_from_start,
+    posture_complaints,
+    true_pose,
+)
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
+from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk
+from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
+from gradiva.simulation import ground_name
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
+from gradiva.walking import WalkingState
+
+WALKED = "walked"
+"""Outcome of a robot that did what was commanded and stands."""
+WALKED_BADLY = "walked badly"
+"""Outcome of a robot that stands, but elsewhere than commanded, after it slid, or askew; the reason says which."""
+_INTERRUPTED = "interrupted"
+_LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
+
+# -- the walk ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRequest:
+    """A walk to be done.
+
+    Attributes:
+        setup: Robot, controller, plant.
+        command: Where to.
+        seed: Of the noise.
+        name: Of the run's folder.
+        arguments: Of ``gradiva walk``, that repeat the walk; empty when none were typed.
+    """
+
+    setup: Setup
+    command: Command
+    seed: int = 0
+    name: str = "walk"
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkOutcome:
+    """Result of a walk.
+
+    Attributes:
+        request: What was asked for.
+        result: The figures, in the shape of ``result.json``.
+        walk: The simulation with its log.
+        was_interrupted: Whether Ctrl-C came before the robot was done.
+    """
+
+    request: WalkRequest
+    result: dict[str, Any]
+    walk: SimulatedWalk
+    was_interrupted: bool = False
+
+    @property
+    def log(self) -> SignalLog:
+        """Signals of the walk, from its first tick to its last."""
+        return self.walk.recorder.log
+
+    @property
+    def walked(self) -> bool:
+        """Whether the robot did what was asked and still stands."""
+        return bool(self.result["outcome"] == WALKED)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the robot walked to the end and still stands, wherever that is."""
+        return self.result["outcome"] in (WALKED, WALKED_BADLY)
+
+
+def run_walk(
+    request: WalkRequest,
+    compiler: Compiler | None = None,
+    observers: tuple[Observer, ...] = (),
+    report: Callable[[str], None] | None = None,
+) -> WalkOutcome:
+    """Prepare, walk, stop, stand; return the figures.
+
+    Args:
+        request: What is to be walked.
+        compiler: By default as in `SimulatedWalk`.
+        observers: Called after each tick.
+        report: As in `finish_walk`.
+
+    Raises:
+        PlanningError: The command cannot be planned.
+        WalkingError: The configuration or the model is wrong.
+        KeyboardInterrupt: The walk was interrupted; the caller that wants what there is of it calls ``finish_walk``.
+    """
+    plan_from_start(request.setup, request.command)
+    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers), report)
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
+    return outcome
+
+
+def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None] | None = None) -> WalkOutcome:
+    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome.
+
+    Args:
+        request: What is to be walked.
+        walk: The robot on the ground.
+        report: Takes a line for each walk without one of the things that differ from a shipped one, by which the cause
+            of a fall is found; None: no such walks.
+    """
+    started = time.perf_counter()
+    failure = ""
+    try:
+        stands = walk.get_ready() and walk.follow(request.command)
+        if not stands:
+            walk.come_to_rest()
+    except RobotInterfaceError as error:
+        stands, failure = False, str(error)
+    except KeyboardInterrupt:
+        stands, failure = False, _INTERRUPTED
+    wall = time.perf_counter() - started
+    off = _end_error(request, walk)
+    ending = _judged(_ending(walk, stands, failure), walk, off)
+    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), off, wall)
+    return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
+
+
+def create_run(request: WalkRequest, parent: Path) -> RunFolder:
+    """Make the run's folder below ``parent`` and write its configuration.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
+    tables = {**request.setup.tables, "run": {"seed": request.seed, "arguments": request.arguments}}
+    return RunFolder.create(parent, request.name, tables)
+
+
+def save_walk(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    """Fill the run's folder with result, log and report; return a line for each file that the disk does not take.
+
+    The result names the report. A robot that fell before it balanced has left no log, and gets no report.
+    """
+    robot, log = outcome.request.setup.robot, outcome.log
+    if not len(log):
+        return _save_result(outcome, folder)
+    outcome.result["report"] = str(folder.report_path)
+    lines = _save_result(outcome, folder)
+    lines += unsaved(folder.log_path, lambda: folder.write_log(log, robot.joints, robot.name))
+    record = WalkRecord.of(log, robot.joints, plain(outcome.result | _for_the_report(outcome)))
+    if without_report := unsaved(folder.report_path, lambda: write_report(folder, record)):
+        outcome.result["report"] = None
+        _save_result(outcome, folder)
+    return lines + without_report
+
+
+def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
+    return unsaved(folder.result_path, lambda: folder.write_result(outcome.result | _for_the_report(outcome)))
+
+
+# -- result.json -------------------------------------------------------------------------------------------------------
+
+
+def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: EndError, wall: float) -> dict[str, Any]:
+    """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
+    return {
+        **ending.as_table(),
+        **_what_was_asked(request),
+        "model": walk.model,
+        "duration_s": walk.time,
+        **_how_it_went(request, walk, error),
+        **_how_it_ran(walk),
+        "real_time_factor": walk.time / wall,
+        "report": None,
+    }
+
+
+def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
+    setup = request.setup
+    return {
+        "robot": setup.robot.name,
+        "control": str(setup.walking.walking.control),
+        "plant": str(setup.plant),
+        "ground": ground_name(setup.simulation.ground.kind),
+        **_slope(setup),
+        "seed": request.seed,
+        "command": shlex.join(request.arguments) or None,
+        "commanded_speed_mps": commanded_speed(request.command, setup.walking.planner),
+    }
+
+
+def _slope(setup: Setup) -> dict[str, float | None]:
+    """Return steepness and heading of a slope, nothing of level ground."""
+    ground = setup.simulation.ground
+    is_level = ground.steepness == 0.0
+    return {
+        "slope_rad": None if is_level else ground.steepness,
+        "slope_heading_rad": None if is_level else ground.uphill,
+    }
+
+
+def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> dict[str, Any]:
+    """The figures of the log, and the simulator's truth at the end."""
+    adapts_steps = walk.setup.walking.step_adaptation.mode is not SteppingMode.OFF
+    figures, truth = score(walk.recorder.log, adapts_steps=adapts_steps), walk.robot.truth()
+    pose = true_pose(truth)
+    cost = specific_energetic_cost(walk.robot.positive_work_j, request.setup.robot.mass, figures["distance_m"])
+    return {
+        **figures,
+        "max_tilt_rad": _largest_tilt(walk, figures["max_tilt_rad"]),
+        "final_pose": list(pose),
+        "goal_error_m": goal_error(request.command, pose),
+        "end_error_m": error.distance,
+        "heading_error_rad": error.heading,
+        "foot_slip_m": truth.foot_slip_m,
+        "specific_energetic_cost": cost,
+        "chatter": chatter_table(walk),
+    }
+
+
+def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
+    times = walk.layers.model_control.solver_times
+    return {
+        "mpc": None if times is None else times.as_table(),
+        "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
+        "safety_events": [event.as_table() for event in walk.controller.safety_events],
+        "bridged_readings": walk.controller.bridged_readings,
+        "held_ticks": walk.held_ticks,
+        "deadline_misses": None,  # the simulation waits for the controller: there is no deadline
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """Outcome and reason of a walk, and the diagnosis of one that ended badly."""
+
+    outcome: str
+    reason: str
+    diagnosis: Diagnosis | None = None
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the part of ``result.json``."""
+        why = "" if self.diagnosis is None else str(self.diagnosis)
+        diagnosis = None if self.diagnosis is None else self.diagnosis.as_table()
+        return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": diagnosis}
+
+
+def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
+    """Return how the walk ended; a controller that finished its step and gave up stands, but has not walked."""
+    if stands and walk.controller.state is not WalkingState.STOPPED:
+        return _Ending(WALKED, walk.controller.reason)
+    if walk.robot.fall is not None:
+        return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
+    if failure == _INTERRUPTED:
+        return _Ending("stopped", f"{_INTERRUPTED} at {walk.time:.2f} s")
+    why, tilt = failure or walk.controller.reason, _tilt(walk)
+    if tilt > _LEANING:
+        why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
+    elif stopped := _stopped_by_event(walk):
+        return _Ending("stopped", stopped, diagnose_walk(walk))
+    else:
+        outcome = "stopped"
+    return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+
+
+def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
+    """Return the ending with the cause of a fall that walks without what differs from a shipped one show."""
+    if ending.outcome != "fell" or ending.diagnosis is None:
+        return ending
+    try:
+        cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+    except KeyboardInterrupt:  # of the further walks alone: this one is done
+        return ending
+    return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
+
+
+def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
+    """Return how far from the end of the command the robot is."""
+    setup, log = request.setup, walk.recorder.log
+    plan, lever = plan_from_start(setup, request.command), setup.walking.planner.turning_lever
+    adapts_steps = setup.walking.step_adaptation.mode is not SteppingMode.OFF
+    followed = walk.controller.plan if adapts_steps else None
+    return end_error(request.command, plan, followed or plan, true_pose(walk.robot.truth()), log, lever)
+
+
+def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
+    """Return how a walk ended, judged by its command where the controller takes it for done."""
+    if ending.outcome != WALKED:
+        return ending
+    least_load = walk.setup.simulation.slip.loaded_force
+    complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
+    return _Ending(WALKED_BADLY, "; ".join(complaints)) if complaints else ending
+
+
+def _stopped_by_event(walk: SimulatedWalk) -> str:
+    """Return the event after which the robot finished its step, with its time, and that it did; else empty."""
+    events = [event for event in walk.controller.safety_events if event.text == walk.controller.reason]
+    if not events or walk.controller.state is not WalkingState.STOPPED:
+        return ""
+    return f"{events[0].text} at {events[0].time:.2f} s; it closed its feet and stands"
+
+
+def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:
+    """Return the largest tilt of the base, [rad]: a robot that falls tilts on after the last tick of its log."""
+    last = _tilt(walk) if walk.is_down else math.nan
+    return logged if not math.isfinite(last) else max(last, logged or 0.0)
+
+
+def _tilt(walk: SimulatedWalk) -> float:
+    """Return how far the base is tilted from its start, heading aside, [rad]."""
+    return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
+
+
+def _margins(setup: Setup) -> dict[str, Any] | None:
+    """Return the stability margins; None where there is no loop from wrenches, or it is not known."""
+    if not has_wrench_loop(setup):
+        return None
+    with suppress(ModelError, np.linalg.LinAlgError):
+        return asdict(stability_margins(setup))
+    return None
+
+
+def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
+    """Return what the plots need beside the figures."""
+    setup = outcome.walk.setup
+    robot = setup.robot
+    lower, upper = outcome.walk.layers.joint_limits
+    return {
+        "title": robot.title,
+        "drawn_values": [
+            {
+                "effect": drawn.effect,
+                "unit": drawn.unit,
+                "values": dict(zip(drawn.labels, drawn.values.tolist(), strict=True)),
+                "fractions": dict(zip(drawn.labels, drawn.fractions.tolist(), strict=True)),
+            }
+            for drawn in outcome.walk.robot.drawn_values()
+        ],
+        "stability_margins": _margins(setup),
+        "pushes": [str(push) for push in setup.simulation.pushes],
+        "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
+        "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
+        "joints": list(robot.joints),
+        "legs": {str(side): list(robot.joint_groups[f"{side}_leg"].joints) for side in Side},
+        "torque_limits": outcome.walk.layers.torque_limits.tolist(),
+        "joint_limits": {"lower": lower.tolist(), "upper": upper.tolist()},
+    }

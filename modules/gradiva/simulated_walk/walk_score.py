@@ -1,0 +1,317 @@
+"""Scores a walk: tracking errors, distance and speeds, energy, limits of torque control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import NDArray, Side
+from gradiva.simulated_walk.simulated_walk import PARTS
+from gradiva.telemetry import BoolArray, SignalLog, adapted_steps
+
+_STEPPING = "adapted_steps", "largest_step_change_m", "largest_step_delay_s"
+_SATURATED = "torque_control::saturated_joints"
+_VIOLATION = "torque_control::violation::"
+_NEGLIGIBLE = 1e-3  # in units of the constraints, mostly N, N·m and m/s²: relaxable ones are never met exactly
+IntArray = npt.NDArray[np.int_]
+
+
+def score(log: SignalLog, duration_after: float = 2.0, *, adapts_steps: bool = False) -> dict[str, Any]:
+    """Return the figures from the first weight shift until ``duration_after`` [s] past the last.
+
+    ``mean_speed_mps`` counts the time from the first weight shift to the end of the last one, ``walking_speed_mps``
+    that from the first lift-off to the last touch-down. ``tick_us`` counts all ticks, as the plot does.
+
+    Args:
+        log: Recorded by ``WalkingRecorder``.
+        duration_after: Of the final stand that still counts, [s].
+        adapts_steps: Whether step adaptation is on, which a robot that falls while it stands does not log.
+    """
+    if len(log) == 0:
+        return _nothing() | _stepping(log, adapts_steps)
+    window = _window(log, duration_after)
+    path = walked_path(log, window)
+    tilt = _tilt(log["simulation::root_link::orientation"])
+    return {
+        "distance_m": path.length,
+        "mean_speed_mps": _mean_speed(path.length, _walking_time(log)),
+        "walking_speed_mps": _mean_speed(path.length, path.stepping_time),
+        "peak_speed_mps": path.peak_speed,
+        "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
+        "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
+        "zmp_error_m": _error(log, window, "zmp::measured", "zmp::desired"),
+        "foot_error_m": rms_and_max(np.concatenate([_foot_distances(log, window, side) for side in Side])),
+        "foot_yaw_error_rad": rms_and_max(np.concatenate([_foot_turns(log, window, side) for side in Side])),
+        "sinkage_m": _largest(log, window, "sinkage"),
+        "foot_tilt_rad": _largest(log, window, "tilt"),
+        "odometry_drift_m": _drift(log, window),
+        "flexible_joints": flexible_score(log, window),
+        **_stepping(log, adapts_steps),
+        "torque_control": torque_score(log, window),
+        "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
+        "tick_us": {part: _spread(log[f"tick::{part}"][:, 0]) for part in PARTS},
+    }
+
+
+def com_error(log: SignalLog, duration_after: float = 2.0) -> tuple[NDArray, NDArray]:
+    """Return the times [s], shape (T,), and how far the CoM is from its reference, [m], shape (T,), as in `score`.
+
+    Any log of walking signals will do, also one without the simulator's truth.
+    """
+    window = _window(log, duration_after)
+    return log.times[window], _distances(log, window, "com::position::measured", "com::position::desired")
+
+
+def rms_and_max(values: NDArray) -> dict[str, float]:
+    """Return root mean square and greatest of distances."""
+    return {"rms": float(math.sqrt(np.mean(values**2))), "max": float(values.max())}
+
+
+def specific_energetic_cost(energy: float, mass: float, distance: float) -> float | None:
+    """Return the energy per mass and distance, [J/kg/m]; None for a robot that went nowhere."""
+    return energy / (mass * distance) if distance > 0.05 else None
+
+
+def _nothing() -> dict[str, Any]:
+    """The figures of a robot that went down before it balanced."""
+    errors = ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m", "foot_yaw_error_rad")
+    return {
+        "distance_m": 0.0,
+        "mean_speed_mps": 0.0,
+        "walking_speed_mps": 0.0,
+        "peak_speed_mps": 0.0,
+        **{name: {"rms": None, "max": None} for name in errors},
+        "sinkage_m": None,
+        "foot_tilt_rad": None,
+        "odometry_drift_m": None,
+        "flexible_joints": None,
+        "torque_control": None,
+        "max_tilt_rad": None,
+        "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
+    }
+
+
+def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
+    """Return how many steps step adaptation changed, and by how much at most (earlier is negative); None while off."""
+    is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
+    if not is_on and not is_logged:
+        return dict.fromkeys(_STEPPING)
+    steps = adapted_steps(log) if is_logged else []
+    change = max((step.distance for step in steps), default=0.0)
+    delay = max((step.delay for step in steps), key=abs, default=0.0)
+    return dict(zip(_STEPPING, (len(steps), change, delay), strict=True))
+
+
+def _window(log: SignalLog, duration_after: float) -> slice:
+    walking = np.flatnonzero(log["walking::is_walking"][:, 0] > 0.5)
+    if len(walking) == 0:
+        return slice(0, len(log.times))
+    end = np.searchsorted(log.times, log.times[walking[-1]] + duration_after, side="right")
+    return slice(int(walking[0]), int(end))
+
+
+def _walking_time(log: SignalLog) -> float:
+    walking = log.times[log["walking::is_walking"][:, 0] > 0.5]
+    return float(walking[-1] - walking[0]) if len(walking) else 0.0
+
+
+def _mean_speed(length: float, duration: float) -> float:
+    """Return [m/s]; zero for a robot that went down before its first step."""
+    return length / duration if duration > 0.0 else 0.0
+
+
+def _error(log: SignalLog, window: slice, measured: str, desired: str) -> dict[str, float]:
+    return rms_and_max(_distances(log, window, measured, desired))
+
+
+def _distances(log: SignalLog, window: slice, measured: str, desired: str) -> NDArray:
+    return np.linalg.norm(log[measured][window] - log[desired][window], axis=1)
+
+
+def _foot_distances(log: SignalLog, window: slice, side: Side) -> NDArray:
+    """Return the distance of a foot from its reference on the ground plane, [m]; its depth is another figure."""
+    measured, desired = (log[f"{side}_foot::position::{kind}"][window, :2] for kind in ("measured", "desired"))
+    return np.linalg.norm(measured - desired, axis=1)
+
+
+def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
+    """Return the angle of a foot from its reference about the vertical, [rad], not negative."""
+    measured, desired = (log[f"{side}_foot::orientation::{kind}"][window, 2] for kind in ("measured", "desired"))
+    return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
+
+
+def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
+    """Return the largest value of either foot while it carries load; None where none ever did, or it is not logged."""
+    names = [name for side in Side if (name := f"simulation::{side}_foot::{quantity}") in log]
+    values = np.concatenate([log[name][window, 0] for name in names]) if names else np.zeros(0)
+    loaded = values[np.isfinite(values)]
+    return float(loaded.max()) if len(loaded) else None
+
+
+def _drift(log: SignalLog, window: slice) -> float:
+    """Return how much farther apart truth and estimate are at the end than at the beginning."""
+    gap = log["simulation::root_link::position"][:, :2] - log["odometry::root_link::position"][:, :2]
+    return float(np.linalg.norm(gap[window][-1] - gap[window][0]))
+
+
+def _tilt(roll_pitch_yaw: NDArray) -> NDArray:
+    return np.arccos(np.cos(roll_pitch_yaw[:, 0]) * np.cos(roll_pitch_yaw[:, 1]))
+
+
+def _spread(values: NDArray) -> Mapping[str, float]:
+    median, p99 = np.percentile(values, [50, 99])
+    return {"median": float(median), "p99": float(p99), "max": float(values.max())}
+
+
+# -- links that bend ---------------------------------------------------------------------------------------------------
+
+_DEFLECTIONS, _OBSERVED = "simulation::flexible_joints::positions", "flexible_joints::positions::estimated"
+
+
+def flexible_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
+    """Return figures of flexible joints, None of a plant whose links do not bend.
+
+    The largest deflection, true and observed, the error of the observed ones (None where nothing observes them), and
+    that of the true CoM: the estimated one takes the legs to be as the controller knows them.
+    """
+    if _DEFLECTIONS not in log:
+        return None
+    errors = deflection_errors(log)
+    return {
+        "deflection_rad": float(np.abs(log[_DEFLECTIONS][window]).max()),
+        "observed_deflection_rad": float(np.abs(log[_OBSERVED][window]).max()) if errors.size else None,
+        "deflection_error_rad": rms_and_max(errors[window].ravel()) if errors.size else None,
+        "true_com_error_m": rms_and_max(np.linalg.norm(true_com_errors(log)[window], axis=1)),
+    }
+
+
+def true_deflections(log: SignalLog) -> NDArray:
+    """Return the deflections of the plant's flexible joints, [rad], shape (T, f); f is 0 for a rigid one."""
+    return log[_DEFLECTIONS] if _DEFLECTIONS in log else np.zeros((len(log), 0))
+
+
+def deflection_errors(log: SignalLog) -> NDArray:
+    """Return observed less true deflections of the joints that bend and are observed, [rad], shape (T, f)."""
+    true = log.info(_DEFLECTIONS).elements if _DEFLECTIONS in log else ()
+    observed = log.info(_OBSERVED).elements if _OBSERVED in log else ()
+    both = [(observed.index(name), true.index(name)) for name in true if name in observed]
+    if not both:
+        return np.zeros((len(log), 0))
+    estimates, truths = map(list, zip(*both, strict=True))
+    return log[_OBSERVED][:, estimates] - log[_DEFLECTIONS][:, truths]
+
+
+def true_com_errors(log: SignalLog) -> NDArray:
+    """Return the true CoM less its reference, both seen from the stance sole: world axes of the plan, [m], (T, 3)."""
+    is_left = log["stance_foot::is_left"] > 0.5
+
+    def of_stance(signal: str) -> NDArray:
+        left, right = (log[signal.format(side=side)] for side in Side)
+        return np.where(is_left, left, right)
+
+    turn = (
+        of_stance("simulation::{side}_foot::orientation")[:, 2] - of_stance("{side}_foot::orientation::desired")[:, 2]
+    )
+    seen = log["simulation::com::position"] - of_stance("simulation::{side}_foot::position")
+    cosine, sine = np.cos(turn), np.sin(turn)
+    turned = np.column_stack(
+        (cosine * seen[:, 0] + sine * seen[:, 1], cosine * seen[:, 1] - sine * seen[:, 0], seen[:, 2])
+    )
+    return turned - (log["com::position::desired"] - of_stance("{side}_foot::position::desired"))
+
+
+# -- limits of torque control ------------------------------------------------------------------------------------------
+
+
+def torque_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
+    """Return fractions of the logged ticks, and the worst; None where torques are not controlled.
+
+    Args:
+        log: With the signals of ``torque_signals``.
+        window: The rows that count.
+    """
+    if _SATURATED not in log:
+        return None
+    violations = {name.removeprefix(_VIOLATION): log[name][window, 0] for name in log if name.startswith(_VIOLATION)}
+    return {
+        "saturated_fraction": float(np.mean(log[_SATURATED][window, 0] > 0.0)),
+        "violations": {
+            name: {"fraction": float(np.mean(values > _NEGLIGIBLE)), "max": float(values.max())}
+            for name, values in violations.items()
+            if values.max() > _NEGLIGIBLE
+        },
+    }
+
+
+# -- distance and speeds -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedPath:
+    """The way of the middle of the feet.
+
+    Attributes:
+        length: Along it, [m].
+        peak_speed: Of the fastest stride, [m/s]; zero before a whole one.
+        stepping_time: From the first lift-off to the last touch-down, [s]; zero before a whole step.
+    """
+
+    length: float
+    peak_speed: float
+    stepping_time: float
+
+
+def walked_path(log: SignalLog, window: slice) -> WalkedPath:
+    r"""Return the way of the middle of the feet from stride to stride, by the simulator's truth.
+
+    Its points lie in the middles of double supports, where both feet rest. From each of them to the next but one both
+    feet have stepped, so that neither the body's sway nor the turn of a single foot about the middle is a way; a last
+    step that is left over counts alone, one that was not ended not at all. Two points are taken to lie on an arc, as
+    those of a unicycle do: of the chord c and the change of heading :math:`\Delta\psi` its length is
+
+    .. math:: s = c \, \frac{\Delta\psi / 2}{\sin(\Delta\psi / 2)}
+
+    Args:
+        log: With ``simulation::*_foot::*`` and ``walking::is_double_support``.
+        window: The rows that count.
+    """
+    begins, ends, middles = _double_supports(log["walking::is_double_support"][window, 0] > 0.5)
+    positions, headings = _middle_of_feet(log, window, middles)
+    times = log.times[window][begins]
+    strides, steps = _arcs(positions, headings, 2), _arcs(positions, headings, 1)
+    left_over = steps[-1:] if len(steps) % 2 else steps[:0]
+    speeds = strides / (times[2:] - times[:-2])
+    stepping = float(times[-1] - log.times[window][ends[0]]) if len(times) > 1 else 0.0
+    return WalkedPath(float(strides[::2].sum() + left_over.sum()), float(np.max(speeds, initial=0.0)), stepping)
+
+
+def middles_of_feet(log: SignalLog) -> NDArray:
+    """Return where the middle of the feet was in the middle of each double support, by the truth, [m], shape (n, 2)."""
+    rows = _double_supports(log["walking::is_double_support"][:, 0] > 0.5)[2]
+    return _middle_of_feet(log, slice(None), rows)[0]
+
+
+def _arcs(positions: NDArray, headings: NDArray, steps: int) -> NDArray:
+    """Return the lengths of the arcs from each point to the one ``steps`` later, [m]."""
+    chords = np.linalg.norm(positions[steps:] - positions[:-steps], axis=1)
+    turns = headings[steps:] - headings[:-steps]
+    return chords / np.sinc(0.5 * turns / np.pi)
+
+
+def _double_supports(is_double_support: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first row of each, the first row after it, and its middle row, shape (n,) each."""
+    changes = np.diff(np.concatenate([[0], is_double_support.astype(int), [0]]))
+    begins, ends = np.flatnonzero(changes > 0), np.flatnonzero(changes < 0)
+    return begins, ends, (begins + ends) // 2
+
+
+def _middle_of_feet(log: SignalLog, window: slice, rows: IntArray) -> tuple[NDArray, NDArray]:
+    """Return where it is, [m], shape (n, 2), and its heading, [rad], shape (n,), in rows of the window."""
+    feet = [log[f"simulation::{side}_foot::position"][window][rows, :2] for side in Side]
+    yaws = [log[f"simulation::{side}_foot::orientation"][window][rows, 2] for side in Side]
+    return np.mean(feet, axis=0), np.unwrap(np.unwrap(yaws, axis=0).mean(axis=0))

@@ -1,0 +1,601 @@
+"""Searches the largest push that a robot survives, over directions, phases of the gait, laws and modes of stepping."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from itertools import chain, cycle, groupby
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from gradiva.common import ControlMode, Side
+from gradiva.planner import Command, StopCommand, VelocityCommand
+from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
+from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.forked_walks import (
+    PHASES,
+    STANDING,
+    FoundSearch,
+    Outcome,
+    Pushing,
+    WalkSearches,
+    check_phases,
+    search_walks,
+)
+from gradiva_experiments.speed_search import overrides_for
+from gradiva_experiments.trial import Trial, trial_key
+
+# -- the search of one impulse -----------------------------------------------------------------------------------------
+
+LEVEL = 0.0125
+"""Offset of the DCM by the smallest impulse of the search, and its resolution, [m]: J = LEVEL · m ζ."""
+
+_HIGHEST = 40  # levels: half a metre, which no robot survives
+_FIRST = 5  # level that is tried first
+_STRIDE = 3  # levels up, as long as the robot survives
+
+
+@dataclass(slots=True)
+class ImpulseSearch:
+    """Bisects for the largest impulse in one direction that the robot survives.
+
+    Attributes:
+        direction: Of the push, from straight ahead to the left, [rad].
+        duration: Of the push, [s].
+        unit: Impulse of one level, [N·s].
+        sweeps: Whether all levels below are tried as well: a bisection sees no smaller push that fells the robot.
+        outcomes: Of the levels that were tried.
+    """
+
+    direction: float
+    duration: float
+    unit: float
+    sweeps: bool = False
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def survived(self) -> int:
+        """Largest level that was survived."""
+        return max((level for level, found in self.outcomes.items() if found["survived"]), default=0)
+
+    @property
+    def lost(self) -> int | None:
+        """Smallest level above it that was not survived; None: there was none."""
+        survived, outcomes = self.survived, self.outcomes
+        return min((level for level in outcomes if level > survived and not outcomes[level]["survived"]), default=None)
+
+    @property
+    def holes(self) -> list[int]:
+        """Levels that were not survived below one that was."""
+        survived = self.survived
+        return [level for level in sorted(self.outcomes) if level < survived and not self.outcomes[level]["survived"]]
+
+    @property
+    def next_level(self) -> int | None:
+        """Level to be tried next; None when the search is done."""
+        if self.lost is not None and self.lost - self.survived > 1:
+            return (self.survived + self.lost) // 2
+        if self.lost is not None or self.survived >= _HIGHEST:
+            below = range(self.survived - 1, 0, -1) if self.sweeps else ()
+            return next((level for level in below if level not in self.outcomes), None)
+        return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
+
+    def next_trial(self) -> Pushing | None:
+        """Return the push to be tried next; None when the search is done."""
+        level = self.next_level
+        if level is None:
+            return None
+        force = level * self.unit / self.duration
+        return (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
+
+    def take(self, outcome: Outcome) -> None:
+        """Take the outcome of that push."""
+        level = self.next_level
+        assert level is not None, "the search is done"
+        self.outcomes[level] = outcome
+
+    @property
+    def impulse(self) -> float:
+        """Largest impulse that was survived, [N·s]."""
+        return self.survived * self.unit
+
+
+# -- the cells of a map ------------------------------------------------------------------------------------------------
+
+OFF = SteppingMode.OFF
+SPEEDS = (0.0, 0.1, 0.3)  # [m/s]
+DURATIONS = (0.1, 0.5)  # [s] of the push
+DIRECTIONS = 12
+_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.3,), (0.1,)
+_QUICK_ANGLES, _QUICK_PHASES = (1.5 * math.pi,), ("early", "middle")  # to the swinging foot, where ankles do least
+_ASKED, _ASKED_BACKWARD = 0.8, 0.5  # [-] of the pendulum's, with place and time; knees and heels are not in it
+_BACKWARD = math.radians(135.0)  # from straight ahead, and more
+_COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated there
+
+
+@dataclass(frozen=True, slots=True)
+class PushedCase:
+    """Names a walk of which a map is made, whatever its seed.
+
+    Attributes:
+        robot: Name or folder.
+        plant: Simulated robot.
+        control: Of layer 3.
+        speed: Forward, [m/s]; 0: the robot stands.
+        mode: Of step adaptation.
+        model: Law of layer 2, as in ``walking.model``.
+    """
+
+    robot: str
+    plant: Plant
+    control: ControlMode
+    speed: float
+    mode: SteppingMode
+    model: str
+
+    def trial(self, seed: int, options: ExperimentOptions) -> Trial:
+        """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
+        chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
+        chosen["walking.model"] = self.model
+        overrides = overrides_for(self.speed, self.robot, {**chosen, **options.overrides}, self.plant)
+        return Trial(self.robot, self.command, overrides, self.plant, seed)
+
+    @property
+    def command(self) -> Command:
+        """Command of the walk."""
+        return VelocityCommand(self.speed, duration=_COMMAND_DURATION) if self.speed else StopCommand()
+
+    def phases(self, chosen: Sequence[str]) -> tuple[str, ...]:
+        """Return the phases in which it is pushed, in the order of the walk."""
+        return tuple(phase for phase in PHASES if phase in chosen) if self.speed else (STANDING,)
+
+    def attainable(self, search: ImpulseSearch, phase: str) -> float | None:
+        """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
+        if phase == STANDING:
+            return None
+        return _attainable(self.robot, self.speed, self.mode, search.direction, PHASES[phase], search.duration)
+
+    @property
+    def as_row(self) -> Row:
+        """First columns of its rows."""
+        return {
+            "robot": self.robot,
+            "plant": str(self.plant),
+            "control": str(self.control),
+            "speed_mps": self.speed,
+            "mode": str(self.mode),
+            "model": self.model,
+        }
+
+
+@cache
+def _attainable(robot: str, speed: float, *push: Any) -> float:
+    """Return the impulse of a pendulum, which is the same for all laws and seeds, [N·s]."""
+    return _pendulum(robot, speed).impulse(*push)
+
+
+@lru_cache
+def _pendulum(robot: str, speed: float) -> AttainableImpulses:
+    return AttainableImpulses(load_setup(robot), speed)
+
+
+def cases(options: ExperimentOptions) -> list[PushedCase]:
+    """Return the walks: the product of what is chosen."""
+    quick = options.quick
+    return [
+        PushedCase(robot, plant, control, speed, mode, model)
+        for robot in options.robots or (options.robot,)
+        for plant in options.plants
+        for control in options.controls or (ControlMode.POSITION,)
+        for speed in options.speeds or (_QUICK_SPEEDS if quick else SPEEDS)
+        for mode in options.modes or (_QUICK_MODES if quick else SteppingMode)
+        for model in options.models or (load_setup(robot, options.overrides).walking.walking.model,)
+    ]
+
+
+def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[ImpulseSearch]]:
+    """Return the searches of a walk by phase: each direction with each duration.
+
+    Raises:
+        ConfigError: There is no such phase.
+    """
+    quick = options.quick
+    phases = options.phases or (_QUICK_PHASES if quick else tuple(PHASES))
+    check_phases(phases)
+    count = options.directions or DIRECTIONS
+    durations = options.durations or (_QUICK_DURATIONS if quick else DURATIONS)
+    unit = level_impulse(case.robot)
+    angles: Sequence[float] = [2.0 * math.pi * index / count for index in range(count)]
+    if quick and not options.directions:
+        angles = _QUICK_ANGLES
+    return {
+        phase: [ImpulseSearch(angle, duration, unit, sweeps=not quick) for duration in durations for angle in angles]
+        for phase in case.phases(phases)
+    }
+
+
+@lru_cache
+def level_impulse(robot: str) -> float:
+    """Return the impulse of one level, [N·s]: `LEVEL` times mass and natural frequency."""
+    setup = load_setup(robot)
+    return LEVEL * setup.robot.mass * setup.walking.planner.natural_frequency
+
+
+# -- the campaign ------------------------------------------------------------------------------------------------------
+
+
+class RecordedSearches:
+    """Searches that a campaign has done, in a file: one that was interrupted goes on with the others."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file, if there is one: JSON, a line a search."""
+        self._path = path
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]  # the last line of a run that was killed may be torn
+        if whole != text:
+            path.write_text(whole, encoding="utf-8")
+        self._lines = {_key(line): line for line in map(json.loads, whole.splitlines())}
+
+    def recall(self, walk: str, phase: str, search: ImpulseSearch) -> dict[str, Any] | None:
+        """Return the line of a search of a walk (`trial_key`), its outcomes restored; None: it has to be done."""
+        line = self._lines.get((walk, phase, search.direction, search.duration))
+        if line is not None:
+            search.outcomes = {int(level): outcome for level, outcome in line["outcomes"].items()}
+        return line
+
+    def keep(self, walk: str, found: FoundSearch, search: ImpulseSearch) -> dict[str, Any]:
+        """Write a line for a search that has ended, and return it."""
+        line = {
+            "walk": walk,
+            "phase": found.phase,
+            "direction": search.direction,
+            "duration": search.duration,
+            "time": found.time,
+            "failure": found.failure,
+            "outcomes": search.outcomes,
+        }
+        self._lines[_key(line)] = line
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return line
+
+
+def _key(line: Mapping[str, Any]) -> tuple[str, str, float, float]:
+    return line["walk"], line["phase"], line["direction"], line["duration"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One direction, phase and duration of a push on one walk, over its seeds.
+
+    Attributes:
+        case: The walk.
+        phase: Of the gait.
+        searches: Of each seed.
+        lines: What was recorded of each.
+    """
+
+    case: PushedCase
+    phase: str
+    searches: tuple[ImpulseSearch, ...]
+    lines: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all seeds were searched."""
+        return len(self.lines) == len(self.searches)
+
+    @property
+    def name(self) -> tuple[Any, ...]:
+        """Return what it has in common with the same cell of another mode."""
+        return replace(self.case, mode=OFF), self.phase, self.searches[0].direction, self.searches[0].duration
+
+    @property
+    def impulse(self) -> float:
+        """Median over the seeds of the largest impulse that was survived, [N·s]."""
+        return float(np.median([search.impulse for search in self.searches]))
+
+    def row(self, off: float | None) -> Row:
+        """Return its row; ``off`` is the impulse that is survived without adapted steps, [N·s], where it is known."""
+        search, lines = self.searches[0], [self.lines[seed] for seed in sorted(self.lines)]
+        attainable = self.case.attainable(search, self.phase)
+        outcome, reason = _judged(self, off, attainable)
+        return {
+            **self.case.as_row,
+            "phase": self.phase,
+            "direction_deg": round(math.degrees(search.direction), 1),
+            "push_s": search.duration,
+            "start_s": [line["time"] for line in lines],
+            "force_n": round(self.impulse / search.duration, 1),
+            "impulses": [found.impulse for found in self.searches],
+            "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
+            "holes": [[_outcome_of(found, level) for level in found.holes] for found in self.searches],
+            "paper": attainable,
+            "value": self.impulse,
+            "asked": _asked(self, attainable),
+            "outcome": outcome,
+            "reason": reason,
+        }
+
+
+def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[str, str]:
+    failures = {line["failure"] for line in cell.lines.values() if line["failure"]}
+    if failures:
+        return "failed", "; ".join(sorted(failures))
+    if cell.case.mode == OFF:
+        return "measured", ""
+    if holes := [_outcome_of(search, level) for search in cell.searches for level in search.holes]:
+        return "missed", f"falls at less than it survives: {'; '.join(holes)}"
+    if off is not None and cell.impulse < off - 1e-9:
+        return "missed", f"survives {off:.1f} N·s without adapted steps"
+    fraction = _asked_fraction(cell, attainable)
+    if fraction is not None and attainable is not None and cell.impulse < (needed := fraction * attainable):
+        return "missed", f"{needed:.1f} N·s are asked"
+    return "met", ""
+
+
+def _asked(cell: Cell, attainable: float | None) -> str:
+    if cell.case.mode == OFF:
+        return Asked.AS_FOUND
+    fraction = _asked_fraction(cell, attainable)
+    return "no less than off" + ("" if fraction is None else f", {fraction:g} of the pendulum's")
+
+
+def _asked_fraction(cell: Cell, attainable: float | None) -> float | None:
+    """Return the fraction of the pendulum's impulse that is asked of a cell, [-]; None: none is."""
+    if cell.case.mode is not SteppingMode.PLACE_AND_TIME or attainable is None:
+        return None
+    is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
+    return _ASKED_BACKWARD if is_backward else _ASKED
+
+
+def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
+    """Return how the robot goes down at the smallest impulse that it does not survive."""
+    if search.lost is None:
+        return str(line["failure"])
+    return _outcome_of(search, search.lost)
+
+
+def _outcome_of(search: ImpulseSearch, level: int) -> str:
+    """Return how the robot goes down at a level."""
+    return f"{level * search.unit:.1f} N·s: {search.outcomes[level]['reason']}"
+
+
+def cells_of(run: ExperimentRun) -> list[Cell]:
+    """Return the cells in the order of their rows: those that differ by the law alone stand together."""
+    cells: list[Cell] = []
+    for _, walks in groupby(cases(run.options), key=lambda case: replace(case, model="")):
+        cells += chain.from_iterable(zip(*(_cells(case, run.options) for case in walks), strict=True))
+    return cells
+
+
+def _cells(case: PushedCase, options: ExperimentOptions) -> list[Cell]:
+    by_seed = [searches_of(case, options) for _ in range(options.seeds or 1)]
+    return [
+        Cell(case, phase, tuple(found[phase][index] for found in by_seed))
+        for phase, searches in by_seed[0].items()
+        for index in range(len(searches))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A walk with a seed, and the numbers of the cells that are still to be searched, by phase."""
+
+    trial: Trial
+    seed: int
+    left: dict[str, list[int]]
+
+
+class _Campaign:
+    """The cells of a run, filled one by one."""
+
+    def __init__(self, run: ExperimentRun) -> None:
+        self.cells = cells_of(run)
+        self._run, self._recorded = run, RecordedSearches(run.folder.path / "searches.jsonl")
+        self._off: dict[tuple[Any, ...], float] = {}
+        self._done = 0
+
+    def carry_out(self) -> None:
+        """Take what is recorded, then search the others."""
+        walks = [walk for walk in self._walks() if walk.left]
+        chosen = [WalkSearches(walk.trial, self._searches(walk)) for walk in walks]
+        for found in search_walks(chosen) if walks else ():
+            walk = walks[found.walk]
+            number = walk.left[found.phase][found.index]
+            search = self.cells[number].searches[walk.seed]
+            search.outcomes = cast(ImpulseSearch, found.search).outcomes
+            self._take(number, walk.seed, self._recorded.keep(trial_key(walk.trial), found, search))
+
+    def _walks(self) -> Iterator[_Walk]:
+        numbers_of: dict[PushedCase, list[int]] = {}
+        for number, cell in enumerate(self.cells):
+            numbers_of.setdefault(cell.case, []).append(number)
+        for case, numbers in numbers_of.items():
+            for seed in range(self._run.options.seeds or 1):
+                trial, left = case.trial(seed, self._run.options), dict[str, list[int]]()
+                for number in numbers:
+                    cell = self.cells[number]
+                    line = self._recorded.recall(trial_key(trial), cell.phase, cell.searches[seed])
+                    if line is None:
+                        left.setdefault(cell.phase, []).append(number)
+                    else:
+                        self._take(number, seed, line)
+                yield _Walk(trial, seed, left)
+
+    def _searches(self, walk: _Walk) -> dict[str, list[ImpulseSearch]]:
+        return {phase: [self.cells[n].searches[walk.seed] for n in numbers] for phase, numbers in walk.left.items()}
+
+    def _take(self, number: int, seed: int, line: dict[str, Any]) -> None:
+        cell = self.cells[number]
+        cell.lines[seed] = line
+        self._done += 1
+        if cell.is_done:
+            if cell.case.mode == OFF:
+                self._off[cell.name] = cell.impulse
+            row = cell.row(self._off.get(cell.name))
+            self._run.add_row(row, number)
+            total = sum(len(each.searches) for each in self.cells)
+            self._run.report(self._done, total, f"{_title(row)}: {row['value']:.1f} N·s")
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    direction = f"{row['direction_deg']:.0f}°, {row['push_s']:g} s"
+    return f"{row['robot']}, {row['model']}, {row['speed_mps']:g} m/s, {row['mode']}, {row['phase']}, {direction}"
+
+
+def run_push_recovery(run: ExperimentRun) -> None:
+    """Search each cell of each map, then sum up each map and draw it; the value is the largest impulse survived."""
+    campaign = _Campaign(run)
+    campaign.carry_out()
+    cells = run.rows
+    for row in sums(cells):
+        run.add_row(row)
+    for name, rows in _groups(cells, ("robot", "plant", "control", "speed_mps", "push_s")).items():
+        robot, plant, control, speed, duration = name
+        title = f"{robot}, {plant} plant, {control} control, {speed:g} m/s, push of {duration:g} s"
+        file = f"{run.name}_{str(robot).rstrip('/').rpartition('/')[2]}_{plant}_{control}_{speed:g}_{duration:g}"
+        run.add_figure(polar_figure(rows, title), file.replace(".", ""))
+
+
+def sums(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each map that has another one to be compared with: the sums over its cells and its pendulum's.
+
+    A map of adapted steps is compared with that without, one of a law with that of the first law.
+    """
+    found = []
+    for name, cells in _groups(rows, ("robot", "plant", "control", "speed_mps", "push_s")).items():
+        maps = _groups(cells, ("mode", "model"))
+        robot, plant, control, speed, duration = name
+        first = next(iter(maps))[1]
+        for (mode, model), each in maps.items():
+            others = {"off": maps.get((OFF, model)), first: maps.get((mode, first))}
+            compared = [_compared(each, other, label) for label, other in others.items() if other and other is not each]
+            if mode == OFF and model == first and len(_groups(cells, ("model",))) == 1:
+                continue
+            pendulum = [row["paper"] for row in each]
+            found.append(
+                {
+                    "robot": robot,
+                    "plant": plant,
+                    "control": control,
+                    "speed_mps": speed,
+                    "mode": mode,
+                    "model": model,
+                    "phase": "sum",
+                    "push_s": duration,
+                    "paper": None if None in pendulum else sum(pendulum),
+                    "value": sum(row["value"] for row in each),
+                    "asked": Asked.AS_FOUND,
+                    "outcome": "measured",
+                    "reason": "; ".join(compared),
+                }
+            )
+    return found
+
+
+def _compared(cells: Sequence[Row], others: Sequence[Row], label: str) -> str:
+    """Return how much more, or less, impulse a map survives in sum than another one, and in how many cells less."""
+    pairs = list(zip(others, cells, strict=False))
+    value, floor = sum(row["value"] for row in cells), sum(row["value"] for row in others)
+    worse = sum(after["value"] < before["value"] - 1e-9 for before, after in pairs)
+    gain = f"{value / floor - 1.0:+.0%} over " if floor else "against "
+    return f"{gain}{label} ({floor:.1f} N·s), worse in {worse} of {len(pairs)} cells"
+
+
+def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups
+
+
+# -- the figure --------------------------------------------------------------------------------------------------------
+
+_MODE_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
+_MODEL_COLOURS = (ZMP, FOOT[Side.LEFT], COM, FOOT[Side.RIGHT], DCM)
+_PANEL = 3.5  # [inch]
+
+
+def polar_figure(rows: Sequence[Row], title: str) -> Figure:
+    """Return a polar plot a phase: the largest impulse survived in each direction, ahead is up.
+
+    Its lines are the modes of stepping; of several laws, one below the other a mode, the laws.
+    """
+    models = [str(model) for (model,) in _groups(rows, ("model",))]
+    maps = list(_groups(rows, ("mode",)).values()) if len(models) > 1 else [list(rows)]
+    colours = dict(zip(models, cycle(_MODEL_COLOURS), strict=False)) if len(models) > 1 else {}
+    with matplotlib.rc_context(STYLE):
+        columns = len(_groups(rows, ("phase",)))
+        size = (_PANEL * max(2, columns), 0.85 * _PANEL * len(maps) + 1.1)
+        figure = Figure(figsize=size, layout="constrained")
+        common = f", steps {_plain(rows[0]['mode'])}" if colours and len(maps) == 1 else ""
+        figure.suptitle(f"{title}{common}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
+        largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
+        axes = figure.subplots(len(maps), columns, subplot_kw={"projection": "polar"}, squeeze=False)
+        for line, cells in zip(axes, maps, strict=True):
+            for axis, ((phase,), found) in zip(line, _groups(cells, ("phase",)).items(), strict=True):
+                _draw_phase(axis, found, colours)
+                mode = f", {_plain(found[0]['mode'])}" if len(maps) > 1 else ""
+                axis.set_title(f"{str(phase).replace('_', '-')}{mode}")
+                axis.set_ylim(0.0, 1.05 * largest or 1.0)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=len(models) + 1 if colours else 2)
+        return figure
+
+
+def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> None:
+    """Draw a line a law in its colour, or, where there are no colours, a line a mode; the pendulum's are dotted."""
+    name_directions(axis, *(("left", "right") if rows[0]["phase"] == STANDING else ("stance\nfoot", "swing\nfoot")))
+    for (mode, model), cells in _groups(rows, ("mode", "model")).items():
+        angles, attainable = np.radians([row["direction_deg"] for row in cells]), [row["paper"] for row in cells]
+        label, colour = (model, colours[model]) if colours else (_plain(mode), _MODE_COLOURS[SteppingMode(mode)])
+        _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
+        if None in attainable or (colours and model != rows[-1]["model"]):
+            continue
+        style = {"color": MUTED, "label": "pendulum"} if colours else {"color": colour, "label": f"{label}, pendulum"}
+        _draw_closed(axis, angles, attainable, ls=":", lw=1.0, **style)
+
+
+def name_directions(axis: Any, left: str, right: str) -> None:
+    """Turn a polar axis so that ahead is up, and name the directions of its pushes outside of the circle."""
+    axis.set_theta_zero_location("N")
+    axis.set_rlabel_position(45.0)  # the labels of the circles, beside the directions
+    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
+    for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
+        label.set_horizontalalignment(side)
+
+
+def _plain(mode: str) -> str:
+    return str(mode).replace("_", " ")
+
+
+def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:
+    axis.plot(np.append(angles, angles[0]), [*values, values[0]], marker="o", ms=3.0, **style)
+
+
+EXPERIMENTS = (
+    Experiment(
+        "push_recovery",
+        "Gradiva's own campaign",
+        "Largest push that a robot survives, over directions and phases of the gait, with and without adapted steps.",
+        run_push_recovery,
+        "impulse [N·s]",
+        plants=(Plant.IDEAL,),
+        takes=(
+            *("robots", "controls", "models", "speeds", "seeds", "settings"),
+            *("modes", "directions", "phases", "durations"),
+        ),
+        paper_title="pendulum",
+    ),
+)

@@ -1,0 +1,373 @@
+"""Carry out ``gradiva experiment``: options, progress, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gradiva.cli import JsonTarget, console_beside, progress_bar
+from gradiva.common import ConfigError, ControlMode, nearest_name
+from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode, balance_law
+from gradiva.telemetry import RunFolder
+from gradiva_experiments.experiment import (
+    DEFAULT_ROBOT,
+    IS_CAPPED,
+    Experiment,
+    ExperimentOptions,
+    ExperimentRun,
+    Report,
+    Row,
+    all_experiments,
+    as_text,
+    cell,
+    find_experiment,
+    interrupted_experiment,
+)
+from gradiva_experiments.forked_walks import check_phases
+from gradiva_experiments.trial import Pool, RecordedTrials, TrialPool
+
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
+ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
+Robots = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--robot",
+        metavar="ROBOT",
+        help=f"A name, as in: gradiva robots, or a folder; {DEFAULT_ROBOT} by default. Some experiments take several.",
+    ),
+]
+PlantName = Annotated[
+    str | None,
+    typer.Option(
+        "--plant",
+        metavar="PLANT",
+        help="ideal, noisy, robot or all: on which simulated robot it walks; by default those that --list shows.",
+    ),
+]
+Controls = Annotated[
+    list[str] | None, typer.Option("--control", metavar="MODE", help="position, velocity or torque; may be repeated.")
+]
+Speeds = Annotated[list[float] | None, typer.Option("--speed", metavar="M/S", help="Forward; may be repeated.")]
+Seeds = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of walks of each kind.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value of the configuration of all walks."),
+]
+Modes = Annotated[
+    list[str] | None,
+    typer.Option("--mode", metavar="MODE", help="Of step adaptation: off, place or place_and_time; may be repeated."),
+]
+Directions = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of directions of a push.")]
+Phases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phase", metavar="PHASE", help="Of a push: early, middle, late in a step, or touch_down; may be repeated."
+    ),
+]
+Durations = Annotated[
+    list[float] | None, typer.Option("--duration", metavar="S", min=0.01, help="Of a push; may be repeated.")
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="Law of layer 2, as in: gradiva walk; may be repeated."),
+]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Go on with an interrupted run in its folder, as it was asked for. What it has walked so is kept.",
+    ),
+]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
+_ALL = "all"  # plants
+_GAP = 2  # [characters] between two columns
+_RESULTS = ("paper", "value", "outcome")
+
+
+def experiment(
+    name: Name = None,
+    list_all: ListAll = False,
+    quick: Quick = False,
+    robot: Robots = None,
+    plant: PlantName = None,
+    control: Controls = None,
+    speed: Speeds = None,
+    seeds: Seeds = None,
+    settings: Set = None,
+    mode: Modes = None,
+    directions: Directions = None,
+    phase: Phases = None,
+    duration: Durations = None,
+    model: Models = None,
+    resume: Resume = None,
+    out: Out = "runs",
+    json_to: Json = None,
+) -> int:
+    """Repeat a table or figure of the sources, or run a campaign.
+
+    Which of the options from --robot to --model an experiment has, its line in --list says; others are refused.
+
+    Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
+    interrupted by Ctrl-C, which leaves what is done so far.
+    """
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    if name is not None and (list_all or resume is not None):
+        option, why = ("--list", "") if list_all else ("--resume", ": its folder says which experiment it is")
+        raise ConfigError(f"{option} takes no name, got '{name}'{why}")
+    if list_all:
+        return _list(console)
+    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model)
+    if resume is not None:
+        if any(asked):
+            raise ConfigError("--resume takes none of the options from --quick to --model: its folder has them")
+        run, is_complete = _carry_out(console, *resumed(Path(resume)))
+    elif name is None:
+        raise ConfigError("which experiment? see gradiva experiment --list")
+    else:
+        chosen = find_experiment(name)
+        options = _options(*asked)
+        run, is_complete = _carry_out(console, *begun(chosen, options, Path(out)))
+    target.write(run.result())
+    _print(console, run, is_complete)
+    if not is_complete:
+        raise KeyboardInterrupt
+    return 0 if run.is_fulfilled else 1
+
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(experiment)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Carry out ``gradiva experiment`` with its arguments; return the exit status.
+
+    Raises:
+        WalkingError: Wrong input.
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    status = app(list(arguments), prog_name="gradiva experiment", standalone_mode=False)
+    return status if isinstance(status, int) else 0
+
+
+def _options(
+    robot: Sequence[str] | None,
+    quick: bool,
+    plant: str | None,
+    control: Sequence[str] | None,
+    speed: Sequence[float] | None,
+    seeds: int | None,
+    settings: Sequence[str] | None,
+    mode: Sequence[str] | None,
+    directions: int | None,
+    phase: Sequence[str] | None,
+    duration: Sequence[float] | None,
+    model: Sequence[str] | None,
+) -> ExperimentOptions:
+    """Return what the command line asks for; the robots and settings are tried beforehand."""
+
+    check_phases(phase or ())
+    robots = tuple(robot or ())
+    options = ExperimentOptions(
+        robots[0] if robots else DEFAULT_ROBOT,
+        quick,
+        _plants(plant),
+        robots,
+        _choices(ControlMode, "control", control),
+        tuple(speed or ()),
+        seeds,
+        tuple(settings or ()),
+        _choices(SteppingMode, "mode", mode),
+        directions,
+        tuple(phase or ()),
+        tuple(duration or ()),
+        _laws(model or ()),
+    )
+    for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
+        load_setup(each, options.settings)
+    return options
+
+
+def _plants(name: str | None) -> tuple[Plant, ...]:
+    """Return the plants that are asked for; none leaves it to the experiment."""
+
+    if name is None:
+        return ()
+    if name not in (*Plant, _ALL):
+        raise ConfigError(f"unknown --plant '{name}'{nearest_name(name, [*Plant, _ALL])}")
+    return tuple(Plant) if name == _ALL else (Plant(name),)
+
+
+def _laws(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of laws of layer 2.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+
+    for name in names:
+        try:
+            balance_law(name)
+        except ConfigError as error:
+            raise ConfigError(f"--model: {error}") from None
+    return tuple(names)
+
+
+Choice = TypeVar("Choice", bound="StrEnum")
+
+
+def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tuple[Choice, ...]:
+    """Return the members of a kind by their names.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+
+    for name in names or ():
+        if name not in [*kind]:
+            raise ConfigError(f"unknown --{option} '{name}'{nearest_name(name, kind)}")
+    return tuple(map(kind, names or ()))
+
+
+def _list(console: Console) -> int:
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("name", "source", "plants", "what"):
+        table.add_column(heading, no_wrap=heading == "name")
+    for each in all_experiments().values():
+        quick = f" --quick: {each.quick}" if each.quick else ""
+        options = f" Options: {', '.join(each.options)}." if each.options else ""
+        table.add_row(each.name, each.source, ", ".join(each.plants), escape(f"{each.description}{quick}{options}"))
+    console.print(table)
+    return 0
+
+
+Starter = Callable[["Pool", "Report"], "ExperimentRun"]
+"""Returns the run of an experiment, with pool and progress."""
+
+
+def begun(chosen: Experiment, options: ExperimentOptions, out: Path) -> tuple[Experiment, Starter]:
+    """Return the experiment and how a new run begins."""
+    return chosen, lambda pool, report: chosen.start(options, out, pool, report)
+
+
+def resumed(path: Path) -> tuple[Experiment, Starter]:
+    """Return the experiment of an interrupted run and how it goes on.
+
+    Raises:
+        ConfigError: The folder is not that of an experiment.
+    """
+
+    folder = RunFolder(path)
+    chosen, options = interrupted_experiment(folder)
+    return chosen, lambda pool, report: chosen.within(folder, options, pool, report)
+
+
+def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[ExperimentRun, bool]:
+    """Run an experiment; return it and whether it came to its end."""
+
+    with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
+
+        def report(done: int, total: int | None, text: str) -> None:
+            update(done, text, total)
+            if not console.is_terminal:
+                console.print(text, markup=False)
+
+        run = start(pool, report)
+        run.pool = RecordedTrials(pool, run.folder.path / "trials.jsonl")
+        console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
+        try:
+            chosen.run(run)
+        except KeyboardInterrupt:
+            return run, False
+        finally:
+            run.save()
+    return run, True
+
+
+def _print(console: Console, run: ExperimentRun, is_complete: bool) -> None:
+    print_rows(console, run.rows, run.value_title, run.paper_title)
+    for path in (run.folder.result_path, run.table_path, *run.figures):
+        console.print(str(path), markup=False, soft_wrap=True)
+    if not is_complete:
+        console.print("these are the rows so far", style="yellow")
+
+
+def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_title: str = "paper") -> None:
+    """Print what all rows have in common, the rest as a table, and below it the reasons that say something.
+
+    Args:
+        console: Where to.
+        rows: Of an experiment.
+        value_title: Heading of the column ``value``.
+        paper_title: Heading of the column ``paper``.
+    """
+
+    if not rows:
+        return
+    inputs = _inputs(rows)
+    common = [name for name in inputs if len(rows) > 1 and all(row.get(name) == rows[0].get(name) for row in rows)]
+    shared = [f"{name} {text}" for name in common if (text := as_text(rows[0][name]))]
+    if shared:
+        console.print(", ".join(shared), markup=False, soft_wrap=True)
+    titles = {"value": value_title, "paper": paper_title}
+    names = [*(name for name in inputs if name not in common), *_RESULTS]
+    for block in _blocks(rows, names, titles, console.width):
+        console.print(_row_table(rows, block, titles))
+    reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
+    usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
+    for number, reason in reasons:
+        if reason and reason not in usual:
+            console.print(f"{number}: {reason}", markup=False, soft_wrap=True)
+
+
+def _inputs(rows: Sequence[Row]) -> list[str]:
+    """Return the columns before the results that hold plain values."""
+
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason", IS_CAPPED))
+    return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
+
+
+def _blocks(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str], width: int) -> list[list[str]]:
+    """Return the columns of tables that fit a width [characters], so that no word is broken."""
+    blocks, left = list[list[str]](), 0
+    for name in names:
+        needed = _word_width(rows, name, titles) + _GAP
+        left -= needed
+        if left < 0:
+            blocks.append([])
+            left = width - len(str(len(rows))) - _GAP - needed
+        blocks[-1].append(name)
+    return blocks
+
+
+def _word_width(rows: Sequence[Row], name: str, titles: Mapping[str, str]) -> int:
+    """Return the length of the longest word of a column, its heading included."""
+
+    texts = [titles.get(name, name), *(cell(row, name) for row in rows)]
+    return max(len(word) for text in texts for word in text.split() or [""])
+
+
+def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]) -> Table:
+
+    table = Table(box=None, padding=(0, _GAP, 0, 0))
+    table.add_column("", justify="right", style="dim")
+    for name in names:
+        table.add_column(escape(titles.get(name, name)), min_width=_word_width(rows, name, titles), overflow="fold")
+    for number, row in enumerate(rows, 1):
+        table.add_row(str(number), *(escape(cell(row, name)) for name in names))
+    return table

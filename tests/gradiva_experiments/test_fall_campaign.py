@@ -1,0 +1,69 @@
+import pytest
+
+from gradiva.setup import Plant
+from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva_experiments.campaigns.fall_campaign import _COUNTS, SEED, draw
+
+
+class FakePool:
+    """Lets each robot fall at the second attempt, its cause named as given."""
+
+    def __init__(self, named):
+        self._named = named
+        self._seen = set()
+
+    def results(self, trials):
+        attempt = bool(self._seen)
+        self._seen.add(len(trials))
+        for index, trial in enumerate(trials):
+            kind = self._named(list(_COUNTS)[index % len(_COUNTS)])
+            diagnosis = {
+                "cause": kind,
+                "measured_cause": "push",
+                "text": str(trial.overrides),
+                "first_sign": "DCM error",
+            }
+            yield (
+                index,
+                TrialResult({"outcome": "fell" if attempt else "walked", "reason": "", "diagnosis": diagnosis}, None),
+            )
+
+
+def campaign(named, tmp_path, plants=(Plant.IDEAL,)):
+    experiment = find_experiment("fall_causes")
+    options = ExperimentOptions(quick=True, plants=plants)
+    run = experiment.start(options, tmp_path, FakePool(named), lambda done, total, text: None)
+    experiment.run(run)
+    return run
+
+
+def test_each_cause_falls_once_and_the_last_row_counts_what_was_named(tmp_path):
+    run = campaign(str, tmp_path)
+    assert [row["cause"] for row in run.rows] == [*map(str, _COUNTS), "all"]
+    assert (run.rows[-1]["outcome"], run.rows[-1]["value"], run.is_fulfilled) == ("met", 1.0, True)
+
+
+def test_each_plant_has_its_own_count(tmp_path):
+    run = campaign(str, tmp_path, (Plant.IDEAL, Plant.ROBOT))
+    counts = [(row["plant"], row["value"]) for row in run.rows if row["cause"] == "all"]
+    assert (len(run.rows), counts) == (22, [("ideal", 1.0), ("robot", 1.0)])
+
+
+def test_too_few_named_causes_are_a_failure(tmp_path):
+    run = campaign(lambda kind: "push", tmp_path)
+    assert (
+        run.rows[-1]["reason"] == "1 of 10 causes named, 10 falls; 90% are asked; 1 of them by the measurements alone"
+    )
+    assert not run.is_fulfilled
+
+
+@pytest.mark.parametrize("plant", [Plant.IDEAL, Plant.ROBOT])
+@pytest.mark.parametrize("cause", list(_COUNTS))
+def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause, plant):
+    draws = [draw(cause, [SEED, 0, attempt], plant) for attempt in (0, 0, 1)]
+    (trial, done), (again, same), (other, _) = draws
+    assert (trial.overrides, done, trial.seed) == (again.overrides, same, again.seed)
+    assert trial.overrides != other.overrides
+    setup = trial.setup()
+    assert (setup.robot.name, trial.plant) == (trial.robot, plant)
+    assert trial.command.forward <= setup.walking.planner.max_speed

@@ -1,0 +1,77 @@
+"""Something goes wrong with an application that walks, a foot in the air: the robot stands, says why, walks again."""
+
+from dataclasses import replace
+
+import pytest
+
+from gradiva.setup import load_setup
+from gradiva.simulated_walk import plan_from_start
+from gradiva_experiments.campaigns.fault_drill import (
+    COMMAND,
+    Drill,
+    bump_below,
+    drilled,
+    drilled_walk,
+    lockstep_drills,
+    most_bent_joint,
+    quick_drills,
+    swing_time,
+)
+
+SETUP = load_setup("icub_v2_7")
+DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in quick_drills(SETUP)}
+
+
+@pytest.mark.walk
+def test_whatever_fails_in_the_middle_of_a_step_the_robot_stands_says_why_and_walks_again():
+    """All in one test: five processes for all of them, however the tests are divided among workers."""
+    with drilled_walk(SETUP, is_lockstep=True) as walk:
+        walk.get_ready()
+        last = list(DRILLS)[-1]
+        rows = {name: drilled(walk, drill, prepares=name == last) for name, drill in DRILLS.items()}
+    assert {name: row["reason"] for name, row in rows.items() if row["outcome"] != "met"} == {}
+    assert all(row["stands"] and row["recovered"] is not False for row in rows.values())
+    assert rows[last]["recovered"] is True
+    for name, drill in DRILLS.items():
+        assert rows[name]["event"] in {drill.event, drill.may_stop, "clock_jump" if drill.may_jump else drill.event}
+
+
+@pytest.mark.parametrize(
+    ("robot", "knee"),
+    [("icub_v2_7", "l_knee"), ("icub_v3", "l_knee"), ("talos", "leg_left_4_joint"), ("g1", "left_knee_joint")],
+)
+def test_each_robot_has_the_drills_of_its_own_knee_and_feet(robot, knee):
+    setup = load_setup(robot)
+    assert most_bent_joint(setup) == knee
+    done = {drill.fault: drill.done for drill in lockstep_drills(setup)}
+    assert done["weak motor"] == f"fault weak_motor 2 {knee} 0.4"
+    sensors = [sensor.name for sensor in setup.robot.force_torque_sensors]
+    assert sum(name in done["dead foot sensor"] for name in sensors) == len(sensors) // 2
+    assert bump_below(setup).y > 0.0
+
+
+def test_a_drill_complains_of_state_event_and_reason():
+    drill = Drill("stall", "", lambda walk: None, "paused", "plan is done")
+    assert drill.complaint("paused", "the plan is done", "") == ""
+    assert drill.complaint("stopped", "the plan is done", "") == "state stopped, event '' instead of paused, ''"
+    assert drill.complaint("paused", "no reason", "") == "the reason does not contain 'plan is done'"
+    assert drill.complaint("stopped", "silent", "stale_measurement") != ""
+    stall = replace(drill, may_stop="stale_measurement", may_jump=True)
+    assert stall.complaint("stopped", "silent", "stale_measurement") == ""
+    assert stall.complaint("paused", "the plan is done", "clock_jump") == ""
+    assert drill.complaint("paused", "the plan is done", "clock_jump") != ""
+
+
+def test_every_fault_that_has_to_be_survived_is_drilled():
+    killed = {f"{name} is killed" for name in ("planner", "model_control", "whole_body", "logger", "name server")}
+    faults = {fault for drill in DRILLS.values() for fault in drill.fault.split(", ")}
+    assert killed <= faults
+    assert {"network stalls", "frozen force-torque sensor", "encoder jump", "references stop", "RPC flood"} <= faults
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+def test_the_drill_begins_with_a_foot_in_the_air(robot):
+    setup = load_setup(robot)
+    plan, time = plan_from_start(setup, COMMAND), swing_time(setup)
+    for moment in (time - 0.1, time, time + 0.1):
+        assert not plan.at(moment).is_double_support

@@ -1,0 +1,248 @@
+"""Pushes on a walk: forks are exact copies, the search of an impulse, rows and sums, what an interrupted run keeps."""
+
+import dataclasses
+import json
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulation import Push
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns import push_recovery
+from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
+from gradiva_experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
+
+ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
+
+
+def start(tmp_path, **options):
+    options = ExperimentOptions(**{"durations": (0.1,), "speeds": (0.1,), **options})
+    return find_experiment("push_recovery").start(options, tmp_path, None, lambda done, total, text: None)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 4, 5, 6, 17, 39, 40])
+def test_the_search_finds_the_largest_impulse_that_is_survived_in_few_trials(limit):
+    search = ImpulseSearch(direction=np.pi / 2.0, duration=0.5, unit=2.0)
+    while (pushing := search.next_trial()) is not None:
+        force, duration = pushing
+        level = round(force[1] * duration / 2.0)
+        assert force == pytest.approx((0.0, level * 2.0 / 0.5, 0.0))
+        search.take({"survived": level <= limit})
+    assert search.impulse == 2.0 * limit
+    assert search.lost == (None if limit == 40 else limit + 1)
+    assert len(search.outcomes) <= 2 + limit / 3 + 2
+
+
+class Countdown:
+    """A search of three trials."""
+
+    def __init__(self):
+        self.outcomes = []
+
+    def next_trial(self):
+        return None if len(self.outcomes) == 3 else len(self.outcomes)
+
+    def take(self, outcome):
+        self.outcomes.append(outcome)
+
+
+def test_a_trial_in_a_fork_changes_nothing_here():
+    state = [0.1]
+
+    def run(trial):
+        state.append(trial)
+        return {"trial": trial, "state": state, "process": os.getpid()}
+
+    found = dict(search_in_forks([Countdown(), Countdown()], run, processes=2))
+    assert sorted(found) == [0, 1]
+    for search in found.values():
+        assert [outcome["trial"] for outcome in search.outcomes] == [0, 1, 2]
+        assert all(outcome["state"] == [0.1, outcome["trial"]] for outcome in search.outcomes)
+        assert os.getpid() not in {outcome["process"] for outcome in search.outcomes}
+    assert state == [0.1]
+
+
+@pytest.mark.parametrize(("sweeps", "holes"), [(True, [3]), (False, [])])
+def test_a_sweep_finds_the_smaller_push_that_fells_the_robot_and_changes_no_limit(sweeps, holes):
+    search = push_recovery.ImpulseSearch(0.0, 0.1, 1.5, sweeps)
+    while search.next_trial() is not None:
+        survives = search.next_level < 11 and search.next_level != 3
+        search.take({"survived": survives, "reason": "" if survives else "it fell"})
+    assert (search.survived, search.lost, search.holes) == (10, 11, holes)
+    assert sorted(search.outcomes) == (list(range(1, 12)) if sweeps else [5, 8, 9, 10, 11])
+
+
+def test_an_error_in_a_fork_is_raised_with_its_traceback():
+    def run(trial):
+        raise ValueError("no such push")
+
+    with pytest.raises(RuntimeError, match="ValueError: no such push"):
+        list(search_in_forks([Countdown()], run, processes=1))
+
+
+def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):
+    run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",), quick=True)  # sweeps no levels
+    find_experiment("push_recovery").run(run)
+    row, line = run.rows[0], json.loads((run.folder.path / "searches.jsonl").read_text())
+    survived = round(row["value"] / level_impulse("icub_v2_7"))
+    assert 4 <= survived <= 9  # 7 to 16 N·s
+    assert "N·s: " in row["falls"][0]
+    outcome = line["outcomes"][str(survived)]
+
+    setup = push_recovery.cases(run.options)[0].trial(0, run.options).setup()
+    push = Push("chest", (survived * level_impulse("icub_v2_7") / 0.1, 0.0, 0.0), line["time"], 0.1)
+    setup = dataclasses.replace(setup, simulation=dataclasses.replace(setup.simulation, pushes=(push,)))
+    walk = SimulatedWalk(setup)
+    walk.get_ready()
+    walk.controller.walk(push_recovery.cases(run.options)[0].command)
+    assert walk.run_until(lambda: walk.time >= outcome["time_s"], 20.0)
+    assert walk.time == outcome["time_s"]
+    assert walk.robot.truth().base_position.tolist() == outcome["base_position"]
+
+
+class DecayingWalk:
+    """Ticks of 10 ms in which the DCM error decays; from a time on the robot is down."""
+
+    def __init__(self, size, rate, falls_at=np.inf, outside=()):
+        self.time, self.robot, self.ticks = 5.0, SimpleNamespace(push=lambda push: None, fall=None), 0
+        self.robot.truth = lambda: SimpleNamespace(base_position=np.zeros(3))
+        self.controller = SimpleNamespace(state=None)
+        self.error, self.falls_at = lambda t: size * np.exp(-rate * t) if t not in outside else 1.0, falls_at
+
+    @property
+    def is_down(self):
+        return self.time >= self.falls_at
+
+    def tick(self):
+        error = self.error(round(self.time - 5.0, 2))
+        self.time += 0.01
+        dcm = SimpleNamespace(position=np.array([1.0, 2.0]))
+        return SimpleNamespace(
+            robot_state=SimpleNamespace(dcm_position=dcm.position + error * np.array([0.6, -0.8])),
+            reference=SimpleNamespace(dcm=dcm),
+        )
+
+
+@pytest.mark.parametrize(
+    ("walk", "seconds", "survived"),
+    [
+        (DecayingWalk(0.1, 2.0), np.log(8.0) / 2.0 + 1.0, True),  # 1.25 cm are reached after ln 8 / 2
+        (DecayingWalk(0.1, 2.0, outside=(1.5,)), 2.5, True),
+        (DecayingWalk(0.0, 1.0), 0.5 + 1.0, True),  # watched from the end of the push on
+        (DecayingWalk(0.1, 0.1), 0.5 + WATCHED, True),
+        (DecayingWalk(0.1, 2.0, falls_at=7.0), 2.0, False),
+    ],
+)
+def test_a_walk_is_watched_until_its_dcm_was_on_the_reference_for_a_step(walk, seconds, survived):
+    pushed = PushedWalk.__new__(PushedWalk)
+    pushed.walk, pushed._link = walk, "torso"
+    outcome = pushed.continue_pushed(((10.0, 0.0, 0.0), 0.5))
+    assert outcome["time_s"] - 5.0 == pytest.approx(seconds, abs=0.011)
+    assert outcome["survived"] is survived
+
+
+def limit_of(search, mode):
+    """Pushes ahead are survived up to 5 levels, backward 8; with adapted steps 7 and 7."""
+    ahead = bool(np.cos(search.direction) > 0.0)
+    return {"off": (8, 5), "place_and_time": (7, 7)}[mode][ahead]
+
+
+class FakeWalks:
+    """Searches without a robot; an interruption after some of them, a law that survives one level less."""
+
+    def __init__(self, interrupt_after=None, weaker=""):
+        self.interrupt_after, self.weaker, self.searched = interrupt_after, weaker, []
+
+    def __call__(self, walks):
+        for number, walk in enumerate(walks):
+            mode = walk.trial.overrides["step_adaptation.mode"]
+            less = walk.trial.overrides["walking.model"] == self.weaker
+            for phase, searches in walk.searches.items():
+                for index, search in enumerate(searches):
+                    if len(self.searched) == self.interrupt_after:
+                        raise KeyboardInterrupt
+                    while search.next_level is not None:
+                        limit = limit_of(search, mode) - less
+                        search.take({"survived": search.next_level <= limit, "reason": "base height"})
+                    self.searched.append((mode, phase, index))
+                    yield FoundSearch(number, phase, index, search, time=5.0)
+
+
+def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_without(tmp_path, monkeypatch):
+    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks())
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late", "early"))
+    push_recovery.run_push_recovery(run)
+    unit = level_impulse("icub_v2_7")
+    cells, (total,) = run.rows[:-1], run.rows[-1:]
+    assert [(row["mode"], row["phase"], row["direction_deg"]) for row in cells[:4]] == [
+        ("off", "early", 0.0),
+        ("off", "early", 180.0),
+        ("off", "late", 0.0),
+        ("off", "late", 180.0),
+    ]
+    assert [round(row["value"] / unit) for row in cells] == [5, 8, 5, 8, 7, 7, 7, 7]
+    assert [row["outcome"] for row in cells] == ["measured"] * 4 + ["met", "missed"] * 2
+    asked = [f"no less than off, {fraction} of the pendulum's" for fraction in (0.8, 0.5)]
+    assert [row["asked"] for row in cells] == ["as found"] * 4 + asked * 2
+    assert cells[0]["paper"] < cells[4]["paper"] / 1.2  # a pendulum with its ankle, and with adapted steps
+    assert cells[0]["falls"] == [f"{6 * unit:.1f} N·s: base height"]
+    assert round(total["value"] / unit) == 28
+    assert total["paper"] == pytest.approx(sum(row["paper"] for row in cells[4:]))
+    assert total["reason"] == f"+8% over off ({26 * unit:.1f} N·s), worse in 2 of 4 cells"
+    assert "| pendulum | impulse [N·s] |" in run.table_path.read_text()
+    assert len(run.figures) == 2
+
+
+def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 30.0)
+    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(weaker="centroidal_mpc"))
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",), models=("dcm", "centroidal_mpc"))
+    push_recovery.run_push_recovery(run)
+    unit = level_impulse("icub_v2_7")
+    found = [(row["mode"], row.get("direction_deg"), row["model"], round(row["value"] / unit)) for row in run.rows]
+    assert found[:4] == [
+        ("off", 0.0, "dcm", 5),
+        ("off", 0.0, "centroidal_mpc", 4),
+        ("off", 180.0, "dcm", 8),
+        ("off", 180.0, "centroidal_mpc", 7),
+    ]
+    assert [row[0::2] for row in found[8:]] == [row[0::2] for row in found[:2] + found[4:6]]
+    assert [row["reason"] for row in run.rows[8:]] == [
+        "",
+        f"-15% over dcm ({13 * unit:.1f} N·s), worse in 2 of 2 cells",
+        f"+8% over off ({13 * unit:.1f} N·s), worse in 1 of 2 cells",
+        f"+9% over off ({11 * unit:.1f} N·s), worse in 1 of 2 cells;"
+        f" -14% over dcm ({14 * unit:.1f} N·s), worse in 2 of 2 cells",
+    ]
+    figure = push_recovery.polar_figure(run.rows[:8], "two laws")
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["late, off", "late, place and time"]
+    assert [line.get_label() for line in figure.axes[1].lines] == ["dcm", "centroidal_mpc", "pendulum"]
+    assert figure.axes[1].lines[1].get_ydata() == pytest.approx(np.array([6, 6, 6]) * unit)
+
+
+def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 1.0)
+    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(interrupt_after=3))
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",))
+    with pytest.raises(KeyboardInterrupt):
+        push_recovery.run_push_recovery(run)
+    file = run.folder.path / "searches.jsonl"
+    file.write_text(file.read_text() + '{"walk": "half a li')
+    monkeypatch.setattr(push_recovery, "search_walks", rest := FakeWalks())
+    again = find_experiment("push_recovery").within(run.folder, run.options, None, lambda done, total, text: None)
+    push_recovery.run_push_recovery(again)
+    assert len(rest.searched) == 1
+    assert [round(row["value"] / level_impulse("icub_v2_7")) for row in again.rows[:4]] == [5, 8, 7, 7]
+
+
+def test_a_robot_that_stands_is_pushed_once_in_each_direction_and_an_unknown_phase_is_refused(tmp_path):
+    run = start(tmp_path, speeds=(0.0, 0.1), modes=(SteppingMode.OFF,), directions=4)
+    found = [(cell.case.speed, cell.phase) for cell in push_recovery.cells_of(run)]
+    assert found == [(0.0, "standing")] * 4 + [(0.1, phase) for phase in PHASES for _ in range(4)]
+    with pytest.raises(ConfigError, match="unknown --phase 'latte'; did you mean 'late'"):
+        push_recovery.cells_of(start(tmp_path, phases=("latte",)))

@@ -1,0 +1,101 @@
+"""Durations of layers, calls and contacts."""
+
+import gc
+from types import SimpleNamespace
+
+import pytest
+
+from gradiva.common import FootContact, Side, SoleRectangle
+from gradiva.contacts import ViscoElasticContact
+from gradiva.simplified_model import SolverTimes
+from gradiva.simulated_walk import benchmark
+from gradiva.simulated_walk.benchmark import benchmark_row, durations, noted_calls, timed_calls
+
+
+def test_calls_are_made_in_order_and_the_first_do_not_count():
+    made = []
+    samples = durations([lambda number=number: made.append(number) for number in range(100)])
+    assert made == list(range(100))
+    assert len(samples) == 90
+    assert min(samples) >= 0.0
+
+
+def test_garbage_collection_is_off_while_timing_and_on_again_after():
+    states = []
+    durations([lambda: states.append(gc.isenabled())])
+    assert states == [False]
+    assert gc.isenabled()
+
+
+def test_of_several_passes_the_least_duration_of_each_call_is_kept(monkeypatch):
+    begun, passes = [], iter([[3.0, 1.0], [2.0, 5.0], [4.0, 4.0], [9.0, 2.0], [3.0, 3.0]])
+    monkeypatch.setattr(benchmark, "durations", lambda calls: next(passes))
+    least = benchmark.least_durations([int, int], lambda: begun.append(len(begun)), 5)
+    assert (least.tolist(), begun) == ([2.0, 1.0], [0, 1, 2, 3, 4])
+
+
+def test_a_row_has_median_tail_and_worst():
+    row = benchmark_row("x", [1.0] * 98 + [2.0, 9.0], violation=1e-9)
+    assert (row["name"], row["median_us"], row["max_us"], row["samples"]) == ("x", 1.0, 9.0, 100)
+    assert 1.0 < row["p99_us"] <= 9.0
+    assert row["max_violation"] == 1e-9
+
+
+SOLE = SoleRectangle(x=(-0.0535, 0.1065), y=(-0.031, 0.041), z=0.0)
+
+
+def test_the_rows_of_the_benchmark_are_one_foot_each():
+    rows = benchmark.contact_rows(SOLE)
+    assert [row["name"] for row in rows] == ["contacts.viscoelastic_wrench", "contacts.rate"]
+    assert all(row["median_us"] > 0.0 and row["samples"] > 1000 for row in rows)
+
+
+def test_the_foot_that_is_timed_stands_on_its_whole_sole_and_on_parts_of_it():
+    model = ViscoElasticContact(SOLE, Side.LEFT)
+    contact = FootContact(True, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 1e6, 1e4)
+    shares = [
+        model.loaded_moments(benchmark._rocking(0.1 * index), contact).area / (0.16 * 0.072) for index in range(63)
+    ]
+    assert min(shares) > 0.1
+    assert sum(share < 0.999 for share in shares) / 63 == pytest.approx(0.5, abs=0.15)
+
+
+def test_calls_of_layer_2_that_decide_have_a_row_of_their_own(monkeypatch):
+    monkeypatch.setattr(benchmark, "durations", lambda calls: [call() for call in calls][1:])
+    times = SolverTimes(0.02)
+
+    def update(duration):
+        if duration > 1.0:
+            times.note(0.0, 0.0, is_fallback=False)
+        return duration
+
+    layer = SimpleNamespace(solver_times=times, update=update)
+    inputs = [(duration,) for duration in (9.0, 1.0, 5.0, 1.0, 7.0, 1.0)]
+    every, decision = benchmark.model_control_rows(layer, inputs, "icub", "mpc")
+    assert (every["name"], every["samples"], every["median_us"]) == ("model_control.mpc/icub", 5, 1.0)
+    assert (decision["name"], decision["samples"], decision["median_us"]) == ("model_control.mpc.decision/icub", 2, 6.0)
+    layer.solver_times = None
+    assert [row["name"] for row in benchmark.model_control_rows(layer, inputs, "icub", "dcm")] == [
+        "model_control.dcm/icub"
+    ]
+
+
+class Layer:
+    def command(self, state, reference, period, relaxed=False):
+        return state, reference, period, relaxed
+
+
+def test_the_arguments_of_calls_are_noted_within_the_context():
+    layer, noted = Layer(), []
+    with noted_calls(layer, "command", lambda *given: noted.append(given)):
+        assert layer.command("state", "reference", 0.001, relaxed=True) == ("state", "reference", 0.001, True)
+    layer.command("later", "reference", 0.001)
+    assert noted == [("state", "reference", 0.001)]
+
+
+def test_calls_are_timed_where_they_count():
+    layer, counts = Layer(), iter([True, False, True])
+    durations_us = timed_calls(layer, "command", lambda: next(counts))
+    for period in (0.001, 0.002, 0.003):
+        assert layer.command("state", "reference", period)[2] == period
+    assert len(durations_us) == 2

@@ -1,0 +1,104 @@
+"""Judgement of a robot that stands at the end of a walk."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import Side
+from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
+from gradiva.simulated_walk.commanded_end import end_error, final_pose, planned_middles, posture_complaints
+from gradiva.telemetry import SignalLog
+
+SETUP = load_setup("icub_v2_7")
+NO_LOG = SignalLog()
+
+
+def error_of(command, pose, log=NO_LOG, moved=None):
+    plan = plan_from_start(SETUP, command)
+    return end_error(command, plan, moved or plan, pose, log, SETUP.walking.planner.turning_lever)
+
+
+def beside(plan, x, y, yaw):
+    end = final_pose(plan)
+    return end[0] + x, end[1] + y, end[2] + yaw
+
+
+def test_a_velocity_is_done_where_its_plan_ends_within_tolerances_that_grow_with_the_way():
+    command = VelocityCommand(0.19, duration=10.0)
+    plan = plan_from_start(SETUP, command)
+    assert error_of(command, final_pose(plan)).way == pytest.approx(final_pose(plan)[0], abs=1e-9)
+    assert error_of(command, beside(plan, 0.0, 0.17, math.radians(-9.0))).complaints() == []
+    far = error_of(command, beside(plan, 0.0, 0.19, math.radians(-30.0))).complaints()
+    assert far == ["ended 0.19 m and 30° from where it was commanded"]
+    short = VelocityCommand(0.1, duration=1.0)
+    assert error_of(short, beside(plan_from_start(SETUP, short), 0.0, 0.17, 0.0)).complaints() != []
+
+
+def test_a_step_that_catches_a_push_moves_the_place_but_not_the_heading():
+    command, elsewhere = VelocityCommand(0.19, duration=5.0), GoalCommand(0.8, 0.5, 1.0)
+    moved = plan_from_start(SETUP, elsewhere)
+    error = error_of(command, (*final_pose(moved)[:2], 0.0), moved=moved)
+    assert (error.distance, error.heading) == (0.0, pytest.approx(0.0, abs=1e-12))
+
+
+@pytest.mark.parametrize(("yaw", "complaints"), [(None, 0), (0.0, 1)])
+def test_a_goal_is_a_place_and_has_a_heading_only_where_one_is_commanded(yaw, complaints):
+    error = error_of(GoalCommand(1.0, 0.0, yaw), (1.05, 0.0, 1.0))
+    assert error.distance == pytest.approx(0.05)
+    assert len(error.complaints()) == complaints
+
+
+def test_turns_on_the_spot_have_a_way():
+    command = VelocityCommand(0.0, angular=math.radians(20.0), duration=10.0)
+    turned = planned_middles(plan_from_start(SETUP, command))[-1, 2]
+    least = SETUP.walking.planner.turning_lever * turned
+    assert least <= error_of(command, (0.0, 0.0, turned)).way < 1.3 * least
+
+
+def test_who_leaves_the_path_has_not_followed_it_though_it_ends_there():
+    command = PathCommand(np.array([[0.5, 0.0], [1.0, 0.0]]), 0.15)
+    end = final_pose(plan_from_start(SETUP, command))
+
+    def log_of(aside):
+        places = np.array([[0.0, 0.0], [0.5, aside], [1.0, 0.0]])
+        feet = {
+            f"simulation::{side}_foot::{what}": np.repeat(np.column_stack((places, np.zeros(3))), 2, axis=0) * scale
+            for side in Side
+            for what, scale in (("position", 1.0), ("orientation", 0.0))
+        }
+        support = np.tile([1.0, 0.0], 3)[:, None]
+        return SignalLog.from_arrays(np.arange(6.0), {"walking::is_double_support": support, **feet})
+
+    assert error_of(command, end, log_of(0.1)).complaints() == []
+    assert error_of(command, end, log_of(0.3)).complaints() == ["left its path by 0.30 m"]
+
+
+def truth(slip=0.0, loads=(150.0, 150.0)):
+    wrenches = dict(zip(Side, ([0.0, 0.0, load] for load in loads), strict=True))
+    return SimpleNamespace(foot_slip_m=slip, foot_wrench=lambda side: wrenches[side])
+
+
+def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
+    assert posture_complaints(truth(0.005), math.radians(1.4), 30.0) == []
+    assert posture_complaints(truth(0.039), 0.0, 30.0) == ["slid 39 mm"]
+    assert posture_complaints(truth(), math.radians(18.0), 30.0) == ["stands with its base tilted by 18°"]
+    assert posture_complaints(truth(loads=(300.0, 0.0)), 0.0, 30.0) == ["has its right foot in the air"]
+
+
+@pytest.mark.walk
+def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(monkeypatch):
+    walk, command = SimulatedWalk(SETUP), VelocityCommand(0.1, duration=1.0)
+    done = walk.execute(command)
+    assert (done.result["outcome"], done.walked, done.stands) == ("walked", True, True)
+    assert done.result["end_error_m"] < 0.02
+    for method in ("get_ready", "follow"):
+        monkeypatch.setattr(SimulatedWalk, method, lambda *_: True)
+    x, y, _ = done.result["final_pose"]
+    elsewhere = finish_walk(WalkRequest(SETUP, GoalCommand(x + 1.0, y), 0), walk)
+    assert (elsewhere.result["outcome"], elsewhere.walked, elsewhere.stands) == ("walked badly", False, True)
+    assert elsewhere.result["reason"] == "ended 1.00 m from where it was commanded"
+    assert elsewhere.result["end_error_m"] == pytest.approx(1.0)

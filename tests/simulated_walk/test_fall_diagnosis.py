@@ -1,0 +1,287 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ControlMode, so3
+from gradiva.estimation import DeflectionSource
+from gradiva.setup import load_setup
+from gradiva.simulated_walk import diagnose, walk_result
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulation import Push
+from gradiva.telemetry import SignalLog
+from gradiva.walking import Chatter, WalkingState
+from tests.experiments.synthetic_walk import walk_log
+
+FALL = 6.0  # [s]
+
+
+def text_of(*walk):
+    return str(diagnose(*walk))
+
+
+def growing_from(start, size=1.0, column=1, columns=2):
+    def growth(times):
+        change = np.zeros((len(times), columns))
+        change[:, column] = size * np.maximum(0.0, times - start)
+        return change
+
+    return growth
+
+
+def growth(start):
+    return growing_from(start, column=0, columns=1)
+
+
+def rolling_from(start):
+    """Return the tilt of a foot that carries nothing before ``start`` [s] and rolls from then on."""
+    return lambda times: np.where(times < start, np.nan, times - start)[:, None]
+
+
+def bending_walk(
+    known,
+    bent,
+    observed,
+    source="wrenches",
+    kind=CauseKind.PUSH,
+    unmodelled=(),
+    control="torque",
+    plant=1000.0,
+    ticks=11,
+):
+    """Return the cause of a fall at 1 s with a first sign at 0.5 s, from when on all is three times as large.
+
+    Args:
+        known: Stiffness as the controller knows it.
+        bent: True deflection, [rad], and the observed one.
+        observed: See there.
+        source: Of the observed one.
+        kind: Of the cause by the robot's measurements.
+        unmodelled: Stiffness that the controller does not know.
+        control: Mode of control.
+        plant: Stiffness of the plant, [N·m/rad].
+        ticks: Of the log.
+    """
+    times = np.linspace(0.0, 1.0, 11)[:ticks]
+    growth = np.where(times > 0.55, 3.0, 1.0)[:, None]
+    log = (
+        SignalLog()
+        if not ticks
+        else SignalLog.from_arrays(
+            times,
+            {
+                "simulation::flexible_joints::positions": bent * growth,
+                "flexible_joints::positions::estimated": observed * growth,
+                "flexible_joints::stiffness::estimated": known + 0.0 * growth,
+            },
+        )
+    )
+    for name in log.names:
+        log.describe(name, ["hip"])
+    setup = SimpleNamespace(
+        robot=SimpleNamespace(mass=90.0, com_height=0.9),
+        simulated_robot=SimpleNamespace(flexible_joints=(SimpleNamespace(name="hip", stiffness=plant),)),
+        unmodelled_stiffness=unmodelled,
+        walking=SimpleNamespace(
+            flexible_joint_observer=SimpleNamespace(source=DeflectionSource(source)),
+            walking=SimpleNamespace(control=ControlMode(control)),
+        ),
+    )
+    return bending_links(Cause(kind, "as measured", ""), setup, log, 0.5)
+
+
+def test_links_that_bend_unknown_to_the_controller_are_the_cause_of_what_looks_like_a_push():
+    unmodelled = {"unmodelled": (2000.0, 3000.0)}
+    text = "links bend by 2000 N·m/rad, which the controller does not know"
+    assert bending_walk(1000.0, 0.05, 0.05, **unmodelled).text == text
+    assert bending_walk(1000.0, 0.05, 0.05, **unmodelled, kind=CauseKind.SENSOR) is None
+    assert bending_walk(1000.0, 0.08, 0.08, **unmodelled, kind=CauseKind.SENSOR).text == text
+    assert bending_walk(1000.0, 0.08, 0.08, **unmodelled, kind=CauseKind.SLOPE) is None
+
+
+def test_deflections_that_are_not_observed_are_the_cause():
+    cause = bending_walk(1000.0, 0.028, 0.0, source="none")
+    assert cause.text.endswith("(flexible_joint_observer.source=none), wrong by 1.6° until the first sign")
+    assert cause.advice.startswith("flexible_joint_observer.source=wrenches")
+    assert bending_walk(1000.0, 0.015, 0.0, source="none") is None
+
+
+@pytest.mark.parametrize("kind", [CauseKind.PUSH, CauseKind.SENSOR, None])
+def test_a_stiffness_that_is_wrong_is_the_cause_where_deflections_are(kind):
+    text = "links bend by 1000 N·m/rad, the controller takes them for 700: deflections wrong by 2.1° until"
+    assert bending_walk(700.0, 0.084, 0.12, kind=kind).text.startswith(text)
+    assert bending_walk(700.0, 0.01, 0.014, kind=kind) is None
+    assert bending_walk(1000.0, 0.084, 0.12, kind=kind) is None
+    assert bending_walk(700.0, 0.084, 0.12, kind=CauseKind.SLOPE) is None
+
+
+def test_links_that_bend_too_far_are_too_soft():
+    assert "they bend by 46° until the first sign" in bending_walk(1000.0, 0.8, 0.79).text
+    assert bending_walk(1000.0, 0.42, 0.42) is None
+
+
+def test_links_that_bend_farther_than_servos_of_position_undo_are_too_soft_for_them():
+    cause = bending_walk(1000.0, 0.09, 0.09, control="position", kind=CauseKind.SENSOR)
+    assert cause.text.startswith("links are too soft for position control: by 1000 N·m/rad they bend by 5°")
+    assert cause.advice.startswith("--control torque")
+    assert bending_walk(1000.0, 0.05, 0.05, control="position", kind=CauseKind.SENSOR) is None
+
+
+def test_links_softer_than_weight_times_height_topple_a_robot_before_it_balances():
+    stands = {"ticks": 0, "kind": CauseKind.SENSOR}
+    assert bending_walk(1.0, 0.0, 0.0, plant=794.0, **stands).text.endswith("weight times height is 795")
+    assert bending_walk(1.0, 0.0, 0.0, plant=795.0, **stands) is None
+
+
+def test_sensors_and_motors_that_were_noted_as_too_slow_are_the_advice_whatever_else_was_measured():
+    cause = Cause(CauseKind.SENSOR, "a foot's wrench disagrees", "zero it")
+    assert advised(cause, None) == cause
+    assert advised(cause, "15 ms").advice == "sensors and motors are too slow for soft ground: 15 ms"
+
+
+def test_a_healthy_walk_shows_no_sign():
+    assert text_of(walk_log()) == ""
+
+
+def test_an_empty_log_shows_no_sign():
+    assert text_of(SignalLog()) == ""
+
+
+def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
+    log = walk_log(
+        FALL, dcm__position__measured=growing_from(5.295), left_foot__position__measured=growing_from(5.7, columns=3)
+    )
+    assert text_of(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
+
+
+def test_a_push_shortly_before_the_first_sign_is_named():
+    log = walk_log(FALL, dcm__position__measured=growing_from(5.295))
+    pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (3.0, 5.2, 5.8)]
+    assert text_of(log, pushes, FALL).endswith("; before it, a push of 90 N on chest from 5.20 to 5.30 s")
+
+
+def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
+    push = Push("chest", (0.0, 30.0, 40.0), 5.0, 0.5, torque=(0.0, 0.0, 2.0))
+    assert text_of(SignalLog(), [push], FALL) == "; before it, a push of 50 N and 2 N·m on chest from 5.00 to 5.50 s"
+    assert text_of(SignalLog(), [push], 8.0) == ""
+
+
+def test_a_foot_that_turns_is_reported_in_degrees():
+    log = walk_log(FALL, right_foot__orientation__measured=growing_from(5.0, column=2, columns=3))
+    assert text_of(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
+
+
+def test_a_foot_that_sinks_is_not_off_its_path():
+    log = walk_log(FALL, left_foot__position__measured=growing_from(5.0, size=-1.0, column=2, columns=3))
+    assert text_of(log) == ""
+
+
+def test_a_sole_that_rolls_and_sinks_under_load_is_named():
+    log = walk_log(FALL, simulation__left_foot__tilt=rolling_from(4.995), simulation__left_foot__sinkage=growth(5.5))
+    assert text_of(log) == "; first sign: left sole tilted by 8 ° at 5.14 s, in double support"
+    log = walk_log(FALL, simulation__right_foot__sinkage=growth(4.998))
+    assert text_of(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
+
+
+def test_a_sole_that_was_tilted_when_it_last_carried_load_is_no_sign():
+    log = walk_log(FALL, simulation__left_foot__tilt=lambda times: np.where(times < 5.0, 0.3, np.nan)[:, None])
+    assert text_of(log) == ""
+
+
+def test_a_turn_across_half_a_circle_is_none():
+    def half_turn(times):
+        return np.column_stack([0 * times, 0 * times, np.full_like(times, 2.0 * np.pi)])
+
+    assert text_of(walk_log(FALL, left_foot__orientation__measured=half_turn)) == ""
+
+
+def test_a_departure_that_came_back_is_no_sign():
+    def bump(times):
+        return 0.2 * ((times > 3.0) & (times < 4.0))[:, None]
+
+    log = walk_log(FALL, zmp__measured=bump, com__position__measured=growing_from(5.5, columns=3))
+    assert text_of(log).startswith("; first sign: CoM error")
+
+
+def test_a_quantity_that_dips_back_for_a_moment_has_not_come_back():
+    def dipping(times):
+        return 0.2 * ((times > 4.995) & ~((times > 5.095) & (times < 5.195)))[:, None]
+
+    log = walk_log(FALL, dcm__position__measured=dipping, com__position__measured=growing_from(5.1, columns=3))
+    assert text_of(log).startswith("; first sign: DCM error 28 cm at 5.00 s")
+
+
+def test_a_log_of_three_ticks_can_be_read():
+    log = walk_log(0.03, dcm__position__measured=lambda times: np.array([0.0, 0.5]))
+    assert text_of(log).startswith("; first sign: DCM error 50 cm at 0.00 s")
+
+
+@pytest.mark.parametrize(("tilt", "outcome"), [(0.58, "fell"), (0.1, "stopped")])
+def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, tilt, outcome):
+    monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, None, ()))
+    leaning = SimpleNamespace(base_rotation=so3.exp(np.array([tilt, 0.0, 0.0])))
+    walk = SimpleNamespace(
+        controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost", safety_events=()),
+        robot=SimpleNamespace(fall=None, truth=lambda: leaning),
+        layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
+        time=9.0,
+    )
+    ending = walk_result._ending(walk, False, "").as_table()
+    assert ending["outcome"] == outcome
+    assert ("left leaning by 33° at 9.00 s" in ending["reason"]) == (outcome == "fell")
+
+
+def test_a_diagnosis_says_cause_and_first_sign_and_gives_both_with_the_advice_to_the_result():
+    cause = Cause(CauseKind.SLOPE, "the ground slopes", "walk where it is flatter")
+    diagnosis = diagnose(walk_log(FALL, dcm__position__measured=growing_from(5.295)), causes=lambda onset: cause)
+    assert str(diagnosis).startswith("; cause: the ground slopes; first sign: DCM error 7 cm at 5.36 s")
+    assert diagnosis.as_table() == {
+        "cause": "slope",
+        "measured_cause": None,
+        "text": "the ground slopes",
+        "advice": "untried: walk where it is flatter",
+        "first_sign": "DCM error 7 cm at 5.36 s, while the right foot carried the robot",
+        "first_sign_s": pytest.approx(5.36),
+    }
+
+
+def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empty():
+    cause = Cause(None, "not found among push, slope", "a lower --speed")
+    diagnosis = diagnose(SignalLog(), causes=lambda onset: cause)
+    assert str(diagnosis) == "; cause: not found among push, slope"
+    table = diagnosis.as_table()
+    assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "untried: a lower --speed", None)
+
+
+def oscillating_walk(force, sustained=0.0, *overrides):
+    """A walk of iCub v2.7 with the chatter of its last weight shift and of the time before the first sign."""
+    figures = {"double_support": Chatter(0.02, 1e-3, 0.001, 0), "shift": Chatter(force, 5e-5, 0.002, 3)}
+    chatter = SimpleNamespace(
+        figures=lambda: figures,
+        sustained=lambda begin, end: sustained,
+        frequency=lambda begin, end: 49.6,
+        last_shift=lambda: (5.1, 6.0),
+    )
+    return SimpleNamespace(chatter=chatter, setup=load_setup("icub_v2_7", overrides))
+
+
+def test_a_loop_that_oscillates_before_the_first_sign_is_the_cause_of_what_looks_like_a_push():
+    push = Cause(CauseKind.PUSH, "a push", "step aside")
+    cause = oscillating_loop(push, oscillating_walk(0.0, 0.08), FALL)
+    assert cause.kind is None  # none of the disturbances
+    assert cause.text.startswith("the loop oscillates at 50 Hz: 8.0 % of the weight")
+    assert "zmp_com_controller.standing.zmp" in cause.advice
+    assert oscillating_loop(push, oscillating_walk(0.0, 0.02), FALL) is None
+    assert oscillating_loop(Cause(CauseKind.SENSOR, "dead", "mend it"), oscillating_walk(0.0, 0.08), FALL) is None
+
+
+def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
+    assert chatter_table(oscillating_walk(0.002))["text"] is None
+    table = chatter_table(oscillating_walk(0.08))
+    assert table["shift"] == {"foot_force": 0.08, "zmp_m": 5e-5, "command_rad": 0.002, "joint": "l_shoulder_pitch"}
+    assert table["single_support"] is None
+    assert "the loop oscillates at 50 Hz: 8.0 % of the weight" in table["text"]
+    by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
+    assert "servo_feedforward" in table["text"]
+    assert "servo_feedforward" not in by_velocity["text"]

@@ -1,0 +1,188 @@
+"""Slopes and soft ground on which a robot cannot stand are refused or warned of before the walk."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, SoleRectangle
+from gradiva.planner import VelocityCommand
+from gradiva.setup import GccCompiler, Plant, cache_folder, load_setup
+from gradiva.simulated_walk import (
+    check_footing,
+    check_slope,
+    footing_note,
+    joint_speed_note,
+    plan_from_start,
+    planned_joint_speeds,
+    response_note,
+    slope_note,
+)
+from gradiva.simulated_walk.footing import SlopeFooting, SoftFooting
+from gradiva.simulation import slope_components
+from gradiva.walking import WalkingLayers
+
+ROOM = (0.0865, 0.121, 0.0735, 0.121)
+
+
+def on_slope(steepness, heading=0.0, robot="icub_v2_7", **overrides):
+    forward, left = slope_components(math.radians(steepness), math.radians(heading))
+    slope = {"simulation.ground.slope_forward": forward, "simulation.ground.slope_left": left}
+    return load_setup(robot, {**slope, **overrides})
+
+
+def footing(steepness, uphill, walked=None):
+    return SlopeFooting(math.radians(steepness), math.radians(uphill), 0.53, ROOM, friction=1.0, walked=walked)
+
+
+def test_the_com_is_downhill_of_the_feet_by_its_height():
+    np.testing.assert_allclose(footing(5.0, 90.0).com_shift, [0.0, -0.53 * math.tan(math.radians(5.0))], atol=1e-12)
+    assert SlopeFooting.of(on_slope(3.0, 90.0)).room == pytest.approx(ROOM)
+
+
+@pytest.mark.parametrize(("uphill", "edge"), [*zip((180.0, -90.0, 0.0, 90.0), ROOM, strict=True)])
+def test_a_robot_at_rest_topples_where_its_com_is_near_the_edge_downhill(uphill, edge):
+    steepness = math.degrees(math.atan(0.7 * edge / 0.53))
+    assert footing(steepness + 0.01, uphill).topples_at_rest
+    assert not footing(steepness - 0.01, uphill).topples_at_rest
+
+
+def test_between_the_axes_what_is_walked_is_an_ellipse():
+    walked = (math.radians(3.0), math.radians(6.0))
+    limit = 1.0 / math.hypot(math.cos(math.radians(45.0)) / 3.0, math.sin(math.radians(45.0)) / 6.0)
+    assert footing(limit + 0.01, 45.0, walked).topples_walking
+    assert not footing(limit - 0.01, 135.0, walked).topples_walking
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos", "g1"])
+def test_what_was_seen_to_be_walked_is_not_refused_and_what_is_steeper_is(robot):
+    for axis, headings in enumerate(((0.0, 180.0), (90.0, -90.0))):
+        limit = on_slope(0.0, robot=robot).robot.max_slope_deg[axis]
+        for heading in headings:
+            check_slope(on_slope(limit - 0.01, heading, robot))
+            with pytest.raises(ConfigError, match="topples, as its plan is for level ground"):
+                check_slope(on_slope(limit + 0.01, heading, robot))
+
+
+def test_velocity_control_walks_slopes_on_which_position_control_topples():
+    check_slope(on_slope(5.0, 180.0, **{"walking.control": "velocity"}))
+    with pytest.raises(ConfigError, match="topples"):
+        check_slope(on_slope(7.0, 0.0, **{"walking.control": "velocity"}))
+
+
+def test_a_slope_on_which_soles_slip_is_refused_with_what_friction_holds():
+    with pytest.raises(ConfigError, match=re.escape("friction=0.05 holds up to 2.9°")):
+        check_slope(on_slope(3.0, **{"simulation.ground.friction": 0.05}))
+
+
+def test_a_slope_is_described_with_its_numbers_and_level_ground_not_at_all():
+    assert slope_note(on_slope(0.0)) is None
+    note = slope_note(on_slope(3.0, -90.0))
+    assert note.startswith("a slope of 3.0° that rises to the right, and a plan for level ground: the CoM is")
+    assert "28 mm downhill of where it is planned, the edge of the soles 121 mm; position control" in note
+    assert note.endswith(
+        "up to 3.5° ahead or back and 8.5° to the sides (max_slope_deg in robots/icub_v2_7/robot.toml)"
+    )
+
+
+THESIS_SOLE = {"sole.x": [-0.0685, 0.1215], "sole.y": [-0.04, 0.05]}
+
+
+def on_soft(stiffness, control="torque", **overrides):
+    chosen = {"simulation.ground.kind": "viscoelastic", "walking.control": control}
+    return load_setup("icub_v2_7", {**chosen, "simulation.viscoelastic.stiffness": stiffness, **overrides})
+
+
+def test_the_numbers_are_those_of_springs_below_a_rectangle():
+    footing = SoftFooting(weight=300.0, com_height=0.5, stiffness=1e6, sole=SoleRectangle((0.0, 0.2), (0.0, 0.1), 0.0))
+    assert footing.sinkage == pytest.approx(0.015)
+    assert footing.resistance == pytest.approx(1e6 * 0.2 * 0.1**3 / 12.0)
+    assert footing.toppling == pytest.approx(150.0)
+    assert footing.compliance == pytest.approx(18.0)
+
+
+def test_the_softest_patch_and_the_true_mass_count():
+    patches = {"simulation.viscoelastic.patches": [{"stiffness": 5e5, "damping": 1e4, "after": 3.0}]}
+    footing = SoftFooting.of(on_soft(2e6, **patches, **{"simulation.plant.mass_scale": 1.1}))
+    assert footing.stiffness == 5e5
+    assert footing.weight == pytest.approx(1.1 * 33.06 * 9.81)
+    assert (footing.sole.length, footing.sole.width) == pytest.approx((0.16, 0.072))
+
+
+@pytest.mark.parametrize("setup", [on_soft(8e5), on_soft(5e5), on_soft(3e5, **THESIS_SOLE), on_soft(2e6)], ids=str)
+def test_ground_on_which_torque_control_was_seen_to_walk_is_not_refused(setup):
+    check_footing(setup)
+
+
+@pytest.mark.parametrize(("stiffness", "sole"), [(2e4, {}), (2e5, {}), (1.5e5, THESIS_SOLE)])
+def test_ground_in_which_a_foot_sinks_too_deep_is_refused_with_what_would_do(stiffness, sole):
+    with pytest.raises(ConfigError, match="sinks by") as refusal:
+        check_footing(on_soft(stiffness, **sole))
+    enough = float(re.search(r"has to have (\S+) N/m³", str(refusal.value)).group(1))
+    assert enough > stiffness
+    check_footing(on_soft(enough, **sole))
+    with pytest.raises(ConfigError):
+        check_footing(on_soft(0.95 * enough, **sole))
+
+
+@pytest.mark.parametrize("stiffness", [3e7, 3.4e7, 4e7])
+def test_ground_on_which_position_control_was_seen_to_walk_is_not_refused(stiffness):
+    check_footing(on_soft(stiffness, "position"))
+
+
+@pytest.mark.parametrize("control", ["position", "velocity"])
+@pytest.mark.parametrize("stiffness", [2e6, 8e6, 2.5e7])
+def test_ground_that_topples_a_robot_of_stiff_joints_is_refused_with_the_remedy(control, stiffness):
+    with pytest.raises(ConfigError, match="walk with --control torque") as refusal:
+        check_footing(on_soft(stiffness, control))
+    enough = float(re.search(r"or on (\S+) N/m³", str(refusal.value)).group(1))
+    check_footing(on_soft(enough, control))
+
+
+def test_other_grounds_are_not_looked_at():
+    setup = load_setup("icub_v2_7", {"simulation.viscoelastic.stiffness": 1.0})
+    check_footing(setup)
+    assert footing_note(setup) is None
+
+
+def test_ground_that_is_stiff_enough_needs_no_note():
+    assert footing_note(on_soft(4e6)) is None
+    assert footing_note(on_soft(3e6)).endswith(
+        "rolls by 1.2° for each millimetre that the ZMP is off the sole's middle"
+    )
+
+
+def test_torque_control_on_soft_ground_is_told_when_sensors_and_motors_are_too_slow_for_it():
+    by_torque = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
+    as_robot = load_setup("icub_v3", by_torque, plant=Plant.ROBOT)
+    assert "joints that are 2 ms old after 10 ms more" in response_note(as_robot)
+    assert response_note(load_setup("icub_v3", by_torque)) is None
+    assert response_note(load_setup("icub_v3", {"walking.control": "torque"}, plant=Plant.ROBOT)) is None
+
+
+def layers_and_plan(robot, speed, **overrides):
+    setup = load_setup(robot, overrides)
+    layers = WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+    return layers, plan_from_start(setup, VelocityCommand(speed, duration=10.0))
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos", "g1"])
+def test_motors_follow_the_plan_at_a_fifth_of_a_metre_per_second(robot):
+    layers, plan = layers_and_plan(robot, 0.2)
+    speeds, motors = planned_joint_speeds(layers, plan), layers.robot.per_joint("no_load_speed")
+    legs = [layers.robot.joints.index(joint) for joint in layers.robot.joint_groups["left_leg"].joints]
+    assert speeds[legs].max() > 1.0
+    assert (speeds[legs] < 0.65 * motors[legs]).all()
+    assert joint_speed_note(layers, plan) is None
+
+
+def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_spares_them():
+    layers, plan = layers_and_plan("icub_v3", 0.36)
+    knee = layers.robot.joints.index("l_knee")
+    speeds = planned_joint_speeds(layers, plan)
+    assert speeds[knee] == pytest.approx(layers.velocity_limits[knee], rel=1e-6)
+    assert re.search(r"drives .*l_knee.*robots/icub_v3/robot\.toml", joint_speed_note(layers, plan))
+    spared = planned_joint_speeds(*layers_and_plan("icub_v3", 0.36, **{"planner.double_support_ratio": 0.15}))
+    assert spared[knee] < 0.95 * speeds[knee]
+    np.testing.assert_array_equal(planned_joint_speeds(layers, plan), speeds)

@@ -1,0 +1,118 @@
+"""Each difference from a shipped walk is tried; here a rule says without which of them the robot stands."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gradiva.planner import GoalCommand, VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.known_causes import KnownWalk, changed_keys, slower_command, tried_cause
+
+PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
+FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}
+BUMP = {"x": 0.4, "y": 0.07, "height": 0.01}
+EASY, FAST = VelocityCommand(0.2), VelocityCommand(0.6)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuledWalk(KnownWalk):
+    """Falls where a rule says so of its settings, its speed factor and its plant."""
+
+    falls: object = None
+    tried: list = field(default_factory=list)
+
+    def _stands(self, settings, difference=None):
+        self.tried.append(settings)
+        return not self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
+
+
+def fall(settings, falls, command=EASY, plant=None, inferred=None):
+    setup = load_setup("icub_v2_7", settings, plant=plant)
+    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, falls)
+    lines = []
+    cause = tried_cause(walk, inferred, lines.append)
+    assert len(lines) == len(walk.tried)
+    return cause
+
+
+def of_key(key):
+    return lambda settings, *_: bool(settings.get(key))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind", "text"),
+    [
+        (
+            "planner.swing_height",
+            0.25,
+            CauseKind.SETTING,
+            "no push acted; you set planner.swing_height = 0.25, shipped",
+        ),
+        (
+            "simulation.ground.friction",
+            0.02,
+            CauseKind.FRICTION,
+            "you set simulation.ground.friction = 0.02, shipped 1",
+        ),
+        ("simulation.friction.coulomb", 2.0, CauseKind.MOTOR, "you set simulation.friction.coulomb = 2, shipped 0"),
+        ("simulation.plant.mass_scale", 2.0, CauseKind.MASS, "you set simulation.plant.mass_scale = 2, shipped 1"),
+        ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N on torso from 4.00 to 4.10 s"),
+        ("simulation.faults", [FAULT], CauseKind.MOTOR, "the motor of l_knee has 25% of its torque from 4.00 s"),
+        ("simulation.ground.bumps", [BUMP], CauseKind.BUMP, "a bump of 10 mm at (0.40, 0.07) m"),
+    ],
+)
+def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was_set_beside_it(key, value, kind, text):
+    beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_noise": 1.0}
+    cause = fall({key: value, **beside}, of_key(key))
+    assert (cause.kind, text in cause.text, cause.is_tried) == (kind, True, True)
+    assert "adapted_swing_height" not in cause.text
+
+
+def test_of_two_pushes_the_one_without_which_the_robot_stands_is_named():
+    weak = {**PUSH, "force": [5.0, 0.0, 0.0]}
+    cause = fall(
+        {"simulation.pushes": [weak, PUSH], "step_adaptation.mode": "off"},
+        lambda settings, *_: any(push["force"][0] > 50.0 for push in settings.get("simulation.pushes", ())),
+    )
+    assert cause.text.startswith("a push of 90 N")
+    assert cause.advice.startswith("--step-adaptation place_and_time was tried and falls as well")
+
+
+def test_differences_that_do_no_harm_alone_are_named_together():
+    settings = {"planner.swing_height": 0.04, "planner.landing_height": -0.01}
+    cause = fall(settings, lambda settings, *_: bool(settings))
+    assert "planner.swing_height = 0.04" in cause.text
+    assert "planner.landing_height = -0.01" in cause.text
+
+
+def test_a_speed_above_the_known_one_is_the_cause_where_the_robot_stands_at_a_lower_one():
+    cause = fall({"planner.max_speed": 0.6}, lambda settings, slower, plant: slower == 1.0, FAST)
+    assert cause.kind is CauseKind.SPEED
+    assert "0.60 m/s were asked for" in cause.text
+
+
+def test_where_nothing_differs_the_plant_as_drawn_or_what_was_measured_is_the_cause():
+    inferred = Cause(CauseKind.FRICTION, "the feet slipped", "another floor")
+    drawn = fall({}, lambda settings, slower, plant: plant is None, plant="robot", inferred=inferred)
+    assert (drawn.kind, drawn.text) == (CauseKind.FRICTION, "the plant robot, as seed 3 draws it; the feet slipped")
+    assert fall({}, lambda *_: True, inferred=inferred).text == "the feet slipped"
+    assert fall({}, lambda *_: True) is None
+
+
+def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
+    setup = load_setup("icub_v2_7")
+    by_hand = replace(setup, tables={**setup.tables, "planner": {**setup.tables["planner"], "unknown": 1.0}})
+    walk = RuledWalk(by_hand, {}, EASY, 0, 6.0, lambda *_: False)
+    assert tried_cause(walk, None, print) is None
+    assert walk.tried == []
+
+
+def test_what_a_choice_of_control_brings_along_is_no_difference():
+    assert changed_keys(load_setup("talos", {"walking.control": "torque"})) == {"walking.control": "torque"}
+
+
+def test_a_slower_command_goes_the_same_way():
+    planner = load_setup("icub_v2_7").walking.planner
+    assert slower_command(VelocityCommand(0.2, 0.1, 0.3, 4.0), 0.5, planner) == VelocityCommand(0.1, 0.05, 0.15, 4.0)
+    assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.cruise_speed

@@ -1,0 +1,71 @@
+"""`SimulatedWalk` in a notebook: the examples of the room's README, and what its arguments reach."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gradiva.simulated_walk
+from gradiva.setup import load_setup
+from gradiva.simplified_model import BalanceLayer, balance_layer
+from gradiva.simulated_walk import SimulatedWalk
+
+README = Path(gradiva.simulated_walk.__file__).with_name("README.md")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def run(example):
+    namespace = {}
+    exec(compile(example, str(README), "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.walk
+def test_the_first_example_walks_and_keeps_its_log(capsys):
+    names = run(EXAMPLES[0])
+    assert capsys.readouterr().out.startswith("walked {'rms': 0.0")
+    assert names["com"].shape == (len(names["outcome"].log), 3)
+    assert names["com"][-1, 0] > 0.4
+    assert names["outcome"].walked
+
+
+@pytest.mark.walk
+def test_the_second_example_walks_with_a_law_of_its_own():
+    names = run(EXAMPLES[1])
+    assert names["outcome"].result["model"] == "Proportional"
+    assert names["outcome"].walked
+    assert 1e-4 < names["errors"][3.0] < 0.05
+    assert names["errors"][3.0] != names["errors"][1.2]
+
+
+@pytest.mark.walk
+def test_the_third_example_ends_the_walk_by_a_check_of_its_own(capsys):
+    names = run(EXAMPLES[2])
+    assert "three steps are enough" in capsys.readouterr().out
+    assert names["outcome"].result["outcome"] == "stopped"
+    assert names["walk"].time < 12.0
+
+
+class Recorder(BalanceLayer):
+    """Hands every call on to the shipped layer, and counts them."""
+
+    def __init__(self, layer):
+        self._layer = layer
+        self.updates = 0
+
+    def update(self, state, plan, time, period):
+        self.updates += 1
+        return self._layer.update(state, plan, time, period)
+
+    def reset(self):
+        self._layer.reset()
+
+
+def test_a_whole_layer_2_takes_the_place_of_the_configured_one():
+    setup = load_setup("icub_v2_7")
+    layer = Recorder(balance_layer(setup.walking.balance, setup.robot))
+    walk = SimulatedWalk(setup, dcm_law=layer)
+    assert walk.get_ready(settle=0.1)
+    assert walk.run(0.2)
+    assert walk.model == "Recorder"
+    assert layer.updates >= 20

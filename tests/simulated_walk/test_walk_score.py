@@ -1,0 +1,242 @@
+"""Figures of a walk: tracking errors, distances, speeds."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.common import Side, so3
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.simulated_walk import plan_from_start, score
+from gradiva.simulated_walk.walk_score import specific_energetic_cost, walked_path
+from gradiva.telemetry import SignalLog
+from tests.experiments.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
+
+
+def test_a_walk_without_error_scores_zero_and_its_own_speed():
+    figures = score(walk_log())
+    for name in ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m"):
+        assert figures[name] == {"rms": 0.0, "max": 0.0}
+    assert figures["distance_m"] == pytest.approx(SPEED * (STOP - START), abs=0.003)
+    assert figures["mean_speed_mps"] == pytest.approx(SPEED, abs=0.001)
+    stepping = STOP - START - DOUBLE_SUPPORT * STEP_TIME  # of what is walked, the first weight shift is none of it
+    assert figures["walking_speed_mps"] == pytest.approx(figures["distance_m"] / stepping, rel=0.002)
+    assert figures["peak_speed_mps"] == pytest.approx(SPEED, rel=0.01)
+    assert figures["odometry_drift_m"] == 0.0
+    assert figures["max_tilt_rad"] == 0.0
+    assert figures["tick_us"]["total"] == {"median": 100.0, "p99": 100.0, "max": 100.0}
+
+
+def test_the_longest_tick_is_that_of_the_plot_whenever_it_was():
+    log = walk_log(tick__total=lambda times: np.where(times < 0.05, 15e3, 0.0))
+    assert score(log)["tick_us"]["total"]["max"] == log["tick::total"].max() == 15.1e3
+
+
+def test_an_error_is_measured_as_a_distance():
+    figures = score(walk_log(dcm__position__measured=lambda times: np.array([0.03, -0.04])))
+    assert figures["dcm_error_m"] == pytest.approx({"rms": 0.05, "max": 0.05})
+    assert figures["com_error_m"] == {"rms": 0.0, "max": 0.0}
+
+
+def test_the_foot_error_is_horizontal():
+    figures = score(walk_log(left_foot__position__measured=lambda times: np.array([0.003, -0.004, -0.03])))
+    assert figures["foot_error_m"]["max"] == pytest.approx(0.005)
+
+
+def test_a_turned_foot_is_measured_in_yaw_by_the_shorter_way():
+    turn = 2.0 * np.pi - 0.1
+    figures = score(walk_log(right_foot__orientation__measured=lambda times: np.array([0.2, -0.3, turn])))
+    assert figures["foot_yaw_error_rad"] == pytest.approx({"rms": 0.1 / np.sqrt(2.0), "max": 0.1})
+
+
+def test_sinkage_and_tilt_are_the_largest_of_the_feet_that_carry_load():
+    def loaded_late(times):
+        return np.where(times > 5.0, 0.02, np.nan)[:, None]
+
+    feet = {f"simulation__{side}_foot__sinkage": loaded_late for side in ("left", "right")}
+    tilts = {"simulation__left_foot__tilt": lambda times: 0.1, "simulation__right_foot__tilt": lambda times: 0.3}
+    figures = score(walk_log(**feet, **tilts))
+    assert (figures["sinkage_m"], figures["foot_tilt_rad"]) == (pytest.approx(0.02), pytest.approx(0.3))
+
+
+def test_without_truth_of_the_soles_nothing_is_said_of_them():
+    whole = walk_log()
+    log = SignalLog.from_arrays(
+        whole.times, {name: whole[name] for name in whole if not name.endswith(("::sinkage", "::tilt"))}
+    )
+    assert (score(log)["sinkage_m"], score(log)["foot_tilt_rad"]) == (None, None)
+
+
+@pytest.mark.parametrize("log", [walk_log(), SignalLog()])
+def test_a_walk_without_an_adapted_step_has_none_of_them_where_step_adaptation_is_on(log):
+    assert score(log)["adapted_steps"] is None
+    assert score(log, adapts_steps=True)["adapted_steps"] == 0
+
+
+@pytest.mark.parametrize(("when", "counts"), [(0.5, False), (START + 1.0, True), (STOP + 1.0, True), (12.5, False)])
+def test_errors_count_from_the_first_weight_shift_until_two_seconds_after_the_last(when, counts):
+    def bump(times):
+        return 0.1 * (np.abs(times - when) < 0.05)[:, None]
+
+    assert (score(walk_log(zmp__measured=bump))["zmp_error_m"]["max"] > 0.0) is counts
+
+
+def test_drift_is_what_truth_and_estimate_part_by():
+    def slip(times):
+        return np.column_stack([0.01 * (times > 5.0), 0 * times, 0 * times])
+
+    assert score(walk_log(simulation__root_link__position=slip))["odometry_drift_m"] == pytest.approx(0.01)
+
+
+def test_tilt_is_counted_from_the_start():
+    def lean(times):
+        return np.column_stack([0 * times, 0.1 + 0.05 * (times > 5.0), 0 * times])
+
+    assert score(walk_log(simulation__root_link__orientation=lean))["max_tilt_rad"] == pytest.approx(0.05)
+
+
+def test_a_log_without_walking_is_scored_as_a_whole():
+    figures = score(walk_log(duration=0.9, dcm__position__measured=lambda times: np.array([0.0, 0.02])))
+    assert figures["dcm_error_m"]["max"] == pytest.approx(0.02)
+    assert figures["mean_speed_mps"] == 0.0
+
+
+def test_a_walk_that_ends_as_it_begins_has_no_speed():
+    begins = walk_log(walking__is_walking=lambda times: (times == times[150]).astype(float)[:, None])
+    assert score(begins)["mean_speed_mps"] == 0.0
+
+
+def test_an_empty_log_has_no_figures():
+    figures = score(SignalLog())
+    assert figures["distance_m"] == 0.0
+    assert figures["dcm_error_m"] == {"rms": None, "max": None}
+    assert figures.keys() == score(walk_log()).keys()
+
+
+def test_the_cost_is_energy_per_mass_and_distance():
+    assert specific_energetic_cost(300.0, 30.0, 2.0) == 5.0
+
+
+def test_a_robot_that_went_nowhere_has_no_cost_of_transport():
+    assert specific_energetic_cost(300.0, 30.0, 0.01) is None
+
+
+PERIOD = 0.01  # [s]
+WHOLE = slice(None)
+
+
+@pytest.fixture(scope="module")
+def setup():
+    return load_setup("icub_v2_7")
+
+
+def walked_as_planned(setup, end=math.inf, **velocity):
+    """Return the log of a robot whose feet go where the plan has them, and the plan."""
+    plan = plan_from_start(setup, VelocityCommand(**velocity))
+    samples = [plan.at(time) for time in np.arange(plan.start_time, min(plan.end_time + 2.0, end), PERIOD)]
+    signals = {"walking::is_double_support": np.array([float(sample.is_double_support) for sample in samples])}
+    for side in Side:
+        feet = [sample.foot(side) for sample in samples]
+        signals[f"simulation::{side}_foot::position"] = np.array([foot.position for foot in feet])
+        signals[f"simulation::{side}_foot::orientation"] = np.array(
+            [so3.roll_pitch_yaw(foot.rotation) for foot in feet]
+        )
+    return SignalLog.from_arrays([sample.time for sample in samples], signals), plan
+
+
+def middle_of_feet(plan, time):
+    return 0.5 * sum(plan.at(time).foot(side).position for side in Side)[:2]
+
+
+def test_a_straight_walk_is_as_long_as_from_its_start_to_its_end(setup):
+    log, plan = walked_as_planned(setup, forward=0.19, duration=8.0)
+    path = walked_path(log, WHOLE)
+    assert path.length == pytest.approx(middle_of_feet(plan, plan.end_time)[0], abs=1e-9)
+    assert path.length > 0.8
+    assert path.peak_speed == pytest.approx(0.19, rel=0.01)
+    assert path.stepping_time == pytest.approx(plan.steps[-1].touch_down - plan.steps[0].lift_off, abs=2 * PERIOD)
+
+
+@pytest.mark.parametrize("forward", [0.02, -0.1])
+def test_a_slow_walk_and_one_backward_are_no_longer(setup, forward):
+    log, plan = walked_as_planned(setup, forward=forward, duration=6.0)
+    assert walked_path(log, WHOLE).length == pytest.approx(abs(middle_of_feet(plan, plan.end_time)[0]), abs=1e-9)
+
+
+def test_a_walk_to_the_side_is_as_long_as_to_its_end(setup):
+    log, plan = walked_as_planned(setup, forward=0.0, lateral=0.05, duration=6.0)
+    assert walked_path(log, WHOLE).length == pytest.approx(middle_of_feet(plan, plan.end_time)[1], abs=1e-9)
+
+
+def test_a_curve_is_as_long_as_its_arc(setup):
+    turn = math.radians(20.0)
+    log, plan = walked_as_planned(setup, forward=0.2, angular=turn, duration=8.0)
+    end = plan.at(plan.end_time).foot(Side.LEFT).rotation
+    heading = so3.yaw(end) % (2.0 * math.pi)
+    assert heading > 2.0
+    assert walked_path(log, WHOLE).length == pytest.approx(0.2 / turn * heading, rel=0.01)
+
+
+def test_turning_on_the_spot_leads_nowhere(setup):
+    log, _ = walked_as_planned(setup, forward=0.0, angular=math.radians(20.0), duration=10.0)
+    path = walked_path(log, WHOLE)
+    assert path.length < 0.02
+    assert path.peak_speed < 0.02
+
+
+def test_stepping_on_the_spot_leads_nowhere(setup):
+    log, _ = walked_as_planned(setup, forward=0.0, duration=4.0)
+    assert walked_path(log, WHOLE).length == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_step_that_was_not_ended_does_not_count(setup):
+    _, plan = walked_as_planned(setup, forward=0.19, duration=6.0)
+    in_the_air = plan.steps[2]
+    end = 0.5 * (in_the_air.lift_off + in_the_air.touch_down)
+    log, _ = walked_as_planned(setup, end=end, forward=0.19, duration=6.0)
+    assert walked_path(log, WHOLE).length == pytest.approx(middle_of_feet(plan, in_the_air.lift_off)[0], abs=1e-9)
+
+
+def test_a_robot_that_stood_has_no_path(setup):
+    log, _ = walked_as_planned(setup, end=0.05, forward=0.19, duration=6.0)
+    path = walked_path(log, WHOLE)
+    assert (path.length, path.peak_speed) == (0.0, 0.0)
+
+
+def bending_log(estimated=None, shift=(0.0, 0.0, 0.0), turn=0.0, error=(0.0, 0.0, 0.0)):
+    """A walk of a robot with two flexible joints, its world moved and turned, its true CoM off by ``error``."""
+    whole = walk_log()
+    signals = {name: whole[name].copy() for name in whole}
+    rotation = so3.rotation_z(turn)
+    for side in Side:
+        signals[f"simulation::{side}_foot::position"] = whole[f"{side}_foot::position::desired"] @ rotation.T + shift
+        signals[f"simulation::{side}_foot::orientation"] = whole[f"{side}_foot::orientation::desired"] + [
+            0.0,
+            0.0,
+            turn,
+        ]
+    signals["simulation::com::position"] = (whole["com::position::desired"] + error) @ rotation.T + shift
+    signals["simulation::flexible_joints::positions"] = np.tile([0.01, -0.03], (len(whole), 1))
+    if estimated is not None:
+        signals["flexible_joints::positions::estimated"] = np.full((len(whole), 1), estimated)
+    log = SignalLog.from_arrays(whole.times, signals)
+    log.describe("simulation::flexible_joints::positions", ("roll", "pitch"), "rad")
+    log.describe("flexible_joints::positions::estimated", ("pitch",), "rad")
+    return log
+
+
+def test_the_true_com_is_seen_from_the_stance_sole_wherever_the_world_is():
+    figures = score(bending_log(shift=(4.0, -2.0, 0.0), turn=0.7, error=(0.003, -0.004, 0.0)))["flexible_joints"]
+    assert figures["true_com_error_m"] == pytest.approx({"rms": 0.005, "max": 0.005})
+    assert figures["deflection_rad"] == 0.03
+    assert figures["deflection_error_rad"] is None
+    assert score(walk_log())["flexible_joints"] is None
+
+
+def test_observed_deflections_are_compared_by_the_names_of_their_joints():
+    figures = score(bending_log(estimated=-0.028))["flexible_joints"]
+    assert figures["deflection_error_rad"] == pytest.approx({"rms": 0.002, "max": 0.002})
+    elsewhere = bending_log(estimated=-0.028)
+    elsewhere.describe("flexible_joints::positions::estimated", ("of a joint that does not bend",), "rad")
+    assert score(elsewhere)["flexible_joints"]["deflection_error_rad"] is None

@@ -1,0 +1,146 @@
+"""Closed-loop walks through the experiments."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradiva.common import ConfigError, PlanningError
+from gradiva.planner import GoalCommand, VelocityCommand
+from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, run_benchmark, run_walk
+from gradiva.simulated_walk.benchmark import QUICK
+from gradiva_experiments import ExperimentOptions, Trial, TrialPool, find_experiment, run_trial
+
+YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
+
+
+def interrupt_at(time):
+    def observe(walk):
+        if walk.time > time:
+            raise KeyboardInterrupt
+
+    return observe
+
+
+def test_a_command_that_cannot_be_planned_is_refused_before_the_robot_stands():
+    with pytest.raises(PlanningError, match="forward speed"):
+        run_walk(WalkRequest(load_setup("icub_v2_7"), VelocityCommand(9.0, duration=2.0)))
+
+
+def test_a_trial_that_cannot_be_planned_is_an_outcome():
+    result = run_trial(Trial("icub_v2_7", VelocityCommand(9.0, duration=2.0)))
+    assert not result.walked
+    assert result.planned_pose is None
+    assert result.figures["reason"].startswith("no plan: forward speed 9.0 m/s")
+
+
+def test_a_velocity_without_a_duration_is_refused_where_the_walk_would_never_end():
+    walk = SimulatedWalk(load_setup("icub_v2_7"))
+    for method in (walk.execute, walk.follow):
+        with pytest.raises(PlanningError, match=r"VelocityCommand\(forward=0.1, .* has no duration"):
+            method(VelocityCommand(forward=0.1))
+    assert walk.time < 0.01
+
+
+def test_a_period_in_which_the_robot_falls_away_unseen_is_refused():
+    with pytest.raises(ConfigError, match=r"period=0.5, must be at most 0.05 s"):
+        load_setup("icub_v2_7", {"walking.period": 0.5})
+
+
+def test_a_period_between_physics_steps_is_refused():
+    with pytest.raises(ConfigError, match="multiple of simulation"):
+        SimulatedWalk(load_setup("icub_v2_7", {"walking.period": 0.0105}))
+
+
+@pytest.mark.walk
+def test_an_interrupted_walk_is_stopped_and_scored():
+    setup = load_setup("icub_v2_7")
+    request = WalkRequest(setup, VelocityCommand(0.19, duration=5.0))
+    outcome = finish_walk(request, SimulatedWalk(setup, observers=(interrupt_at(4.0),)))
+    assert outcome.result["outcome"] == "stopped"
+    assert outcome.result["reason"].startswith("interrupted at 4.0")
+    assert outcome.result["dcm_error_m"]["max"] < 0.05
+
+
+def test_who_runs_many_walks_is_interrupted_with_the_first():
+    request = WalkRequest(load_setup("icub_v2_7"), VelocityCommand(0.19, duration=5.0))
+    with pytest.raises(KeyboardInterrupt):
+        run_walk(request, observers=(interrupt_at(0.0),))
+
+
+@pytest.mark.walk
+def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
+    setup = load_setup("icub_v2_7")
+    request = WalkRequest(setup, VelocityCommand(0.19, duration=5.0))
+    result = finish_walk(request, SimulatedWalk(setup, observers=(interrupt_at(0.5),))).result
+    assert result["outcome"] == "stopped"
+    assert result["dcm_error_m"] == {"rms": None, "max": None}
+
+
+@pytest.mark.walk
+def test_a_trial_walks_in_another_process_and_ends_where_it_should():
+    with TrialPool(1) as pool:
+        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1))
+    assert result.walked
+    assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)
+    assert result.figures["goal_error_m"] < 0.05
+    assert len(result.track) > 50
+
+
+@pytest.mark.walk
+def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
+    experiment = find_experiment("figure_10_9")
+    options = ExperimentOptions(quick=True, plants=(Plant.IDEAL, Plant.NOISY))
+    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
+    experiment.run(run)
+    saved = json.loads(run.folder.result_path.read_text())
+    assert [(row["quantity"], row["plant"]) for row in saved["rows"]] == [
+        (f"{quantity}_error_m", plant) for plant in ("ideal", "noisy") for quantity in ("dcm", "com", "zmp")
+    ]
+    assert {row["outcome"] for row in saved["rows"]} == {"walked"}
+    for row in saved["rows"]:
+        assert row["rms"] < row["value"]
+        assert row["paper"] is None or row["value"] < row["paper"]
+    assert [Path(path).name for path in saved["figures"]] == ["figure_10_9.png", "figure_10_9.svg"]
+    assert all(Path(path).stat().st_size > 10_000 for path in saved["figures"])
+
+
+@pytest.mark.walk
+def test_the_benchmark_times_every_layer_on_recorded_ticks():
+    result = run_benchmark(["icub_v2_7"], size=QUICK)
+    rows = {row["name"]: row for row in result["results"]}
+    assert set(rows) == {
+        "whole_body.ik/icub_v2_7",
+        "whole_body.ik_interpreted/icub_v2_7",
+        "whole_body.tsid_rigid/icub_v2_7",
+        "whole_body.tsid_compliant/icub_v2_7",
+        "estimation/icub_v2_7",
+        "model_control.dcm/icub_v2_7",
+        "model_control.dcm_mpc/icub_v2_7",
+        "model_control.centroidal_mpc/icub_v2_7",
+        "model_control.centroidal_mpc.decision/icub_v2_7",
+        "step_adaptation/icub_v2_7",
+        *(
+            f"reduced_model.centroidal_mpc/{gait}{solver}"
+            for gait in ("two_legs_12", "quick_12", "slow_12_spin", "turning_12_decade_1")
+            for solver in ("", ".ipopt")
+        ),
+        "tick/icub_v2_7",
+        "simulation.step_10ms/icub_v2_7",
+        "simulation.step_10ms.robot_plant/icub_v2_7",
+        "planner.at",
+        "planner.plan_20s",
+        "planner.retarget_60s",
+        *("contacts.rate", "contacts.viscoelastic_wrench"),
+        *("yarp.state/written", "yarp.state/read", "yarp.set_points/written"),
+        *("yarp.sensors/written", "yarp.sensors/read", "yarp.signals/written"),
+        *(f"yarp.{what}/{carrier}" for what in YARP_ROWS for carrier in ("tcp", "fast_tcp")),
+    }
+    assert rows["whole_body.ik/icub_v2_7"]["samples"] >= 500
+    assert rows["whole_body.ik/icub_v2_7"]["max_violation"] < 1e-6
+    for row in rows.values():
+        assert 0.0 < row["median_us"] <= row["p99_us"] <= row["max_us"]
+    assert result["machine"].keys() == {"processor", "cores", "python", "casadi"}
+    assert result["real_time_factor"]["icub_v2_7"].keys() == {"ideal", "robot"}
+    assert min(result["real_time_factor"]["icub_v2_7"].values()) > 0.0
