@@ -1,6 +1,6 @@
 """Gradiva, "she who walks": footsteps, divergent component of motion and whole-body control for humanoids.
 
-The nouns below are imported when they are first used; each works alone::
+The nouns that `__init__.pyi` lists are imported when they are first used; each works alone::
 
     robot = gradiva.load_robot("icub_v3")
     ik = gradiva.InverseKinematics(robot, [gradiva.FrameTask("l_hand"), gradiva.ComTask(), gradiva.PostureTask()])
@@ -11,94 +11,21 @@ The nouns below are imported when they are first used; each works alone::
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "gradiva.common": "ConfigError ControlMode JointCommand Measurement ModelError NoSolutionFound PlanningError"
-    " RobotPosture RobotState Side WalkingError altered so3",
-    "gradiva.setup.robot": "Robot load_robot",
-    "gradiva.setup": "GccCompiler cache_folder load_setup robot_names",
-    "gradiva.whole_body": "Body ComTask ComposedProblem Contact FrameTask InverseDynamics InverseKinematics"
-    " OrientationTask PositionTask PostureTask Priority QpComposer QuadraticProgram Quantity TargetTask Task integrate"
-    " soles_of",
-    "gradiva.planner": "FootPose GoalCommand PathCommand PlannerConfig StopCommand VelocityCommand WalkingPlan"
-    " WalkingPlanner",
-    "gradiva.simplified_model": "BalanceLayer BalancePlan DcmController DcmLaw DcmMpc LinearInvertedPendulum"
-    " PendulumState",
-    "gradiva.estimation": "Estimator StateEstimator",
-    "gradiva.walking": "balance_plan",
-    "gradiva.simulation": "Fault MujocoRobot Push",
-    "gradiva.telemetry": "RobotView SignalLog read_mat",
-    "gradiva.simulated_walk": "SimulatedWalk WalkOutcome simulate",
-}
-_PLACES = {name: room for room, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_PLACES)]
+def _rooms() -> dict[str, str]:
+    """Return the room of each public noun, from the lines ``from ROOM import NOUN as NOUN`` of the stub."""
+    lines = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
+    imports = [line.split() for line in lines if line.startswith("from gradiva.")]
+    return {words[3]: words[1] for words in imports}
 
-if TYPE_CHECKING:
-    from gradiva.common import (
-        ConfigError,
-        ControlMode,
-        JointCommand,
-        Measurement,
-        ModelError,
-        NoSolutionFound,
-        PlanningError,
-        RobotPosture,
-        RobotState,
-        Side,
-        WalkingError,
-        altered,
-        so3,
-    )
-    from gradiva.estimation import Estimator, StateEstimator
-    from gradiva.simulated_walk import SimulatedWalk, WalkOutcome, simulate
-    from gradiva.planner import (
-        FootPose,
-        GoalCommand,
-        PathCommand,
-        PlannerConfig,
-        StopCommand,
-        VelocityCommand,
-        WalkingPlan,
-        WalkingPlanner,
-    )
-    from gradiva.setup import GccCompiler, cache_folder, load_setup, robot_names
-    from gradiva.setup.robot import Robot, load_robot
-    from gradiva.simplified_model import (
-        BalanceLayer,
-        BalancePlan,
-        DcmController,
-        DcmLaw,
-        DcmMpc,
-        LinearInvertedPendulum,
-        PendulumState,
-    )
-    from gradiva.simulation import Fault, MujocoRobot, Push
-    from gradiva.telemetry import RobotView, SignalLog, read_mat
-    from gradiva.walking import balance_plan
-    from gradiva.whole_body import (
-        Body,
-        ComposedProblem,
-        ComTask,
-        Contact,
-        FrameTask,
-        InverseDynamics,
-        InverseKinematics,
-        OrientationTask,
-        PositionTask,
-        PostureTask,
-        Priority,
-        QpComposer,
-        QuadraticProgram,
-        Quantity,
-        TargetTask,
-        Task,
-        integrate,
-        soles_of,
-    )
+
+_ROOMS = _rooms()
+__all__ = ["__version__", *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
@@ -107,14 +34,14 @@ def __getattr__(name: str) -> Any:
     Raises:
         AttributeError: There is none of that name; the message names the nearest.
     """
-    if name not in _PLACES:
+    if name not in _ROOMS:
         from gradiva.common.errors import nearest_name
 
-        raise AttributeError(f"module 'gradiva' has no attribute '{name}'{nearest_name(name, _PLACES)}")
-    found = getattr(import_module(_PLACES[name]), name)
+        raise AttributeError(f"module 'gradiva' has no attribute '{name}'{nearest_name(name, _ROOMS)}")
+    found = getattr(import_module(_ROOMS[name]), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_ROOMS})

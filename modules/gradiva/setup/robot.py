@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from gradiva.common import RobotPosture
 from gradiva.robot_model import IdynTreeModel
-from gradiva.setup.load_setup import Setup, load_setup
+from gradiva.setup.load_setup import Plant, Setup, load_setup
 from gradiva.whole_body import described_posture
 
 T = TypeVar("T")
@@ -50,15 +50,16 @@ class Robot(IdynTreeModel):
         return self.setup.part(kind, table)
 
 
-def load_robot(robot: str, settings: Mapping[str, Any] | Iterable[str] = ()) -> Robot:
+def load_robot(robot: str, settings: Mapping[str, Any] | Iterable[str] = (), plant: Plant | str | None = None) -> Robot:
     """Return a robot with its configuration.
 
     Args:
         robot: Name of a robot, of Gradiva, of an installed package or on ``$GRADIVA_ROBOTS``; or path of its folder.
         settings: ``{"table.key": value}``, or strings ``table.key=value``, laid over the configuration.
+        plant: How much of a real robot is simulated: ``ideal``, ``noisy`` or ``robot``.
 
     Raises:
         ConfigError: An unknown robot, table or key, or a value that is refused.
         ModelError: The robot's model is not installed, or lacks what its description names.
     """
-    return Robot(load_setup(robot, settings))
+    return Robot(load_setup(robot, settings, plant=plant))

@@ -3,7 +3,7 @@
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterRecord
-from gradiva.walking.plan_follower import StepAdaptation
+from gradiva.walking.plan_follower import StepAdaptation, balance_plan
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -53,6 +53,7 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
+    "balance_plan",
     "element_names",
     "standing_at",
     "walking_signals",

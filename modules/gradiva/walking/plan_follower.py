@@ -41,7 +41,7 @@ from gradiva.planner import (
     WalkingPlanner,
     end_heading,
 )
-from gradiva.simplified_model import SteppingMode
+from gradiva.simplified_model import BalancePlan, SteppingMode
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
 from gradiva.walking.reactive_stepping import SteppingLog
 
@@ -552,3 +552,16 @@ def _in_plan(command: Command, origin: PlanarPose) -> Command:
         points = command.points @ np.array([[c, s], [-s, c]]) + [origin.x, origin.y]
         return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + origin.yaw)
     return command
+
+
+def balance_plan(plan: WalkingPlan, time: float, sole: SoleRectangle) -> BalancePlan:
+    """Return what layer 2 reads of a walking plan at ``time`` [s], for a robot with this left sole."""
+    reference = plan.at(time)
+    return BalancePlan(
+        reference,
+        planned_polygon(reference, sole),
+        lambda sample, count: plan.preview(time, sample, count),
+        np.zeros(2),
+        lambda duration: plan.contacts(time, duration),
+        lambda sample, count: plan.dcm_ahead(time, sample, count),
+    )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi as cs
+import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, RobotPosture, nearest_name, readonly
@@ -45,7 +46,7 @@ class TargetTask(Task):
 
     Attributes:
         PARTS: Shape, unit and meaning of the parts of the target, by name.
-        target: Values of the parts; empty until it is set.
+        target: Values of the parts; those that are not set yet are missing.
     """
 
     PARTS: Mapping[str, tuple[Shape, str, str]]
@@ -71,24 +72,32 @@ class TargetTask(Task):
         """Return the parts of the target.
 
         Raises:
-            ConfigError: It was never set.
+            ConfigError: A part was never set.
         """
-        if not self.target:
-            raise ConfigError(f"task '{self.name}' has no target: call set_target(...), or hold(robot, posture)")
+        if missing := [part for part in self.PARTS if part not in self.target]:
+            wanted = "call set_target(...), or hold(robot, posture)"
+            raise ConfigError(f"task '{self.name}' has no target {missing[0]}: {wanted}")
         return {f"{self.name}.{part}": value for part, value in self.target.items()}
 
     def _take(self, **parts: npt.ArrayLike | None) -> None:
-        """Keep parts of the target: those that are None as they are, derivatives that never were set as zero."""
-        target: dict[str, NDArray] = {}
-        for part, (shape, _, _) in self.PARTS.items():
-            value = parts.get(part)
+        """Keep parts of the target; those that are None stay as they are.
+
+        Raises:
+            ConfigError: One has a wrong shape; the target stays as it was.
+        """
+        target = dict(self.target)
+        for part, value in parts.items():
             try:
-                target[part] = self.target[part] if value is None else readonly(value, shape)
-            except KeyError:
-                raise ConfigError(f"task '{self.name}' has no {part} yet: set_target needs one") from None
+                if value is not None:
+                    target[part] = readonly(value, self.PARTS[part][0])
             except ValueError as error:
                 raise ConfigError(f"task '{self.name}': {part}: {error}") from None
         self.target = target
+
+    def _hold(self, **parts: npt.ArrayLike) -> None:
+        """Keep those parts that nobody has set; derivatives begin at zero."""
+        rest = {part: np.zeros([size or 0 for size in shape]) for part, (shape, _, _) in self.PARTS.items()}
+        self._take(**{part: value for part, value in {**rest, **parts}.items() if part not in self.target})
 
     def _symbol(self, body: Body, part: str) -> cs.SX:
         return body.reference.own(Quantity(f"{self.name}.{part}", *self.PARTS[part]))
@@ -134,7 +143,7 @@ class FrameTask(TargetTask):
         twist: npt.ArrayLike = (0.0,) * 6,
         acceleration: npt.ArrayLike = (0.0,) * 6,
     ) -> None:
-        """Set where the frame should be; a position or rotation of None stays as it is.
+        """Set where the frame should be; what is None stays as it is, at first as it is in the first posture.
 
         Args:
             position: World, [m], shape (3,).
@@ -143,14 +152,15 @@ class FrameTask(TargetTask):
             acceleration: Of the moving target, used by torque control, [m/s², rad/s²], shape (6,).
 
         Raises:
-            ConfigError: A part has a wrong shape, or none yet.
+            ConfigError: A part has a wrong shape.
         """
         self._take(position=position, rotation=rotation, twist=twist, acceleration=acceleration)
 
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
         """See ``Task.hold``."""
-        if not self.target:
-            self.set_target(*robot.frame_pose(posture, self.frame))
+        if len(self.target) < len(self.PARTS):
+            position, rotation = robot.frame_pose(posture, self.frame)
+            self._hold(position=position, rotation=rotation)
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         """Return J and v*, see ``pose_velocity``."""
@@ -220,14 +230,14 @@ class ComTask(TargetTask):
         """Set where the centre of mass should be, world, [m, m/s, m/s²], shape (3,) each; None stays as it is.
 
         Raises:
-            ConfigError: A part has a wrong shape, or none yet.
+            ConfigError: A part has a wrong shape.
         """
         self._take(position=position, velocity=velocity, acceleration=acceleration)
 
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
         """See ``Task.hold``."""
-        if not self.target:
-            self.set_target(robot.com_position(posture))
+        if len(self.target) < len(self.PARTS):
+            self._hold(position=robot.com_position(posture))
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         r"""Return J and v*: :math:`\dot x_r + k (x_r - x)`."""
@@ -269,7 +279,7 @@ class PostureTask(TargetTask):
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
         """See ``Task.hold``."""
         if not self.target:
-            self.set_target(posture.joint_positions)
+            self._take(positions=posture.joint_positions)
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         r"""Return J and v*: :math:`k (s_r - s)`."""

@@ -117,7 +117,7 @@ class Task:
         return {}
 
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
-        """Take what is in a posture as the target, where the task has one of its own and nobody has set it."""
+        """Take from a posture what nobody has set of the task's own target; most tasks have none."""
 
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
