@@ -1,6 +1,5 @@
 """The root of the command line: help, robots, doctor, experiments, modules."""
 
-import io
 import json
 import signal
 import subprocess
@@ -8,12 +7,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
 
 from gradiva import __version__
 from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
-from gradiva.cli.experiment import print_rows
 from gradiva.cli.main import main, run
 from gradiva.simulated_walk import final_pose, plan_from_start
 from gradiva.yarp_modules.gradiva_module import MODULES
@@ -138,11 +135,12 @@ def test_rendering_is_not_blamed_for_missing_models(monkeypatch):
         assert "not tried, there is no robot model" in check().text
 
 
-def test_experiments_are_listed_with_their_sources(gradiva):
-    status, out, _ = gradiva("experiment", "--list")
-    assert status == 0
-    for name in ("table_10_1", "figure_8_3", "figure_10_9", "figure_10_10", "robustness", "directions"):
-        assert name in out
+def test_without_the_experiments_it_is_said_what_to_install(gradiva, monkeypatch):
+    monkeypatch.setattr("gradiva.common.plugin_names", lambda group: [])
+    status, out, error = gradiva("experiment", "--list")
+    assert (status, out) == (2, "")
+    assert error.startswith("error: the experiments are a package of their own, which is not installed: pip install ")
+    assert error.endswith("pip install ./modules/gradiva_experiments\n")
 
 
 def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
@@ -205,39 +203,6 @@ def test_a_file_without_a_name_server_is_a_warning(monkeypatch, tmp_path):
     finding = checks.check_yarp()
     assert finding.verdict == "warn"
     assert "yarp.conf" in finding.text
-
-
-def printed(rows, width=100):
-    stream = io.StringIO()
-    print_rows(Console(file=stream, width=width), rows, "force [N]")
-    return stream.getvalue()
-
-
-def row(outcome, reason, **inputs):
-    return {**inputs, "paper": 1.0, "value": 1.0, "outcome": outcome, "reason": reason}
-
-
-def test_only_reasons_that_say_something_stand_below_the_table():
-    rows = [row("met", "", k=1), row("failed", "0.5 away", k=2), row("walked", "done", k=3)]
-    below = printed(rows).splitlines()[4:]
-    assert below == ["2: 0.5 away"]
-
-
-def test_a_table_that_is_too_wide_goes_on_below_and_breaks_no_word():
-    rows = [row("walked", "", deflection_error_rad=0.1 * k, estimated_com_m=k, case="hips differ") for k in (1, 2)]
-    assert [line.split() for line in printed(rows, width=44).splitlines()] == [
-        ["case", "hips", "differ"],
-        ["deflection_error_rad", "estimated_com_m"],
-        ["1", "0.1", "1"],
-        ["2", "0.2", "2"],
-        ["paper", "force", "[N]", "outcome"],
-        ["1", "1", "1", "walked"],
-        ["2", "1", "1", "walked"],
-    ]
-
-
-def test_values_common_to_all_rows_are_printed_once():
-    assert printed([row("met", "", k=1, gain=7.0), row("met", "", k=2, gain=7.0)]).splitlines()[0] == "gain 7"
 
 
 def test_the_list_names_every_module(capsys):

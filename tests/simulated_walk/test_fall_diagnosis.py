@@ -12,7 +12,7 @@ from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, WalkingState
-from tests.experiments.synthetic_walk import walk_log
+from tests.simulated_walk.synthetic_walk import walk_log
 
 FALL = 6.0  # [s]
 

@@ -11,7 +11,7 @@ from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start, score
 from gradiva.simulated_walk.walk_score import specific_energetic_cost, walked_path
 from gradiva.telemetry import SignalLog
-from tests.experiments.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
+from tests.simulated_walk.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
 
 
 def test_a_walk_without_error_scores_zero_and_its_own_speed():

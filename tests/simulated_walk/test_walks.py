@@ -1,16 +1,12 @@
-"""Closed-loop walks through the experiments."""
-
-import json
-from pathlib import Path
+"""Closed-loop walks: refused, interrupted, timed."""
 
 import pytest
 
 from gradiva.common import ConfigError, PlanningError
-from gradiva.planner import GoalCommand, VelocityCommand
-from gradiva.setup import Plant, load_setup
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, run_benchmark, run_walk
 from gradiva.simulated_walk.benchmark import QUICK
-from gradiva_experiments import ExperimentOptions, Trial, TrialPool, find_experiment, run_trial
 
 YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
 
@@ -26,13 +22,6 @@ def interrupt_at(time):
 def test_a_command_that_cannot_be_planned_is_refused_before_the_robot_stands():
     with pytest.raises(PlanningError, match="forward speed"):
         run_walk(WalkRequest(load_setup("icub_v2_7"), VelocityCommand(9.0, duration=2.0)))
-
-
-def test_a_trial_that_cannot_be_planned_is_an_outcome():
-    result = run_trial(Trial("icub_v2_7", VelocityCommand(9.0, duration=2.0)))
-    assert not result.walked
-    assert result.planned_pose is None
-    assert result.figures["reason"].startswith("no plan: forward speed 9.0 m/s")
 
 
 def test_a_velocity_without_a_duration_is_refused_where_the_walk_would_never_end():
@@ -76,34 +65,6 @@ def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
     result = finish_walk(request, SimulatedWalk(setup, observers=(interrupt_at(0.5),))).result
     assert result["outcome"] == "stopped"
     assert result["dcm_error_m"] == {"rms": None, "max": None}
-
-
-@pytest.mark.walk
-def test_a_trial_walks_in_another_process_and_ends_where_it_should():
-    with TrialPool(1) as pool:
-        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1))
-    assert result.walked
-    assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)
-    assert result.figures["goal_error_m"] < 0.05
-    assert len(result.track) > 50
-
-
-@pytest.mark.walk
-def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
-    experiment = find_experiment("figure_10_9")
-    options = ExperimentOptions(quick=True, plants=(Plant.IDEAL, Plant.NOISY))
-    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
-    experiment.run(run)
-    saved = json.loads(run.folder.result_path.read_text())
-    assert [(row["quantity"], row["plant"]) for row in saved["rows"]] == [
-        (f"{quantity}_error_m", plant) for plant in ("ideal", "noisy") for quantity in ("dcm", "com", "zmp")
-    ]
-    assert {row["outcome"] for row in saved["rows"]} == {"walked"}
-    for row in saved["rows"]:
-        assert row["rms"] < row["value"]
-        assert row["paper"] is None or row["value"] < row["paper"]
-    assert [Path(path).name for path in saved["figures"]] == ["figure_10_9.png", "figure_10_9.svg"]
-    assert all(Path(path).stat().st_size > 10_000 for path in saved["figures"])
 
 
 @pytest.mark.walk
