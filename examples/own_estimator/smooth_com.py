@@ -12,7 +12,7 @@ class SmoothComConfig:
     """Table ``[estimators.smooth_com]``.
 
     Attributes:
-        model_noise: Of the pendulum's acceleration, [m/s²] each tick.
+        model_noise: Of the pendulum's acceleration, [m/s²].
         sensor_noise: Of the measured velocity, [m/s].
     """
 
@@ -34,10 +34,6 @@ class SmoothCom(gradiva.Estimator):
         self._shipped.reset()
         self._last = self._velocity = None
         self._variance = self._gain = 0.0
-
-    def note_gap(self) -> None:
-        """Hand on that the clock jumped."""
-        self._shipped.note_gap()
 
     def update(self, measurement, reference, time=None, commanded_zmp=None) -> gradiva.RobotState:
         """Return the shipped state with the filtered velocity, and the DCM that goes with it."""
