@@ -93,7 +93,7 @@ def test_laws_alone_lead_a_pendulum_back_to_a_plan(monkeypatch):
 def test_a_log_in_a_notebook(tmp_path, monkeypatch):
     log = SignalLog.from_arrays([0.0, 0.5], {"dcm::x": np.array([1.0, 2.0]), "zmp": np.array([[1.0, 2.0], [3.0, 4.0]])})
     assert repr(log) == "<SignalLog: 2 signals, 2 ticks from 0.00 to 0.50 s>"
-    assert [axis.get_title() for axis in log.plot("zmp").axes] == ["zmp [-]"]
+    assert [axis.get_title(loc="left") for axis in log.plot("zmp").axes] == ["zmp [-]"]
     assert len(log.plot().axes) == 2
     assert (
         log.save(tmp_path / "log.csv").read_text(encoding="utf-8").splitlines()[0]

@@ -48,7 +48,7 @@ def test_without_an_installation_it_is_found_by_its_class(monkeypatch, icub):
         ({"fence": {}}, r"\[safety.checks.fence\]: missing key 'radius'"),
         ({"fence": {"radius": -1.0}}, r"\[safety.checks.fence\]: radius=-1.0"),
         ({"fence": {"radius": 1.0, "raduis": 1.0}}, "did you mean 'radius'"),
-        ({"fense": {"radius": 1.0}}, "no entry point 'fense'.*did you mean 'fence'"),
+        ({"fense": {"radius": 1.0}}, "unknown safety check 'fense'; did you mean 'fence'"),
         ({"fence": {"class": "fence:Fence"}}, "'fence' has no 'Fence'; did you mean 'FenceCheck'"),
     ],
 )

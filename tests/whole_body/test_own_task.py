@@ -206,7 +206,9 @@ def test_two_tasks_of_one_name_are_refused():
 
 
 def test_an_unknown_name_and_an_unknown_key_are_refused(arm_swing):
-    with pytest.raises(ConfigError, match=r"no entry point 'arm_swing' in the group 'gradiva\.tasks'"):
+    with pytest.raises(
+        ConfigError, match=r"unknown task 'arm_swing'; no installed package declares one in 'gradiva\.tasks'"
+    ):
         own_tasks({"arm_swing": {}})
     table = {"class": "arm_swing:ArmSwing", **TABLE["tasks"]["arm_swing"], "gian": 1.0}
     with pytest.raises(ConfigError, match=r"\[tasks\.arm_swing\]: unknown key 'gian'; did you mean 'gain'"):

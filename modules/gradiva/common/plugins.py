@@ -112,7 +112,7 @@ class Registry:
         """
         names = self.names()
         if ":" not in name and name not in names:
-            known = nearest_name(name, names) if names else "; no installed package declares one in " + self.group
+            known = nearest_name(name, names) if names else f"; no installed package declares one in '{self.group}'"
             raise ConfigError(f"unknown {self.noun} '{name}'{known}; or write 'package.module:Class'")
         kind = load_plugin(self.group, self.shipped.get(name, name))
         self.check(kind, f"'{name}'")
