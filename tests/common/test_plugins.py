@@ -93,7 +93,7 @@ def test_a_registry_finds_shipped_kinds_and_those_by_their_path():
     ("name", "said"),
     [
         ("shiped", r"unknown thing 'shiped'; did you mean 'shipped'.*; or write 'package\.module:Class'"),
-        (f"{__name__}:OfAUser", "no Seam of tests.common"),
+        (f"{__name__}:OfAUser", "no Seam of "),
         (f"{__name__}:Seam", "Seam has no method 'act', which a thing needs"),
         (f"{__name__}:WithoutTable", "its Config <class 'int'> is no dataclass"),
     ],
