@@ -21,7 +21,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def small_house(tmp_path_factory):
-    """Return figures and lists of a checkout of four files."""
+    """Return figures and lists of a checkout of two packages, one of them below the folder of its distribution."""
     root = tmp_path_factory.mktemp("house")
     room = root / "modules" / "room"
     room.mkdir(parents=True)
@@ -29,6 +29,10 @@ def small_house(tmp_path_factory):
     (room / "law.py").write_text('"""What a law is."""\n\n\nclass Law:\n    """Steers."""\n')
     (room / "user.py").write_text("from room import Law\n\nborne_time = Law\n")
     (room / "other.py").write_text("import room.user\nimport room.law\n")
+    tool = root / "modules" / "distribution" / "tool"
+    tool.mkdir(parents=True)
+    (tool / "__init__.py").touch()
+    (tool / "hammer.py").write_text("from room.law import Law\n")
     done = run("--static", "--json", "--root", str(root))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -49,8 +53,9 @@ def test_what_exceeds_its_budget_is_named_with_the_list_behind_it(monkeypatch):
 
 
 def test_files_and_lines_are_counted_without_inits(small_house):
-    assert small_house["figures"]["files"] == 3
-    assert small_house["figures"]["lines"] == 10
+    assert small_house["figures"]["files"] == 4
+    assert small_house["figures"]["lines"] == 11
+    assert small_house["lists"]["rooms"] == ["room: 3 files, 10 lines", "tool: 1 files, 1 lines"]
 
 
 def test_importing_from_a_room_imports_the_file_that_defines_the_name(small_house):

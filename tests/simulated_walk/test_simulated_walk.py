@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import gradiva.simulated_walk
+import gradiva_experiments
+from gradiva import experiments
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceLayer, balance_layer
 from gradiva.simulated_walk import SimulatedWalk
@@ -18,6 +20,13 @@ def run(example):
     namespace = {}
     exec(compile(example, str(README), "exec"), namespace)
     return namespace
+
+
+def test_the_former_import_path_finds_walks_and_experiments():
+    assert experiments.SimulatedWalk is SimulatedWalk
+    assert experiments.Trial is gradiva_experiments.Trial
+    with pytest.raises(AttributeError, match="'Trail' is neither in"):
+        experiments.Trail  # noqa: B018
 
 
 @pytest.mark.walk

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+import gradiva
 from gradiva.common import NDArray, PlanningError, Side
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
@@ -361,6 +362,7 @@ def kept_result(result: TrialResult, outcome: WalkOutcome, folder: Path) -> Tria
 
 @lru_cache(maxsize=1)
 def _code_digest() -> str:
-    """Return a digest of all that is imported of Gradiva."""
-    folder = Path(__file__).parents[1]
-    return _digest([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.rglob("*.py"))])
+    """Return a digest of the code of Gradiva and of its experiments."""
+    folders = Path(str(gradiva.__file__)).parent, Path(__file__).parent
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
