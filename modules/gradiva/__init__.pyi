@@ -55,6 +55,7 @@ from gradiva.whole_body import FrameTask as FrameTask
 from gradiva.whole_body import InverseDynamics as InverseDynamics
 from gradiva.whole_body import InverseKinematics as InverseKinematics
 from gradiva.whole_body import OrientationTask as OrientationTask
+from gradiva.whole_body import OwnController as OwnController
 from gradiva.whole_body import PositionTask as PositionTask
 from gradiva.whole_body import PostureTask as PostureTask
 from gradiva.whole_body import Priority as Priority

@@ -1,5 +1,7 @@
 """Planner and estimator of other packages, as in examples/own_planner and examples/own_estimator."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from gradiva.setup.robot import load_robot
 from gradiva.simulated_walk import SimulatedWalk, plan_from_start, simulate
 from gradiva.telemetry import read_mat
 from gradiva.walking import WalkingLayers
+from gradiva.whole_body import OwnController
 from gradiva.yarp_modules.remote_layers import planner_fingerprint
 from tests.installed import EXAMPLES, install
 
@@ -135,3 +138,38 @@ def test_the_shipped_names_are_the_shipped_classes():
     assert type(layers.planner) is WalkingPlanner
     assert type(layers.estimator) is StateEstimator
     assert layers.own_signals() == {}
+
+
+@dataclass(frozen=True, slots=True)
+class GentleConfig:
+    fraction: float
+
+
+class Gentle(OwnController):
+    """Sends a fraction of the shipped controller's torques."""
+
+    Config = GentleConfig
+
+    def __init__(self, shipped, own):
+        super().__init__(shipped, own)
+        self.fraction, self.sent = own.fraction, 0.0
+
+    def command(self, state, reference, period, relaxed=False):
+        command = self.shipped.command(state, reference, period, relaxed)
+        self.sent = float(np.abs(command.values).max())
+        return replace(command, values=self.fraction * command.values)
+
+    def signals(self):
+        return {"sent": self.sent}
+
+
+@pytest.mark.walk
+def test_a_whole_body_controller_of_ones_own_commands_the_robot():
+    settings = {"walking.control": "torque", "walking.whole_body": f"{__name__}:Gentle"}
+    with pytest.raises(ConfigError, match=r"\[whole_body_controllers\.Gentle\]: missing key 'fraction'"):
+        SimulatedWalk(load_setup(ROBOT, settings))
+    walk = SimulatedWalk(load_setup(ROBOT, settings | {"whole_body_controllers.Gentle.fraction": 0.99}))
+    assert walk.get_ready(0.3)
+    assert walk.run(0.3)
+    sent, commanded = (walk.recorder.log[name] for name in ("own::whole_body::sent", "joints_state::torques::command"))
+    np.testing.assert_allclose(np.abs(commanded[-1]).max(), 0.99 * sent[-1, 0], rtol=1e-9)

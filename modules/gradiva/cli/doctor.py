@@ -22,6 +22,7 @@ PLUGIN_GROUPS = {
     "gradiva.robots": "robot",
     "gradiva.planners": "planner",
     "gradiva.estimators": "estimator",
+    "gradiva.whole_body_controllers": "whole-body controller",
     "gradiva.balance_laws": "balance law",
     "gradiva.tasks": "whole-body task",
     "gradiva.safety_checks": "safety check",
@@ -67,8 +68,9 @@ def plugins() -> int:
     """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
 
     A package declares them as entry points: robots in gradiva.robots, planners in gradiva.planners, estimators in
-    gradiva.estimators, balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks, safety checks in
-    gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
+    gradiva.estimators, balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks, whole-body controllers
+    in gradiva.whole_body_controllers, safety checks in gradiva.safety_checks, experiments in gradiva.experiments,
+    grounds in gradiva.grounds.
     """
     with leaving_at_once():
         from gradiva.common.errors import Finding
@@ -87,13 +89,13 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def _plugin_finding(point: EntryPoint) -> Finding:
-    from gradiva.common.errors import Finding, WalkingError
+    from gradiva.common.errors import ConfigError, Finding, ModelError
 
     package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
     text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
     try:
         _load(point)
-    except WalkingError as error:
+    except (ConfigError, ModelError) as error:
         return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
     return Finding("ok", text)
 
@@ -107,9 +109,10 @@ def _load(point: EntryPoint) -> None:
     from gradiva.setup import load_robot
     from gradiva.simplified_model import LAWS
     from gradiva.simulation import GROUNDS
-    from gradiva.whole_body import TASKS
+    from gradiva.whole_body import CONTROLLERS, TASKS
 
-    registries = {each.group: each for each in (PLANNERS, ESTIMATORS, LAWS, TASKS, CHECKS, GROUNDS)}
+    seams = PLANNERS, ESTIMATORS, LAWS, TASKS, CONTROLLERS, CHECKS, GROUNDS
+    registries = {each.group: each for each in seams}
     if point.group == "gradiva.robots":
         load_robot(point.name)
     elif point.group in registries:

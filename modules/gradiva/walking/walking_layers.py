@@ -48,6 +48,7 @@ from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN, Signals
 from gradiva.whole_body import (
+    CONTROLLERS,
     CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
@@ -59,6 +60,7 @@ from gradiva.whole_body import (
     FrictionCompensator,
     FrictionFeedforward,
     InverseKinematicsConfig,
+    OwnController,
     PositionController,
     RigidTorqueControlConfig,
     RigidTorqueController,
@@ -70,6 +72,7 @@ from gradiva.whole_body import (
     VelocityController,
     WalkingKinematics,
     WholeBodyController,
+    make_controller,
     own_tasks,
     solve_start_posture,
     torso_rotation,
@@ -177,7 +180,8 @@ class WalkingLayers:
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
-        self.whole_body = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        shipped = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        self.whole_body = make_controller(config.walking.whole_body, shipped, config.whole_body_controllers)
         self.foot_admittance = None if self._by_torque else FootAdmittance(config.foot_admittance, compiler)
 
     def _estimate(self, compiler: Compiler) -> None:
@@ -254,6 +258,7 @@ class WalkingLayers:
         """Return the signals of the user's own of this tick, see ``DcmLaw.signals``: ``own::NAME::SIGNAL``."""
         sources: list[tuple[str, Any]] = [("planner", self.planner), ("law", self.model_control)]
         sources += [("estimator", self.estimator), *((task.name, task) for task in self._tasks)]
+        sources += [("whole_body", self.whole_body)] if isinstance(self.whole_body, OwnController) else []
         sources += [(type(check).__name__, check) for check in self.safety.own_checks if hasattr(check, "signals")]
         return {
             f"{OWN}{_NO_FIELD.sub('_', name)}::{signal}": value
@@ -388,6 +393,7 @@ class WalkingConfig:
         tasks: Of layer 3, beside those of walking: name to table, see ``Task``.
         planners: Tables of planners of the user's own, by name, see ``WalkingPlanner``.
         estimators: Tables of estimators of the user's own, by name, see ``Estimator``.
+        whole_body_controllers: Tables of controllers of layer 3 of the user's own, by name, see ``OwnController``.
     """
 
     walking: TickConfig
@@ -415,6 +421,7 @@ class WalkingConfig:
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     planners: dict[str, dict[str, Any]] = field(default_factory=dict)
     estimators: dict[str, dict[str, Any]] = field(default_factory=dict)
+    whole_body_controllers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def balance(self) -> BalanceConfig:
@@ -455,7 +462,8 @@ class TickConfig:
         planner: Layer 1: its name in the registry, or ``package.module:Class``.
         model: Law of layer 2, likewise.
         estimator: From sensors to state, likewise.
-        control: Layer 3 and the mode of the servos.
+        whole_body: Layer 3 of the user's own, likewise; empty: the shipped one.
+        control: Layer 3 that is shipped, and the mode of the servos.
         torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
@@ -466,6 +474,7 @@ class TickConfig:
     planner: str
     model: str
     estimator: str
+    whole_body: str
     control: ControlMode
     torso_lean: float
     prepare_duration: float
@@ -484,9 +493,10 @@ class TickConfig:
             balance_law(self.model)
         except ConfigError as error:
             raise ConfigError(f"model={self.model}: {error}") from None
-        for name, registry in (("planner", PLANNERS), ("estimator", ESTIMATORS)):
+        for name, registry in (("planner", PLANNERS), ("estimator", ESTIMATORS), ("whole_body", CONTROLLERS)):
             try:
-                registry.kind(getattr(self, name))
+                if getattr(self, name):
+                    registry.kind(getattr(self, name))
             except ConfigError as error:
                 raise ConfigError(f"{name}={getattr(self, name)}: {error}") from None
 

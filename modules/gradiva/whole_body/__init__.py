@@ -7,8 +7,10 @@ from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConf
 from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_dynamics import Contact, InverseDynamics, soles_of
 from gradiva.whole_body.inverse_kinematics import (
+    CONTROLLERS,
     InverseKinematics,
     InverseKinematicsConfig,
+    OwnController,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
@@ -17,6 +19,7 @@ from gradiva.whole_body.inverse_kinematics import (
     WalkingKinematics,
     WholeBodyController,
     integrate,
+    make_controller,
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
@@ -49,6 +52,7 @@ from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [
+    "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",
     "TASKS",
@@ -71,6 +75,7 @@ __all__ = [
     "InverseKinematics",
     "InverseKinematicsConfig",
     "OrientationTask",
+    "OwnController",
     "PositionController",
     "PositionTask",
     "PostureTask",
@@ -97,6 +102,7 @@ __all__ = [
     "forward_base_rotation",
     "frame_acceleration",
     "integrate",
+    "make_controller",
     "make_solver",
     "own_tasks",
     "rotation_error",

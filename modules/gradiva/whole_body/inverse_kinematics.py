@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     ConfigError,
@@ -31,6 +32,7 @@ from gradiva.common import (
     LowPass,
     ModelError,
     NDArray,
+    Registry,
     RobotPosture,
     RobotState,
     Side,
@@ -623,6 +625,74 @@ class WholeBodyController(Protocol):
             NoSolutionFound: The references contradict each other; nothing has changed.
         """
         ...
+
+
+class OwnController:
+    """A controller of the user's own over the shipped one: it hands on what it does not override.
+
+    ``walking.whole_body`` names it, by an entry point of the group ``gradiva.whole_body_controllers`` or as
+    ``package.module:Class``, and ``[whole_body_controllers.NAME]`` is the table of its ``Config``.
+
+    Attributes:
+        Config: Dataclass of its table; None without one.
+        shipped: The controller that ``walking.control`` chooses.
+    """
+
+    Config: ClassVar[type[Any] | None] = None
+
+    def __init__(self, shipped: WholeBodyController, own: Any = None) -> None:
+        """Take the shipped controller, and an instance of ``Config``."""
+        self.shipped = shipped
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """See ``WholeBodyController.desired_posture``."""
+        return self.shipped.desired_posture
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.shipped.desired_joint_positions
+
+    @property
+    def desired_velocity(self) -> NDArray:
+        """See ``WholeBodyController.desired_velocity``."""
+        return self.shipped.desired_velocity
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.shipped.reset(posture)
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        return self.shipped.command(state, reference, period, relaxed)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
+
+
+CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
+
+
+def make_controller(
+    name: str, shipped: WholeBodyController, tables: Mapping[str, Mapping[str, Any]]
+) -> WholeBodyController:
+    """Return the controller that ``walking.whole_body`` names; the shipped one where it names none.
+
+    Raises:
+        ConfigError: There is none of this name, or its table is refused.
+    """
+    if not name:
+        return shipped
+    kind, place = CONTROLLERS.kind(name), name.rpartition(":")[2]
+    where = f"[whole_body_controllers.{place}]"
+    own = CONTROLLERS.config(kind, tables.get(place, {}), where)
+    with plugin_errors(where, kind):
+        controller: OwnController = kind(shipped, own)
+    return controller
 
 
 class PositionController:
