@@ -33,7 +33,7 @@ class ArmSwingConfig:
 class ArmSwing(Task):
     """Turn the shoulders by an angle that follows the distance of the feet."""
 
-    CONFIG = ArmSwingConfig
+    Config = ArmSwingConfig
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         """Return J and v* = g e of both shoulders."""

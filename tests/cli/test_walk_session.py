@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_session import LiveView, describe_command, opening, outcome_line, result_table
+from gradiva.cli.walk_session import describe_command, opening, outcome_line, result_table
 from gradiva.common import PlanarPose
 from gradiva.planner import Foothold, Retarget, VelocityCommand
 from gradiva.push_recovery import SteppingLog, SteppingMode
 from gradiva.setup import load_setup
-from gradiva.simulated_walk import SimulatedWalk, plan_from_start
+from gradiva.simulated_walk import LiveView, SimulatedWalk, plan_from_start
 from gradiva.telemetry.report import tiles
 
 
@@ -107,10 +107,10 @@ def walk():
 
 
 def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
-    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
+    monkeypatch.setattr("gradiva.simulated_walk.live_view._OPENING", 0.0)
     plan = plan_from_start(walk.setup, VelocityCommand(forward=0.1, duration=2.0))
     played = []
-    with LiveView(walk.setup, plan, walk.time, Console(width=160)) as view:
+    with LiveView(walk.setup, plan, walk.time, Console(width=160).print) as view:
         walk.run(0.1)
         view(walk)
         clock = view._view.server.scene.get_handle_by_name("/world/clock")
@@ -127,9 +127,9 @@ def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
 
 
 def test_the_live_page_shows_where_a_step_was_moved_to_and_from(walk, monkeypatch):
-    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
+    monkeypatch.setattr("gradiva.simulated_walk.live_view._OPENING", 0.0)
     command = VelocityCommand(forward=0.1, duration=2.0)
-    with LiveView(walk.setup, plan_from_start(walk.setup, command), walk.time, Console(width=160)) as view:
+    with LiveView(walk.setup, plan_from_start(walk.setup, command), walk.time, Console(width=160).print) as view:
         walk.controller.walk(command)
         step = walk.controller.plan.steps[0]
         assert walk.run_until(lambda: walk.time > step.lift_off + 0.1, 3.0)

@@ -179,7 +179,7 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["experiment", "plant_seeds", "--control", "force"], "unknown --control 'force'"),
         (
             ["experiment", "push_recovery", "--model", "dcm_mcp"],
-            "--model: unknown value 'dcm_mcp'; did you mean 'dcm_mpc'?",
+            "--model: unknown law 'dcm_mcp'; did you mean 'dcm_mpc'?",
         ),
         (["experiment", "--resume", "nowhere"], "nowhere is not a run: there is no such folder"),
         (["experiment", "directions", "--resume", "nowhere"], "--resume takes no name, got 'directions'"),

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from gradiva.common import ConfigError, load_plugin, plugin_errors, plugin_names
+from gradiva.common import ConfigError, Registry, load_plugin, plugin_errors, plugin_names
 
 GROUP = "gradiva.examples_of_this_test"
 
@@ -52,7 +52,7 @@ class OfAUser:
 
 
 def test_an_error_of_a_plugin_while_it_is_set_up_is_named_with_its_place():
-    said = r"\[tasks.head\]: ValueError: no such joint \(.*test_plugins.py:\d+\)"
+    said = r"\[tasks.head\]: ValueError: no such joint \(.*test_plugins.py:\d+: raise ValueError\(.no such joint.\)\)"
     with pytest.raises(ConfigError, match=said), plugin_errors("[tasks.head]", OfAUser()):
         raise ValueError("no such joint")
 
@@ -62,3 +62,47 @@ def test_errors_of_gradiva_and_those_that_are_named_already_pass():
         raise ValueError("own")
     with pytest.raises(ConfigError, match=r"^weight=-1$"), plugin_errors("[tasks.head]", OfAUser):
         raise ConfigError("weight=-1")
+
+
+class Seam:
+    """Base of the kinds of a seam of this test."""
+
+    Config = None
+
+
+class Kind(Seam):
+    def act(self):
+        """Do what the seam needs."""
+
+
+class WithoutTable(Kind):
+    Config = int
+
+
+SEAM = Registry("gradiva.seam_of_this_test", "thing", (Seam,), ("act",), {"shipped": f"{__name__}:Kind"})
+
+
+def test_a_registry_finds_shipped_kinds_and_those_by_their_path():
+    assert SEAM.names() == ["shipped"]
+    assert SEAM.kind("shipped") is Kind
+    assert SEAM.kind(f"{__name__}:Kind") is Kind
+    assert SEAM.config(Kind, {}, "[things.shipped]") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shiped", r"unknown thing 'shiped'; did you mean 'shipped'.*; or write 'package\.module:Class'"),
+        (f"{__name__}:OfAUser", "no Seam of "),
+        (f"{__name__}:Seam", "Seam has no method 'act', which a thing needs"),
+        (f"{__name__}:WithoutTable", "its Config <class 'int'> is no dataclass"),
+    ],
+)
+def test_what_is_no_kind_of_the_seam_is_refused_by_name(name, said):
+    with pytest.raises(ConfigError, match=said):
+        SEAM.kind(name)
+
+
+def test_a_table_of_a_kind_without_settings_is_refused():
+    with pytest.raises(ConfigError, match=r"\[things\.shipped\]: unknown key 'gain', Kind has no settings"):
+        SEAM.config(Kind, {"gain": 1.0}, "[things.shipped]")

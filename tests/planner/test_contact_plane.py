@@ -21,7 +21,7 @@ def plans():
     config = config_of()
     planner, level = WalkingPlanner(config), start_of(config)
     tilted = replace(level, left_foot=level.left_foot.on(PLANE), right_foot=level.right_foot.on(PLANE), plane=None)
-    return planner.walk(WALK, level), planner.walk(WALK, tilted)
+    return planner.plan(WALK, level), planner.plan(WALK, tilted)
 
 
 def test_a_sole_on_a_plane_lies_in_it_with_its_heading():

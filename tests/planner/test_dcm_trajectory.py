@@ -18,7 +18,7 @@ BOTH = [0.0, 0.012]
 def plan_of(amplitude=0.0, command=None):
     config = config_of(com_height_amplitude=amplitude)
     command = VelocityCommand(0.2, 0.05, 0.2, duration=6.0) if command is None else command
-    return WalkingPlanner(config).walk(command, start_of(config))
+    return WalkingPlanner(config).plan(command, start_of(config))
 
 
 def three_steps(config):

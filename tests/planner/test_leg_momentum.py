@@ -41,7 +41,7 @@ def test_a_foot_that_accelerates_moves_the_zmp_in_the_axes_of_the_heading():
 @pytest.mark.parametrize("apex", [0.35, 0.5])
 def test_the_zmp_rests_in_the_middle_of_the_sole_although_the_legs_swing(profile, apex):
     config = config_of(**{**SOFT, "swing_profile": profile, "apex_fraction": apex})
-    plan = WalkingPlanner(config).walk(VelocityCommand(0.2, 0.03, 0.2, duration=4.0), start_of(config))
+    plan = WalkingPlanner(config).plan(VelocityCommand(0.2, 0.03, 0.2, duration=4.0), start_of(config))
     times = times_of(plan, 0.0073)
     swinging = [plan.phase_at(time).swing is not None for time in times]
     zmp = np.array([plan.at(time).dcm.zmp_position for time in times]) + pushes_of(plan, config, times)
@@ -60,7 +60,7 @@ def _support(plan, config, time):
 
 def test_the_com_is_that_of_the_slower_pendulum_and_all_is_continuous():
     config = config_of(**SOFT)
-    plan = WalkingPlanner(config).walk(VelocityCommand(0.2, duration=4.0), start_of(config))
+    plan = WalkingPlanner(config).plan(VelocityCommand(0.2, duration=4.0), start_of(config))
     times = times_of(plan, 0.001)
     references = [plan.at(time) for time in times]
     com, velocity = (np.array([getattr(r, f"com_{name}")[:2] for r in references]) for name in ("position", "velocity"))
@@ -74,7 +74,7 @@ def test_the_com_is_that_of_the_slower_pendulum_and_all_is_continuous():
 def test_a_replan_goes_on_where_the_plan_was():
     config = config_of(**SOFT)
     planner = WalkingPlanner(config)
-    plan = planner.walk(VelocityCommand(0.15, duration=6.0), start_of(config))
+    plan = planner.plan(VelocityCommand(0.15, duration=6.0), start_of(config))
     new = planner.replan(plan, VelocityCommand(0.2, 0.0, 0.2, duration=4.0), 2.0)
     merge = next(step.touch_down for step in plan.steps if step.touch_down > 2.0)
     left, right = (state_vector(new.at(merge + k * 1e-8)) for k in (-1, 1))

@@ -41,7 +41,7 @@ def test_random_replans_change_nothing_before_the_merge_and_are_continuous_there
     rng = np.random.default_rng(seed)
     config = config_of(com_height_amplitude=amplitude, max_speed=0.55)
     planner = WalkingPlanner(config)
-    plan, time = planner.walk(WALK, start_of(config, yaw=rng.uniform(-3.0, 3.0))), 0.0
+    plan, time = planner.plan(WALK, start_of(config, yaw=rng.uniform(-3.0, 3.0))), 0.0
     refused = 0
     for _ in range(6):
         time += rng.uniform(0.05, 2.5)
@@ -67,7 +67,7 @@ def test_random_replans_change_nothing_before_the_merge_and_are_continuous_there
 def test_the_zmp_stays_inside_and_the_feet_apart_through_replans(robot):
     config, sole, rng = config_of(robot), sole_of(robot), np.random.default_rng(11)
     planner = WalkingPlanner(config)
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     for time in (1.0, 2.3, 4.0, 6.1):
         plan = planner.replan(plan, random_command(rng), time)
     for time in times_of(plan, 0.05):
@@ -85,7 +85,7 @@ def test_the_zmp_stays_inside_and_the_feet_apart_through_replans(robot):
 
 @pytest.mark.parametrize("time", [0.3, 1.2, 1.75, 3.0])
 def test_a_stop_lands_the_swinging_foot_and_closes_with_the_next_step(config, planner, time):
-    plan = planner.walk(VelocityCommand(0.34, duration=8.0), start_of(config))
+    plan = planner.plan(VelocityCommand(0.34, duration=8.0), start_of(config))
     stopped = planner.replan(plan, StopCommand(), time)
     merge = merge_of(plan, time)
     assert [step.touch_down > merge + 1e-9 for step in stopped.steps].count(True) == 1
@@ -97,15 +97,15 @@ def test_a_stop_lands_the_swinging_foot_and_closes_with_the_next_step(config, pl
 
 
 def test_a_stop_while_closing_or_standing_changes_nothing(config, planner):
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     assert planner.replan(plan, StopCommand(), plan.steps[-1].lift_off) is plan
     assert planner.replan(plan, StopCommand(), plan.end_time + 3.0) is plan
-    standing = planner.walk(StopCommand(), start_of(config))
+    standing = planner.plan(StopCommand(), start_of(config))
     assert planner.replan(standing, StopCommand(), 1.0) is standing
 
 
 def test_walking_on_while_the_feet_close_continues_with_the_other_foot(config, planner):
-    plan = planner.replan(planner.walk(WALK, start_of(config)), StopCommand(), 2.0)
+    plan = planner.replan(planner.plan(WALK, start_of(config)), StopCommand(), 2.0)
     closing = plan.steps[-1]
     again = planner.replan(plan, WALK, closing.lift_off + 0.1)
     following = again.steps[len(plan.steps)]
@@ -116,7 +116,7 @@ def test_walking_on_while_the_feet_close_continues_with_the_other_foot(config, p
 
 
 def test_after_the_last_touch_down_a_new_walk_starts_when_the_plan_stands(config, planner):
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     again = planner.replan(plan, WALK, plan.steps[-1].touch_down + 0.1)
     assert again.steps[len(plan.steps)].lift_off == pytest.approx(plan.end_time + config.first_double_support)
     later = planner.replan(plan, WALK, plan.end_time + 5.0)
@@ -126,7 +126,7 @@ def test_after_the_last_touch_down_a_new_walk_starts_when_the_plan_stands(config
 
 def test_the_same_command_again_keeps_the_pace(config, planner):
     command = VelocityCommand(0.3, duration=20.0)
-    plan = planner.walk(command, start_of(config))
+    plan = planner.plan(command, start_of(config))
     again = planner.replan(plan, command, 8.0)
     merge = merge_of(plan, 8.0)
     following = [step for step in again.steps if step.lift_off > merge][:4]
@@ -137,7 +137,7 @@ def test_the_same_command_again_keeps_the_pace(config, planner):
 
 
 def test_a_goal_given_on_the_way_is_reached(config, planner):
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     plan = planner.replan(plan, GoalCommand(0.5, 1.0, yaw=1.5), 2.5)
     end = plan.at(plan.end_time)
     assert math.dist(middle_of_feet(end), (0.5, 1.0)) < 0.03
@@ -145,7 +145,7 @@ def test_a_goal_given_on_the_way_is_reached(config, planner):
 
 
 def test_a_refused_command_leaves_the_plan_as_it_was(config, planner):
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     before = state_vector(plan.at(3.0))
     with pytest.raises(PlanningError, match="forward speed"):
         planner.replan(plan, VelocityCommand(5.0), 1.0)
@@ -153,7 +153,7 @@ def test_a_refused_command_leaves_the_plan_as_it_was(config, planner):
 
 
 def test_replanning_for_minutes_does_not_grow_the_plan(config, planner):
-    plan, sizes = planner.walk(VelocityCommand(0.2, duration=5.0), start_of(config)), []
+    plan, sizes = planner.plan(VelocityCommand(0.2, duration=5.0), start_of(config)), []
     for time in np.arange(1.0, 120.0, 1.7):
         plan = planner.replan(plan, VelocityCommand(0.2, duration=5.0), time)
         sizes.append(len(plan.phases))

@@ -32,7 +32,7 @@ def planner():
 
 @pytest.fixture(scope="module")
 def plan(planner):
-    return planner.walk(WALK, start_of(planner.config))
+    return planner.plan(WALK, start_of(planner.config))
 
 
 def moved(step, x=0.0, y=0.0, yaw=0.0, delay=0.0, **changes):
@@ -178,7 +178,7 @@ def test_later_steps_are_translated_and_delayed_and_nothing_else(planner, plan):
 def test_the_translated_rest_is_the_plan_of_all_moved_footsteps(changes, fraction):
     config = config_of(**changes)
     planner = WalkingPlanner(config)
-    plan = planner.walk(replace(WALK, duration=9.0), start_of(config))
+    plan = planner.plan(replace(WALK, duration=9.0), start_of(config))
     step = plan.steps[3]
     time = step.lift_off + fraction * (step.touch_down - step.lift_off)
     change = Retarget((moved(step, 0.03, outward(step, 0.02), 0.1 * step.footstep.side.sign, 0.1),))
@@ -204,7 +204,7 @@ def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monke
         counts.append(len(schedule.lift_offs))
         return plan_of(schedule, *arguments)
 
-    plan = planner.walk(VelocityCommand(0.15, duration=60.0), start_of(planner.config))
+    plan = planner.plan(VelocityCommand(0.15, duration=60.0), start_of(planner.config))
     step = plan.steps[2]
     monkeypatch.setattr(PendulumTrajectory, "plan", counted)
     for delay in np.linspace(0.0, 0.1, 11):
@@ -217,7 +217,7 @@ def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monke
 
 
 def test_a_plan_does_not_grow_with_the_number_of_retargets(planner):
-    plan = planner.walk(VelocityCommand(0.15, duration=40.0), start_of(planner.config))
+    plan = planner.plan(VelocityCommand(0.15, duration=40.0), start_of(planner.config))
     phases, segments = len(plan.phases), len(plan.trajectory.starts)
     present, moves = plan, 0
     for time in np.arange(1.0, 12.0, 0.01):
@@ -240,7 +240,7 @@ def test_a_plan_does_not_grow_with_the_number_of_retargets(planner):
 def test_the_steps_after_a_moved_one_stay_on_their_slope(planner):
     plane = ContactPlane(0.01, (0.05, -0.03))
     start = replace(start_of(planner.config), plane=plane)
-    plan = planner.walk(WALK, start)
+    plan = planner.plan(WALK, start)
     step = plan.steps[2]
     pose = step.footstep.pose
     foothold = Foothold(FootPose(pose.x + 0.03, pose.y + outward(step, 0.02), pose.yaw).on(plane))
@@ -346,7 +346,7 @@ def test_the_dcm_may_restart_from_the_measured_one(planner, plan):
 def test_the_legs_of_a_retargeted_swing_move_the_dcm_not_the_zmp():
     config = config_of(leg_momentum=LEGS)
     planner = WalkingPlanner(config)
-    plan = planner.walk(WALK, start_of(config))
+    plan = planner.plan(WALK, start_of(config))
     step = plan.steps[2]
     for fraction in (0.1, 0.7):
         time = step.lift_off + fraction * (step.touch_down - step.lift_off)

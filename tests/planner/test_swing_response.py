@@ -15,7 +15,7 @@ def planned(profile="minimum_jerk", apex=0.5, **changes):
     """Return a configuration, a walk that turns, and the response to its swings."""
     settings = {"leg_momentum": LEGS, "sinkage": 0.02, "swing_profile": profile, "apex_fraction": apex}
     config = config_of(**{**settings, **changes})
-    plan = WalkingPlanner(config).walk(VelocityCommand(0.2, 0.03, 0.3, duration=3.0), start_of(config))
+    plan = WalkingPlanner(config).plan(VelocityCommand(0.2, 0.03, 0.3, duration=3.0), start_of(config))
     return config, plan, SwingResponse.of(plan.phases, config)
 
 

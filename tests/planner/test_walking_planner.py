@@ -103,7 +103,7 @@ def test_standing_off_the_middle_goes_there(config, planner):
 @pytest.mark.parametrize("command", WALKS)
 def test_the_soles_never_touch_and_the_zmp_stays_in_the_support_polygon(robot, command):
     config, sole = config_of(robot), sole_of(robot)
-    plan = WalkingPlanner(config).walk(command, start_of(config))
+    plan = WalkingPlanner(config).plan(command, start_of(config))
     for time in times_of(plan, 0.06, after=0.0):
         reference = plan.at(time)
         soles = {side: corners(sole, side, reference.foot(side)) for side in Side}
@@ -115,7 +115,7 @@ def test_the_soles_never_touch_and_the_zmp_stays_in_the_support_polygon(robot, c
 
 @pytest.mark.parametrize("command", WALKS)
 def test_a_walk_is_continuous_and_ends_side_by_side(config, planner, command):
-    plan = planner.walk(command, start_of(config))
+    plan = planner.plan(command, start_of(config))
     for phase in plan.phases[1:]:
         before, after = (state_vector(plan.at(phase.start_time + k * 1e-7)) for k in (-1, 1))
         np.testing.assert_allclose(before, after, atol=1e-5)
@@ -126,20 +126,20 @@ def test_a_walk_is_continuous_and_ends_side_by_side(config, planner, command):
 
 
 def test_the_robot_arrives_at_its_goal_with_its_heading(config, planner):
-    plan = planner.walk(GoalCommand(-0.7, 0.9, yaw=2.0), start_of(config))
+    plan = planner.plan(GoalCommand(-0.7, 0.9, yaw=2.0), start_of(config))
     end = plan.at(plan.end_time)
     assert math.dist(middle_of_feet(end), (-0.7, 0.9)) < 0.03
     assert yaw_of(end.left_foot) == pytest.approx(2.0, abs=1e-9)
 
 
 def test_a_goal_underfoot_needs_no_step(config, planner):
-    plan = planner.walk(GoalCommand(0.0, 0.0), start_of(config))
+    plan = planner.plan(GoalCommand(0.0, 0.0), start_of(config))
     assert plan.footsteps == ()
     assert not plan.at(5.0).is_walking
 
 
 def test_walking_begins_with_the_weight_shift_and_ends_with_the_last_one(config, planner):
-    plan = planner.walk(VelocityCommand(0.2, duration=3.0), start_of(config, time=1.0))
+    plan = planner.plan(VelocityCommand(0.2, duration=3.0), start_of(config, time=1.0))
     assert plan.at(1.0).is_walking
     assert plan.at(1.0).is_double_support
     assert plan.steps[0].lift_off == pytest.approx(1.0 + config.first_double_support)
@@ -149,7 +149,7 @@ def test_walking_begins_with_the_weight_shift_and_ends_with_the_last_one(config,
 
 
 def test_the_stance_foot_changes_when_the_other_one_lifts(config, planner):
-    plan = planner.walk(VelocityCommand(0.2, duration=4.0), start_of(config))
+    plan = planner.plan(VelocityCommand(0.2, duration=4.0), start_of(config))
     assert plan.at(0.0).stance_foot is Side.RIGHT
     for one, following in zip(plan.steps[:-1], plan.steps[1:], strict=True):
         stance = one.footstep.side.other
@@ -159,7 +159,7 @@ def test_the_stance_foot_changes_when_the_other_one_lifts(config, planner):
 
 
 def test_the_heading_is_the_mean_yaw_of_the_feet_over_several_turns(config, planner):
-    plan = planner.walk(VelocityCommand(0.0, 0.0, 0.5, duration=20.0), start_of(config, yaw=3.0))
+    plan = planner.plan(VelocityCommand(0.0, 0.0, 0.5, duration=20.0), start_of(config, yaw=3.0))
     last = 3.0
     for time in times_of(plan, 0.05):
         reference = plan.at(time)
@@ -174,8 +174,8 @@ def test_the_heading_is_the_mean_yaw_of_the_feet_over_several_turns(config, plan
 def test_moving_and_turning_the_world_moves_and_turns_the_plan(amplitude):
     planner = WalkingPlanner(config_of(com_height_amplitude=amplitude))
     command = VelocityCommand(0.2, 0.05, 0.2, duration=4.0)
-    plain = planner.walk(command, start_of(planner.config))
-    moved = planner.walk(command, start_of(planner.config, 4.0, -2.5, 2.2, time=10.0))
+    plain = planner.plan(command, start_of(planner.config))
+    moved = planner.plan(command, start_of(planner.config, 4.0, -2.5, 2.2, time=10.0))
     R, shift = so3.rotation_z(2.2), np.array([4.0, -2.5, 0.0])
     for time in times_of(plain, 0.13):
         a, b = plain.at(time), moved.at(time + 10.0)
@@ -186,7 +186,7 @@ def test_moving_and_turning_the_world_moves_and_turns_the_plan(amplitude):
 
 
 def test_the_preview_obeys_the_dcm_dynamics_and_agrees_with_the_plan(config, planner):
-    plan = planner.walk(VelocityCommand(0.3, 0.0, 0.2, duration=5.0), start_of(config))
+    plan = planner.plan(VelocityCommand(0.3, 0.0, 0.2, duration=5.0), start_of(config))
     preview = plan.preview(2.03, 0.02, 100)
     growth = np.exp(0.02 * preview.divergence_rates)[:, None]
     following = growth * preview.dcm_positions[:-1] + (1.0 - growth) * preview.zmp_positions
@@ -204,13 +204,13 @@ def test_the_preview_obeys_the_dcm_dynamics_and_agrees_with_the_plan(config, pla
 
 
 def test_before_its_start_a_plan_holds_its_start(config, planner):
-    plan = planner.walk(VelocityCommand(0.2, duration=3.0), start_of(config, time=5.0))
+    plan = planner.plan(VelocityCommand(0.2, duration=3.0), start_of(config, time=5.0))
     np.testing.assert_array_equal(plan.at(0.0).com_position, plan.at(5.0).com_position)
 
 
 def test_a_landing_height_is_kept_until_the_next_lift_off():
     config = config_of(landing_height=0.004)
-    plan = WalkingPlanner(config).walk(VelocityCommand(0.2, duration=4.0), start_of(config))
+    plan = WalkingPlanner(config).plan(VelocityCommand(0.2, duration=4.0), start_of(config))
     for step, following in zip(plan.steps[:-2], plan.steps[2:], strict=True):
         side = step.footstep.side
         for time in (step.touch_down, following.lift_off - 1e-9, following.lift_off + 1e-9):

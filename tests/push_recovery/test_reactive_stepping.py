@@ -132,7 +132,7 @@ class SingleSupport:
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
         self.stepping = AdaptedSteps(config, planner, SOLE).walking
-        self.plan = planner.walk(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
+        self.plan = planner.plan(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
@@ -271,7 +271,7 @@ class DoubleSupport:
         self.zmp_is_measured = zmp_is_measured
         planner = WalkingPlanner(SETUP.walking.planner)
         self.stepping = AdaptedSteps(replace(CONFIG, mode=mode), planner, SOLE).walking
-        self.plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+        self.plan = planner.plan(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
         self.step = self.plan.steps[2]
         self.reference = self.plan.at(self.step.lift_off - before)
 

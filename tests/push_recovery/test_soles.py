@@ -265,7 +265,7 @@ def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tip
 
 def test_the_foot_that_landed_last_carries_the_robot_or_takes_its_load():
     planner = WalkingPlanner(SETUP.walking.planner)
-    plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+    plan = planner.plan(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
     for step, following in itertools.pairwise(plan.steps):
         for time in (step.touch_down + 0.01, following.lift_off - 0.01, following.lift_off + 0.01):
             assert landed_last(plan.at(time)) is step.footstep.side

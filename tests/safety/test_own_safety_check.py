@@ -6,7 +6,7 @@ from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.safety import Response, SafetyKind
 from gradiva.safety.supervisor import own_checks
-from gradiva.setup import load_setup
+from gradiva.setup import load_robot, load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
 from tests.installed import EXAMPLES, install
@@ -48,10 +48,28 @@ def test_without_an_installation_it_is_found_by_its_class(monkeypatch, icub):
         ({"fence": {}}, r"\[safety.checks.fence\]: missing key 'radius'"),
         ({"fence": {"radius": -1.0}}, r"\[safety.checks.fence\]: radius=-1.0"),
         ({"fence": {"radius": 1.0, "raduis": 1.0}}, "did you mean 'radius'"),
-        ({"fense": {"radius": 1.0}}, "no entry point 'fense'.*did you mean 'fence'"),
+        ({"fense": {"radius": 1.0}}, "unknown safety check 'fense'; did you mean 'fence'"),
         ({"fence": {"class": "fence:Fence"}}, "'fence' has no 'Fence'; did you mean 'FenceCheck'"),
     ],
 )
 def test_a_check_that_cannot_be_built_is_refused_by_its_place(installed, icub, tables, message):
     with pytest.raises(ConfigError, match=message):
         own_checks(tables, icub.description)
+
+
+class WithoutReset:
+    Config = None
+
+    def __init__(self, config=None, robot=None):
+        pass
+
+    def findings(self, measurement, state, reference, time):
+        return []
+
+
+def test_a_check_without_a_method_is_refused_by_name():
+    said = "WithoutReset has no method 'reset', which a safety check needs"
+    with pytest.raises(ConfigError, match=said):
+        own_checks({"mine": {"class": f"{__name__}:WithoutReset"}}, load_robot("icub_v2_7"))
+    with pytest.raises(ConfigError, match=said):
+        SimulatedWalk(load_setup("icub_v2_7"), checks=[WithoutReset()])

@@ -70,7 +70,7 @@ def test_without_an_installation_it_is_found_by_its_class(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "complaint"),
     [
-        ("dmc", "unknown value 'dmc'; did you mean 'dcm'"),
+        ("dmc", "unknown law 'dmc'; did you mean 'dcm'"),
         ("collections:OrderedDict", "neither a DcmLaw nor a BalanceLayer"),
         ("no_such_package:Law", "importing 'no_such_package' failed"),
     ],

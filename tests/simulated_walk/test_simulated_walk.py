@@ -78,3 +78,12 @@ def test_a_whole_layer_2_takes_the_place_of_the_configured_one():
     assert walk.run(0.2)
     assert walk.model == "Recorder"
     assert layer.updates >= 20
+
+
+@pytest.mark.walk
+def test_the_signals_of_a_law_are_in_the_log():
+    namespace = run(EXAMPLES[1])
+    exec(compile(EXAMPLES[3], str(README), "exec"), namespace)
+    log = namespace["outcome"].log
+    assert namespace["asked"] > 100.0
+    assert (log["own::law::asked"][1:] > log["own::law::asked"][:-1]).all()

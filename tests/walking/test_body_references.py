@@ -40,7 +40,7 @@ STEP = 1e-5  # [s]
 @pytest.fixture(scope="module")
 def plan():
     planner = WalkingPlanner(load_setup("icub_v2_7").walking.planner)
-    return planner.walk(VelocityCommand(0.2, angular=0.2, duration=4.0), planner.at_origin(0.0))
+    return planner.plan(VelocityCommand(0.2, angular=0.2, duration=4.0), planner.at_origin(0.0))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_slower_pendulum_weighs_what_the_robot_weighs():
     soft = ["walking.control=torque", "simulation.ground.kind=viscoelastic"]
     config = load_setup("icub_v2_7", soft).walking.planner
     planner = WalkingPlanner(config)
-    here = planner.walk(VelocityCommand(0.1, duration=3.0), planner.at_origin(0.0)).at(2.0)
+    here = planner.plan(VelocityCommand(0.1, duration=3.0), planner.at_origin(0.0)).at(2.0)
     body = references_of(config.inverse_frequency_offset).reference(here, desired(here))
     assert config.inverse_frequency_offset > 0.01
     assert body.left_foot_wrench[2] + body.right_foot_wrench[2] == pytest.approx(MASS * GRAVITY, rel=1e-9)

@@ -10,7 +10,7 @@ from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityComma
 from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
-from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
+from gradiva.whole_body import WalkingKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
 from tests.walking.conftest import setup_of
 from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight
@@ -215,7 +215,7 @@ def test_a_pause_stands_and_a_new_goal_goes_on(ready):
 def test_the_robot_is_prepared_from_another_posture(compiler):
     setup = setup_of("icub_v2_7")
     model = model_of("icub_v2_7")
-    kinematics = InverseKinematics(model, setup.walking.inverse_kinematics, compiler)
+    kinematics = WalkingKinematics(model, setup.walking.inverse_kinematics, compiler)
     offset = np.array([setup.walking.planner.zmp_offset[0], 0.0])
     taller = solve_start_posture(model, kinematics, offset, upright_torso(model), com_height=0.545)
     walk = SimulatedWalk(setup, start=taller)

@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import FootReference
 from gradiva.setup import GccCompiler, cache_folder
-from gradiva.whole_body import InverseKinematics, InverseKinematicsConfig, WholeBodyReference, forward_base_rotation
+from gradiva.whole_body import InverseKinematicsConfig, WalkingKinematics, WholeBodyReference, forward_base_rotation
 from tests.conftest import model_of
 
 
@@ -29,7 +29,7 @@ def config_for(model, **changes):
 @lru_cache
 def inverse_kinematics_of(name, solver="daqp"):
     model = model_of(name)
-    return InverseKinematics(model, config_for(model, solver=solver), GccCompiler(cache_folder()))
+    return WalkingKinematics(model, config_for(model, solver=solver), GccCompiler(cache_folder()))
 
 
 def foot(position, rotation=None, twist=None, in_contact=True):

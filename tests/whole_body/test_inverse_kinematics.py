@@ -4,8 +4,8 @@ import pytest
 from gradiva.common import ConfigError, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import as_array, as_pose
 from gradiva.whole_body import (
-    InverseKinematics,
     SolverName,
+    WalkingKinematics,
     forward_base_rotation,
     integrate,
     solve_start_posture,
@@ -180,7 +180,7 @@ def test_relaxed_a_problem_that_has_a_solution_keeps_it(model, inverse_kinematic
 def test_an_unknown_posture_group_is_named(icub):
     weights = dict.fromkeys(icub.description.joint_groups, 1.0) | {"tail": 1.0}
     with pytest.raises(ConfigError, match="unknown joint group 'tail'"):
-        InverseKinematics(icub, config_for(icub, posture_weights=weights))
+        WalkingKinematics(icub, config_for(icub, posture_weights=weights))
 
 
 @pytest.mark.parametrize(
@@ -201,6 +201,6 @@ def test_gains_that_make_no_sense_are_refused(icub, changes):
 def test_compiled_and_interpreted_problems_agree(icub):
     posture = solve_start_posture(icub, inverse_kinematics_of("icub_v2_7"), np.zeros(2), upright_torso(icub))
     reference = reference_for(icub, upright_torso(icub), com_velocity=np.array([0.05, 0.0, 0.0]))
-    interpreted = InverseKinematics(icub, config_for(icub)).solve(posture, reference, PERIOD)
+    interpreted = WalkingKinematics(icub, config_for(icub)).solve(posture, reference, PERIOD)
     compiled = inverse_kinematics_of("icub_v2_7").solve(posture, reference, PERIOD)
     np.testing.assert_allclose(compiled, interpreted, atol=1e-9)

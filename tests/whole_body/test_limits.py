@@ -122,7 +122,7 @@ def config(**changes):
 
 def excess(wrench, side=Side.LEFT, **changes):
     cone = config(**changes)
-    rows = cone_rows(cs.SX(cs.DM(wrench)), cs.SX(cs.DM(cone_numbers(cone, SOLE, side))))
+    rows = cone_rows(cs.SX(cs.DM(wrench)), cs.SX(cs.DM(cone_numbers(cone, SOLE.corners(side), SOLE.z))))
     return float(cs.mmax(cs.DM(rows)))
 
 

@@ -16,11 +16,11 @@ from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.whole_body import (
     Body,
-    InverseKinematics,
     Priority,
     Quantity,
     RigidTorqueController,
     Task,
+    WalkingKinematics,
     WholeBodyReference,
     own_tasks,
 )
@@ -206,7 +206,9 @@ def test_two_tasks_of_one_name_are_refused():
 
 
 def test_an_unknown_name_and_an_unknown_key_are_refused(arm_swing):
-    with pytest.raises(ConfigError, match=r"no entry point 'arm_swing' in the group 'gradiva\.tasks'"):
+    with pytest.raises(
+        ConfigError, match=r"unknown task 'arm_swing'; no installed package declares one in 'gradiva\.tasks'"
+    ):
         own_tasks({"arm_swing": {}})
     table = {"class": "arm_swing:ArmSwing", **TABLE["tasks"]["arm_swing"], "gian": 1.0}
     with pytest.raises(ConfigError, match=r"\[tasks\.arm_swing\]: unknown key 'gian'; did you mean 'gain'"):
@@ -223,9 +225,9 @@ def test_a_task_makes_another_compiled_function(arm_swing):
         return function
 
     config = walking_config().inverse_kinematics
-    InverseKinematics(model_of(ROBOT), config, noted)
-    InverseKinematics(model_of(ROBOT), config, noted, [KneeTask("knee", Soft())])
-    InverseKinematics(model_of(ROBOT), config, noted)
+    WalkingKinematics(model_of(ROBOT), config, noted)
+    WalkingKinematics(model_of(ROBOT), config, noted, [KneeTask("knee", Soft())])
+    WalkingKinematics(model_of(ROBOT), config, noted)
     assert len(sources) == 2, "the name of a library is a hash of its source"
 
 

@@ -12,12 +12,12 @@ from gradiva.robot_model import QUANTITIES, IdynTreeModel, JointGroup, as_array
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import (
     CompliantTorqueController,
-    InverseKinematics,
     PositionController,
     RigidTorqueController,
     ServoFeedforward,
     ServoFeedforwardConfig,
     VelocityController,
+    WalkingKinematics,
 )
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
@@ -70,7 +70,7 @@ def with_group(config):
 def inverse_kinematics():
     config = walking_config().inverse_kinematics
     weights = {**config.posture_weights, GROUP: 1.0}
-    return InverseKinematics(sprung(), replace(config, posture_weights=weights))
+    return WalkingKinematics(sprung(), replace(config, posture_weights=weights))
 
 
 def bent(**fields):

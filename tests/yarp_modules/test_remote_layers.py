@@ -29,7 +29,7 @@ from tests.yarp_modules.made_up_state import state_near
 SETUP = load_setup("icub_v2_7", ["remote.lockstep_timeout=10.0", "remote.healthy_look_period=0.2"])
 PERIOD = SETUP.walking.walking.period
 PLANNER = WalkingPlanner(SETUP.walking.planner)
-PLAN = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
+PLAN = PLANNER.plan(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
 
 
 class Running:

@@ -70,7 +70,7 @@ def test_plans_are_those_of_the_planner_in_this_process_to_the_last_digit(remote
     stand = standing_plan()
     first = plan_of(remote, 1, VelocityCommand(0.15, duration=4.0), stand, 1.0, is_moving=False)
     assert first.number == 1
-    local = PLANNER.walk(VelocityCommand(0.15, duration=4.0), line.questions[0].start)
+    local = PLANNER.plan(VelocityCommand(0.15, duration=4.0), line.questions[0].start)
     assert_same_plan(first.plan, local)
     second = plan_of(remote, 2, GoalCommand(1.0, 0.2), first.plan, 3.0, is_moving=True)
     assert_same_plan(second.plan, PLANNER.replan(local, GoalCommand(1.0, 0.2), 3.0))
@@ -91,7 +91,7 @@ def test_a_planner_that_was_restarted_asks_for_the_plan_and_goes_on(remote, line
 
 
 def test_a_whole_body_that_was_restarted_sends_its_plan(line):
-    plan = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
+    plan = PLANNER.plan(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
     remote = RemotePlanner(planner_fingerprint(CONFIG), (line, line), 0.3, 1.0)
     reply = plan_of(remote, 1, StopCommand(), plan, 2.0, is_moving=True)
     assert_same_plan(reply.plan, PLANNER.replan(plan, StopCommand(), 2.0))

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _CLOCK = "/clock"
 _CLOCK_TIMEOUT = 2.0  # [s]
 PLUGIN_GROUPS = {
+    "gradiva.robots": "robot",
+    "gradiva.planners": "planner",
+    "gradiva.estimators": "estimator",
+    "gradiva.whole_body_controllers": "whole-body controller",
     "gradiva.balance_laws": "balance law",
     "gradiva.tasks": "whole-body task",
     "gradiva.safety_checks": "safety check",
@@ -64,9 +68,10 @@ def doctor(
 def plugins() -> int:
     """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
 
-    A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
-    safety checks in gradiva.safety_checks, step adaptations in gradiva.step_adaptations, experiments in
-    gradiva.experiments, grounds in gradiva.grounds.
+    A package declares them as entry points: robots in gradiva.robots, planners in gradiva.planners, estimators in
+    gradiva.estimators, balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks, whole-body controllers
+    in gradiva.whole_body_controllers, safety checks in gradiva.safety_checks, step adaptations in
+    gradiva.step_adaptations, experiments in gradiva.experiments, grounds in gradiva.grounds.
     """
     with leaving_at_once():
         from gradiva.common.errors import Finding
@@ -85,30 +90,36 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def _plugin_finding(point: EntryPoint) -> Finding:
-    from gradiva.common.errors import ConfigError, Finding
+    from gradiva.common.errors import ConfigError, Finding, ModelError
 
     package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
     text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
     try:
         _load(point)
-    except ConfigError as error:
+    except (ConfigError, ModelError) as error:
         return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
     return Finding("ok", text)
 
 
 def _load(point: EntryPoint) -> None:
     """Load a plug-in as a walk or an experiment does, which checks its type where the room has a registry."""
-    if point.group == "gradiva.balance_laws":
-        from gradiva.simplified_model import balance_law
+    from gradiva.common import load_plugin
+    from gradiva.estimation import ESTIMATORS
+    from gradiva.planner import PLANNERS
+    from gradiva.push_recovery import STEP_ADAPTATIONS
+    from gradiva.safety import CHECKS
+    from gradiva.setup import load_robot
+    from gradiva.simplified_model import LAWS
+    from gradiva.simulation import GROUNDS
+    from gradiva.whole_body import CONTROLLERS, TASKS
 
-        balance_law(point.name)
-    elif point.group == "gradiva.step_adaptations":
-        from gradiva.push_recovery import step_adaptation_kind
-
-        step_adaptation_kind(point.name)
+    seams = PLANNERS, ESTIMATORS, LAWS, TASKS, CONTROLLERS, CHECKS, STEP_ADAPTATIONS, GROUNDS
+    registries = {each.group: each for each in seams}
+    if point.group == "gradiva.robots":
+        load_robot(point.name)
+    elif point.group in registries:
+        registries[point.group].kind(point.name)
     else:
-        from gradiva.common import load_plugin
-
         load_plugin(point.group, point.name)
 
 

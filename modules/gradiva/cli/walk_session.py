@@ -13,18 +13,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
-from gradiva.common import ConfigError, PlanarPose, Side, nearest_name
+from gradiva.common import ConfigError, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup, check_margins
 from gradiva.simulated_walk import (
+    LiveView,
     Observer,
     SimulatedWalk,
     WalkOutcome,
@@ -46,25 +46,17 @@ from gradiva.telemetry import (
     ERRORS,
     FOOT,
     KEY_FIGURES,
-    Footprint,
     Motion,
-    Replay,
-    RobotView,
     SignalLog,
     WalkRecord,
     adapted_steps,
-    footprints,
-    nominal_footprints,
     number,
     unsaved,
 )
 
 _SETTLING = 3.0  # [s] of standing before and after the walk
 _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
-_FRAME = 1.0 / 30.0  # [s]
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
-_OPENING = 20.0  # [s] that the walk waits for the page to be opened
-_RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
 
@@ -151,7 +143,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     _warn(console, idle_settings(options.settings, request.setup))
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
-        view = stack.enter_context(LiveView(request.setup, plan, walk.time, console)) if results.view else None
+        view = stack.enter_context(LiveView(request.setup, plan, walk.time, console.print)) if results.view else None
         observers += [view] if view is not None else []
         with _progress(console, request, plan) as progress:
             observers.append(progress)
@@ -310,102 +302,6 @@ def result_table(result: Mapping[str, Any]) -> Table:
     for left, right in zip_longest(figures[::2], figures[1::2], fillvalue=("", "")):
         table.add_row(*left, *right)
     return table
-
-
-class LiveView:
-    """Shows the simulated robot about thirty times a second and keeps the simulation to real time.
-
-    Use it in a ``with`` statement; called after each tick. When the walk has ended, `replay` turns the page into
-    its replay.
-    """
-
-    def __init__(self, setup: Setup, plan: WalkingPlan, start: float, console: Console) -> None:
-        """Remember robot, plan and clock.
-
-        Args:
-            setup: Of the walk: its robot is shown as it is simulated.
-            plan: Its footsteps are shown.
-            start: Simulated time at which the view begins, [s].
-            console: The address is printed there.
-        """
-        self._setup, self._plan, self._console = setup, plan, console
-        self._footprints, self._nominal = planned_footprints(plan), dict[tuple[Side, PlanarPose], Footprint]()
-        self._follows_plan = False  # the plan of the view is that of a clock that starts with the walk
-        self._shown = self._start = start
-
-    def __enter__(self) -> LiveView:
-        self._view = RobotView(self._setup.simulated_robot)
-        self._view.footprints(self._footprints)
-        self._console.print(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
-        self._wait_for_page(_OPENING)
-        self._wall_start = time.monotonic()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._view.close()
-
-    def __call__(self, walk: SimulatedWalk) -> None:
-        """Show the robot when a picture is due; wait when the simulation is ahead of the clock."""
-        if walk.time - self._shown < _FRAME:
-            return
-        self._shown = walk.time
-        self._show_footholds(walk)
-        truth, state = walk.robot.truth(), walk.log.robot_state if walk.log else None
-        points = {"com": truth.com_position}
-        if state is not None:
-            shift = (truth.base_position - state.base_position)[:2]  # the points keep their place under the robot
-            points |= {"dcm": state.dcm_position + shift, "zmp": state.zmp_position + shift}
-        forces = {side: (truth.foot_position(side), truth.foot_wrench(side)[:3]) for side in Side}
-        pose = truth.base_position, truth.base_rotation, truth.all_joint_positions
-        self._view.show(*pose, points, forces, walk.time)
-        ahead = (walk.time - self._start) - (time.monotonic() - self._wall_start)
-        if ahead > 0.0:
-            time.sleep(ahead)
-
-    def replay(self, log: SignalLog) -> None:
-        """Replay the walk on the same page until it is closed, or Ctrl-C; at once at an end where none is open."""
-        if not len(log) or not self._wait_for_page(0.0):
-            return
-        self._view.footprints(footprints(log), nominal_footprints(log))
-        record, robot = WalkRecord(log, self._setup.robot.joints), self._setup.simulated_robot
-        player = Replay(self._view, Motion.read(record, robot, 1.0 / _FRAME))
-        self._console.print(f"replay  {self._view.url}: the page replays the walk until you close it or press Ctrl-C")
-        try:
-            player.play(lambda: self._wait_for_page(_RELOADING))
-        except KeyboardInterrupt:
-            self._console.print()
-
-    def _show_footholds(self, walk: SimulatedWalk) -> None:
-        """Show the footholds of a plan that has changed, and outlines of those that step adaptation moved."""
-        plan, stepping = walk.controller.plan, walk.log.stepping if walk.log else None
-        if plan is None or plan is self._plan or not plan.steps:
-            return
-        stood = [one for one in self._footprints if one.time <= walk.time] if self._follows_plan else []
-        coming = planned_footprints(plan)
-        self._footprints = [*stood, *(one for one in coming if one.time > walk.time)] if stood else coming
-        self._plan, self._follows_plan = plan, True
-        if stepping is not None and stepping.side is not None and stepping.nominal is not None:
-            nominal = stepping.nominal
-            position = np.array([nominal.x, nominal.y, 0.0])
-            self._nominal[stepping.side, nominal] = Footprint(stepping.side, position, nominal.yaw, walk.time)
-        self._view.footprints(self._footprints, list(self._nominal.values()))
-
-    def _wait_for_page(self, timeout: float) -> bool:
-        """Wait until a page is open; return whether one is after ``timeout`` [s]."""
-        end = time.monotonic() + timeout
-        while not self._view.server.get_clients() and time.monotonic() < end:
-            time.sleep(0.1)
-        return bool(self._view.server.get_clients())
-
-
-def planned_footprints(plan: WalkingPlan) -> list[Footprint]:
-    """Return where the feet will stand, the start included."""
-    start = plan.at(plan.start_time)
-    prints = [Footprint(side, start.foot(side).position, 0.0, plan.start_time) for side in Side]
-    for step in plan.steps:
-        pose = step.footstep.pose
-        prints.append(Footprint(step.footstep.side, np.array([pose.x, pose.y, 0.0]), pose.yaw, step.touch_down))
-    return prints
 
 
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from gradiva.common.filters import (
     minimum_acceleration,
     minimum_jerk,
 )
-from gradiva.common.plugins import load_plugin, plugin_errors, plugin_names
+from gradiva.common.plugins import Registry, load_plugin, plugin_errors, plugin_names
 from gradiva.common.references import (
     DcmPreview,
     DcmReference,
@@ -79,6 +79,7 @@ __all__ = [
     "PlanarPose",
     "PlannedContact",
     "PlanningError",
+    "Registry",
     "RobotInterface",
     "RobotInterfaceError",
     "RobotPosture",

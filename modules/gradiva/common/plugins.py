@@ -5,18 +5,21 @@ A plug-in is named in one of two ways: by an entry point that an installed packa
     [project.entry-points."gradiva.safety_checks"]
     battery = "my_package.battery:BatteryCheck"
 
-or, without an installation, as ``package.module:Class`` on the Python path.
+or, without an installation, as ``package.module:Class`` on the Python path. Each seam has a `Registry` of its kinds.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, is_dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from gradiva.common.configuration import from_table
 from gradiva.common.errors import ConfigError, WalkingError, nearest_name
 
 
@@ -66,8 +69,89 @@ def plugin_errors(where: str, made: object) -> Iterator[None]:
         kind = made if isinstance(made, type) else type(made)
         if kind.__module__.partition(".")[0] == "gradiva":
             raise
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise ConfigError(f"{where}: {type(error).__name__}: {error} ({last.filename}:{last.lineno})") from error
+        raise ConfigError(f"{where}: {type(error).__name__}: {error} ({_line(error, kind)})") from error
+
+
+def _line(error: Exception, kind: type) -> str:
+    """Return file, line and text of the last line of the plug-in's own module; of the last line where none is."""
+    frames = traceback.extract_tb(error.__traceback__)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    last = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
+    return f"{last.filename}:{last.lineno}: {last.line}" if last.line else f"{last.filename}:{last.lineno}"
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The kinds of one seam: those that Gradiva ships, and those of other packages.
+
+    A kind is a class with its configuration class as ``Config``: a dataclass, or None where it has no settings.
+
+    Attributes:
+        group: Of the entry points, such as ``gradiva.planners``.
+        noun: What one is called in messages.
+        bases: Classes of which a kind derives from one; empty: any class that has ``methods``.
+        methods: Names of the methods that a kind has at least.
+        shipped: Name to ``package.module:Class`` of those that Gradiva ships.
+    """
+
+    group: str
+    noun: str
+    bases: tuple[type, ...] = ()
+    methods: tuple[str, ...] = ()
+    shipped: Mapping[str, str] = field(default_factory=dict)
+
+    def names(self) -> list[str]:
+        """Return the names of the shipped kinds and of those of installed packages."""
+        return [*self.shipped, *(name for name in plugin_names(self.group) if name not in self.shipped)]
+
+    def kind(self, name: str) -> Any:
+        """Return the class of a name, or of ``package.module:Class``.
+
+        Raises:
+            ConfigError: There is none, it cannot be imported, or it is no kind of this seam.
+        """
+        names = self.names()
+        if ":" not in name and name not in names:
+            known = nearest_name(name, names) if names else f"; no installed package declares one in '{self.group}'"
+            raise ConfigError(f"unknown {self.noun} '{name}'{known}; or write 'package.module:Class'")
+        kind = load_plugin(self.group, self.shipped.get(name, name))
+        self.check(kind, f"'{name}'")
+        return kind
+
+    def check(self, kind: object, where: str) -> None:
+        """Pass when a class is a kind of this seam.
+
+        Raises:
+            ConfigError: It is not; the message says what it lacks.
+        """
+        if not isinstance(kind, type) or (self.bases and not issubclass(kind, self.bases)):
+            raise ConfigError(f"{where} is {kind!r}, {self._wanted()}")
+        for method in self.methods:
+            if not callable(getattr(kind, method, None)):
+                raise ConfigError(f"{where}: {kind.__name__} has no method '{method}', which a {self.noun} needs")
+        config = getattr(kind, "Config", None)
+        if config is not None and not is_dataclass(config):
+            raise ConfigError(f"{where}: its Config {config!r} is no dataclass")
+
+    def config(self, kind: Any, table: Mapping[str, Any], where: str) -> Any:
+        """Return a kind's table as its configuration; None for one without settings.
+
+        Raises:
+            ConfigError: A key is unknown or missing, or a value is refused.
+        """
+        config = getattr(kind, "Config", None)
+        if config is not None:
+            return from_table(config, table, where)
+        if table:
+            raise ConfigError(f"{where}: unknown key '{next(iter(table))}', {kind.__name__} has no settings")
+        return None
+
+    def _wanted(self) -> str:
+        if not self.bases:
+            return f"no class of a {self.noun}"
+        room = ".".join(self.bases[0].__module__.split(".")[:2])
+        names = [base.__name__ for base in self.bases]
+        return f"{'neither a ' + ' nor a '.join(names) if len(names) > 1 else 'no ' + names[0]} of {room}"
 
 
 def _load(point: EntryPoint) -> Any:
@@ -75,8 +159,9 @@ def _load(point: EntryPoint) -> Any:
     try:
         found = importlib.import_module(module)
     except Exception as error:  # the code of others may fail in any way
-        name = type(error).__name__
-        raise ConfigError(f"plug-in '{point.value}': importing '{module}' failed: {name}: {error}") from error
+        name, last = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
+        where = "" if last.filename.startswith("<frozen") else f" ({last.filename}:{last.lineno})"
+        raise ConfigError(f"plug-in '{point.value}': importing '{module}' failed: {name}: {error}{where}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             public = [name for name in vars(found) if not name.startswith("_")]

@@ -17,9 +17,16 @@ from gradiva.estimation.flexible_joint_observer import (
     FootMotion,
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
-from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
+from gradiva.estimation.state_estimator import (
+    ESTIMATORS,
+    Estimator,
+    StateEstimator,
+    StateEstimatorConfig,
+    make_estimator,
+)
 
 __all__ = [
+    "ESTIMATORS",
     "BaseSource",
     "ContactDetector",
     "ContactDetectorConfig",
@@ -28,6 +35,7 @@ __all__ = [
     "ContactParameterEstimator",
     "ContactParameterEstimatorConfig",
     "DeflectionSource",
+    "Estimator",
     "ExternalWrenchConfig",
     "ExternalWrenchObserver",
     "FlexibleJointObserver",
@@ -36,4 +44,5 @@ __all__ = [
     "FootMotion",
     "StateEstimator",
     "StateEstimatorConfig",
+    "make_estimator",
 ]

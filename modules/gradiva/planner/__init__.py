@@ -8,9 +8,10 @@ from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import Polyline, end_heading
 from gradiva.planner.walking_plan import WalkingPlan
-from gradiva.planner.walking_planner import WalkingPlanner
+from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner, make_planner
 
 __all__ = [
+    "PLANNERS",
     "CaptureStep",
     "Command",
     "FootPose",
@@ -33,5 +34,6 @@ __all__ = [
     "WalkingPlanner",
     "end_heading",
     "foot_pose",
+    "make_planner",
     "quintic",
 ]

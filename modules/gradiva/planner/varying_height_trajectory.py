@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
 
 from gradiva.common import GRAVITY, DcmReference, NDArray
 from gradiva.contacts import ContactPlane
@@ -212,6 +211,8 @@ def _dcm(
 ) -> tuple[NDArray, NDArray]:
     """Return the DCM and its velocity at the grid points, shape (n, 2) each; ``exponent`` is S."""
     phases = schedule.phase_times
+    from scipy.interpolate import CubicHermiteSpline  # a quarter of a second, of plans with a varying height alone
+
     at_boundary = CubicHermiteSpline(times, exponent, sigma)(schedule.boundaries)
     decays = np.exp(-np.diff(at_boundary, prepend=exponent[0]))
     ends = ends_of_steps(schedule, decays, config.last_step_alpha)

@@ -1,13 +1,20 @@
-"""Plans a walk: from a command to references over time."""
+"""Plans a walk: from a command to references over time; the registry of planners.
+
+A planner of one's own derives from `WalkingPlanner`: it overrides ``footsteps`` to choose footholds, or any other
+method. ``walking.planner`` names it, by an entry point of the group ``gradiva.planners`` or as
+``package.module:Class``, and ``[planners.NAME]`` is the table of its ``Config``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from gradiva.common import DcmReference, NDArray, Side
+from gradiva.common import DcmReference, NDArray, Registry, Side, plugin_errors
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.dcm_trajectory import (
@@ -32,6 +39,7 @@ from gradiva.planner.walking_plan import (
     contact_phases,
     standing_phase,
 )
+from gradiva.robot_model import ConfiguredRobot, configured
 
 _CHOICES = 7  # durations that are tried
 _SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
@@ -42,14 +50,27 @@ class WalkingPlanner:
 
     It remembers nothing: a plan is the result of the arguments.
 
-    Args:
-        config: All settings.
+    Attributes:
+        Config: Dataclass of the table of a planner of one's own; None without one.
+        config: Settings and limits of steps.
     """
 
-    def __init__(self, config: PlannerConfig) -> None:
-        self.config = config
+    Config: ClassVar[type[Any] | None] = None
+
+    def __init__(self, config: PlannerConfig | ConfiguredRobot, own: Any = None) -> None:
+        """Take the settings.
+
+        Args:
+            config: Settings, or a robot that brings them; other layers rely on the limits of steps among them.
+            own: Configuration of a planner of one's own, an instance of its ``Config``.
+        """
+        self.config = config = configured(PlannerConfig, config, "planner")
         self._unicycle_planner = UnicyclePlanner(config)
         self._footstep_planner = FootstepPlanner(config)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
 
     def at_origin(self, time: float) -> PlanningState:
         """Return the state of a robot that stands around the origin, facing x, at ``time`` [s]."""
@@ -65,15 +86,45 @@ class WalkingPlanner:
         """
         return self._standing(start, _feet_of(start), Side.RIGHT, None)
 
-    def walk(self, command: Command, start: PlanningState) -> WalkingPlan:
+    def plan(self, command: Command, start: PlanningState | None = None) -> WalkingPlan:
         """Return a plan that starts from rest, obeys ``command`` and ends with the feet side by side.
+
+        Args:
+            command: Where to.
+            start: Of the robot; by default it stands around the origin, facing x, at time zero.
 
         Raises:
             PlanningError: The command exceeds a limit, or no footsteps satisfy the constraints.
         """
+        start = self.at_origin(0.0) if start is None else start
         if isinstance(command, StopCommand):
             return self.standing(start)
         return self._from_rest(command, start, _feet_of(start), None)
+
+    def footsteps(
+        self,
+        command: Command,
+        unicycle: UnicycleState,
+        left_foot: FootPose,
+        right_foot: FootPose,
+        first: Side | None = None,
+    ) -> list[Footstep]:
+        """Return the footsteps that obey ``command``; the last one brings the feet side by side.
+
+        Args:
+            command: Where to.
+            unicycle: From where the middle of the feet goes on.
+            left_foot: Where the left foot stands.
+            right_foot: Where the right foot stands.
+            first: The foot that moves first, in any case; None: from rest, either foot, and none if nothing is to do.
+
+        Raises:
+            PlanningError: The command exceeds a limit, or no footsteps satisfy the constraints.
+        """
+        path = self._unicycle_planner.path(command, unicycle)
+        if first is None:
+            return self._footstep_planner.plan(path, left_foot, right_foot, self._footstep_planner.first_side(path))
+        return self._footstep_planner.plan(path, left_foot, right_foot, first, at_least=1)
 
     def replan(self, plan: WalkingPlan, command: Command, time: float) -> WalkingPlan:
         """Return ``plan`` up to its next touch-down after ``time`` [s], and from there on a walk to ``command``.
@@ -83,7 +134,7 @@ class WalkingPlanner:
         forgotten.
 
         Raises:
-            PlanningError: As :meth:`walk`; ``plan`` stays valid.
+            PlanningError: As :meth:`plan`; ``plan`` stays valid.
         """
         running = next((step for step in plan.steps if step.touch_down > time), None)
         if running is None:
@@ -96,8 +147,7 @@ class WalkingPlanner:
         unicycle = step.unicycle
         if isinstance(command, StopCommand):
             unicycle = _middle(step.pose.beside(step.side.other, 0.5 * self.config.step_width))
-        path = self._unicycle_planner.path(command, unicycle)
-        steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, step.side.other, at_least=1)
+        steps = self.footsteps(command, unicycle, start.left_foot, start.right_foot, step.side.other)
         steps = _on_plane(steps, start.contact_plane)
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
         stance_foot = plan.phase_at(merge).stance_foot
@@ -152,12 +202,12 @@ class WalkingPlanner:
         feet: dict[Side, StandingFoot],
         before: DcmReference | None,
     ) -> WalkingPlan:
-        path = self._unicycle_planner.path(command, _between(start.left_foot, start.right_foot))
-        first = self._footstep_planner.first_side(path)
-        steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, first)
+        left, right = start.left_foot, start.right_foot
+        steps = self.footsteps(command, _between(left, right), left, right)
         if not steps:
-            return self._standing(start, feet, first.other, before)
-        return self._walking(steps, start, self.config.first_double_support, feet, first.other, before)
+            return self._standing(start, feet, Side.RIGHT, before)
+        stance_foot = steps[0].side.other
+        return self._walking(steps, start, self.config.first_double_support, feet, stance_foot, before)
 
     def _walking(
         self,
@@ -198,6 +248,33 @@ class WalkingPlanner:
         if config.com_height_amplitude == 0.0:
             return PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config))
         return VaryingHeightTrajectory.plan(schedule, start, config, before)
+
+
+PLANNERS = Registry(
+    "gradiva.planners",
+    "planner",
+    (WalkingPlanner,),
+    shipped={"unicycle": "gradiva.planner.walking_planner:WalkingPlanner"},
+)
+
+
+def make_planner(name: str, config: PlannerConfig, tables: Mapping[str, Mapping[str, Any]]) -> WalkingPlanner:
+    """Return the planner that ``walking.planner`` names.
+
+    Args:
+        name: In the registry, or ``package.module:Class``.
+        config: Settings and limits of steps.
+        tables: ``[planners]``: configuration of planners of one's own, by name.
+
+    Raises:
+        ConfigError: There is none of this name, or its table is refused.
+    """
+    kind, place = PLANNERS.kind(name), name.rpartition(":")[2]
+    where = f"[planners.{place}]"
+    own = PLANNERS.config(kind, tables.get(place, {}), where)
+    with plugin_errors(where, kind):
+        planner: WalkingPlanner = kind(config, own)
+    return planner
 
 
 def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side, StandingFoot], DcmReference]:

@@ -3,12 +3,12 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
 from gradiva.push_recovery.push_recovery import (
+    STEP_ADAPTATIONS,
     PushRecovery,
     StepAdaptation,
     StepChange,
     SteppingLog,
     step_adaptation,
-    step_adaptation_kind,
 )
 from gradiva.push_recovery.soles import (
     FootAdmittance,
@@ -29,6 +29,7 @@ from gradiva.push_recovery.step_adapter import (
 from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
 __all__ = [
+    "STEP_ADAPTATIONS",
     "AdaptedStep",
     "AdaptedSteps",
     "FootAdmittance",
@@ -54,5 +55,4 @@ __all__ = [
     "followed",
     "landed_last",
     "step_adaptation",
-    "step_adaptation_kind",
 ]

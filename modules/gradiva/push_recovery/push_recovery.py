@@ -12,22 +12,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from gradiva.common import (
-    ConfigError,
     NDArray,
     PlanarPose,
+    Registry,
     RobotState,
     Side,
     WalkingReference,
     altered,
-    from_table,
-    load_plugin,
-    nearest_name,
     plugin_errors,
-    plugin_names,
 )
 from gradiva.planner import CaptureStep, Retarget, WalkingPlan, WalkingPlanner
 from gradiva.push_recovery.compensation import PushCompensation, ZmpWithoutFoot
@@ -37,9 +33,6 @@ from gradiva.push_recovery.trunk import Trunk
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import WholeBodyReference
-
-ENTRY_POINTS = "gradiva.step_adaptations"
-_SHIPPED = {"dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +109,7 @@ class StepAdaptation(ABC):
         """
         name = config.law.rpartition(":")[2]
         table, where = config.laws.get(name, {}), f"[step_adaptation.laws.{name}]"
-        return cls(None if cls.Config is None else from_table(cls.Config, table, where), planner, robot)
+        return cls(STEP_ADAPTATIONS.config(cls, table, where), planner, robot)
 
     def reset(self) -> None:  # noqa: B027
         """Forget the past: the robot is prepared anew, or the mode is another one."""
@@ -139,6 +132,14 @@ class StepAdaptation(ABC):
         return False
 
 
+STEP_ADAPTATIONS = Registry(
+    "gradiva.step_adaptations",
+    "step adaptation",
+    (StepAdaptation,),
+    shipped={"dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps"},
+)
+
+
 def step_adaptation(
     config: StepAdaptationConfig, planner: WalkingPlanner, robot: RobotDescription, compiler: Compiler = interpreted
 ) -> StepAdaptation:
@@ -147,31 +148,12 @@ def step_adaptation(
     Raises:
         ConfigError: There is none of that name, it is no step adaptation, or its table is refused.
     """
-    kind = step_adaptation_kind(config.law)
+    kind = STEP_ADAPTATIONS.kind(config.law)
     with plugin_errors(f"[step_adaptation] law={config.law}", kind):
         made = kind.built(config, planner, robot, compiler)
         made.mode = config.mode
         made.reset()
     return made
-
-
-def step_adaptation_kind(name: str) -> type[StepAdaptation]:
-    """Return the class of a name, or of ``package.module:Class``.
-
-    Raises:
-        ConfigError: There is none, it cannot be imported, or it is no step adaptation.
-    """
-    names = [*_SHIPPED, *plugin_names(ENTRY_POINTS)]
-    if ":" not in name and name not in names:
-        raise ConfigError(
-            f"step_adaptation.law={name}: there is none{nearest_name(name, names)}; or write 'module:Class'"
-        )
-    kind = load_plugin(ENTRY_POINTS, _SHIPPED.get(name, name))
-    if not (isinstance(kind, type) and issubclass(kind, StepAdaptation)):
-        raise ConfigError(f"step_adaptation.law={name}: {kind!r} is no StepAdaptation of gradiva.push_recovery")
-    if kind.Config is not None and not is_dataclass(kind.Config):
-        raise ConfigError(f"step_adaptation.law={name}: its Config {kind.Config!r} is no dataclass")
-    return kind
 
 
 class PushRecovery:

@@ -40,7 +40,7 @@ from gradiva.common import (
 )
 from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import IdynTreeModel
-from gradiva.whole_body import InverseKinematics, WholeBodyReference, probed_momentum, standing_reference
+from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.05  # [rad/s] rate of the tilt in the probes
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
@@ -139,7 +139,7 @@ class HipStrategy(Trunk):
         self,
         config: HipStrategyConfig,
         model: IdynTreeModel,
-        inverse_kinematics: InverseKinematics,
+        inverse_kinematics: WalkingKinematics,
         posture: RobotPosture,
         torso: NDArray,
         com_height: float,

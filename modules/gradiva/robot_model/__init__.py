@@ -27,6 +27,7 @@ from gradiva.robot_model.robot_description import (
     FLEXIBLE_GROUP,
     QUANTITIES,
     AngleUnit,
+    ConfiguredRobot,
     Environment,
     ForceTorquePort,
     ForceTorqueSensor,
@@ -39,6 +40,7 @@ from gradiva.robot_model.robot_description import (
     RobotPorts,
     RotorCoupling,
     ServoLaw,
+    configured,
 )
 from gradiva.robot_model.symbolic_dynamics import (
     RigidLink,
@@ -59,6 +61,7 @@ __all__ = [
     "QUANTITIES",
     "AngleUnit",
     "Compiler",
+    "ConfiguredRobot",
     "DeflectionAxis",
     "Environment",
     "FlatFunction",
@@ -86,6 +89,7 @@ __all__ = [
     "built_once",
     "check_inertias",
     "clean",
+    "configured",
     "deflection_note",
     "fixed_rotation",
     "flexible_urdf",

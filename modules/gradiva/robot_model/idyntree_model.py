@@ -14,12 +14,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, nearest_name
+from gradiva.common import GRAVITY, ModelError, NDArray, RobotPosture, nearest_name
 from gradiva.robot_model.flexible_joints import flexible_urdf
 from gradiva.robot_model.robot_description import RobotDescription
 
@@ -123,11 +124,10 @@ class IdynTreeModel:
         Raises:
             ModelError: The model has no such frame.
         """
-        index = int(self.model.getFrameIndex(name))
-        if index < 0:
+        if not self.model.isFrameNameUsed(name):
             names = [self.model.getFrameName(i) for i in range(self.model.getNrOfFrames())]
             raise ModelError(f"{self.description.name}: no frame '{name}'{nearest_name(name, names)}")
-        return index
+        return int(self.model.getFrameIndex(name))
 
     def joint_limits(self) -> tuple[NDArray, NDArray]:
         """Return lower and upper joint positions: the narrower of URDF's and description's, [rad], (n,) each."""
@@ -165,6 +165,59 @@ class IdynTreeModel:
         computations.setFrameVelocityRepresentation(idyn.MIXED_REPRESENTATION)
         computations.setFloatingBase(self.description.base_link)
         return computations
+
+    # -- kinematics of a posture, not for the tick -----------------------------------------------------------------
+
+    def frame_pose(self, posture: RobotPosture, frame: str) -> tuple[NDArray, NDArray]:
+        """Return the position, world, [m], shape (3,), and the rotation, (3, 3), of a frame.
+
+        Raises:
+            ModelError: There is no such frame, or the posture has another number of joints.
+        """
+        return as_pose(self._computed(posture).getWorldTransform(self.frame_index(frame)))
+
+    def frame_jacobian(self, posture: RobotPosture, frame: str) -> NDArray:
+        r"""Return J of a frame: :math:`(\dot p, \omega) = J (\dot p_B, \omega_B, \dot s)`, world, mixed, (6, 6 + n).
+
+        Raises:
+            ModelError: There is no such frame, or the posture has another number of joints.
+        """
+        jacobian = idyn.MatrixDynSize(6, 6 + len(self.description.joints))
+        self._computed(posture).getFrameFreeFloatingJacobian(self.frame_index(frame), jacobian)
+        return as_array(jacobian)
+
+    def com_position(self, posture: RobotPosture) -> NDArray:
+        """Return the centre of mass, world, [m], shape (3,).
+
+        Raises:
+            ModelError: The posture has another number of joints.
+        """
+        return as_array(self._computed(posture).getCenterOfMassPosition())
+
+    def com_jacobian(self, posture: RobotPosture) -> NDArray:
+        """Return the Jacobian of the centre of mass, world, (3, 6 + n).
+
+        Raises:
+            ModelError: The posture has another number of joints.
+        """
+        jacobian = idyn.MatrixDynSize(3, 6 + len(self.description.joints))
+        self._computed(posture).getCenterOfMassJacobian(jacobian)
+        return as_array(jacobian)
+
+    def _computed(self, posture: RobotPosture) -> idyn.KinDynComputations:
+        joints = len(self.description.joints)
+        if len(posture.joint_positions) != joints:
+            have = len(posture.joint_positions)
+            raise ModelError(f"{self.description.name} has {joints} joints, the posture has {have}")
+        pose, rest = np.eye(4), np.zeros(joints)
+        pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
+        gravity = np.array([0.0, 0.0, -GRAVITY])
+        self._computations.setRobotState(pose, posture.joint_positions, np.zeros(6), rest, gravity)
+        return self._computations
+
+    @cached_property
+    def _computations(self) -> idyn.KinDynComputations:
+        return self.kinematics_and_dynamics()
 
     def poses_seen_from(
         self, reference: str, frames: Sequence[str], joint_positions: NDArray

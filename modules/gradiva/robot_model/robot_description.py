@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
 from gradiva.robot_model.flexible_joints import UNLIMITED, FlexibleJoint
 
+T = TypeVar("T")
 _MASS_TOLERANCE = 0.005  # [-] the description rounds
 
 
@@ -594,3 +596,25 @@ class RobotDescription:
     def model_path(self) -> Path:
         """The URDF as a path."""
         return Path(self.model_file)
+
+
+class ConfiguredRobot(Protocol):
+    """A robot that brings its configuration, as ``gradiva.load_robot`` returns it."""
+
+    @property
+    def description(self) -> RobotDescription:
+        """Description of the robot."""
+        ...
+
+    def part(self, kind: type[T], table: str) -> T:
+        """Return a table of its configuration as an instance of ``kind``."""
+        ...
+
+
+def configured(kind: type[T], given: T | ConfiguredRobot, table: str) -> T:
+    """Return a configuration: the one that is given, or that of a robot in the table called so.
+
+    Raises:
+        ConfigError: The robot's table is refused.
+    """
+    return given if isinstance(given, kind) else given.part(kind, table)  # type: ignore[union-attr]

@@ -3,9 +3,10 @@
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
 from gradiva.safety.robot_checks import JointBounds
 from gradiva.safety.sensor_checks import silent_sources
-from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick, log_traceback
+from gradiva.safety.supervisor import CHECKS, LastCommand, SafetyConfig, SafetySupervisor, failed_tick, log_traceback
 
 __all__ = [
+    "CHECKS",
     "Finding",
     "JointBounds",
     "LastCommand",

@@ -136,6 +136,8 @@ class SafetyCheck(Protocol):
         """Forget the past: the robot was prepared again."""
         ...
 
+    # Optional: ``signals()`` returns numbers and vectors to be logged in each tick, by name, the same in all ticks.
+
     def findings(
         self, measurement: Measurement, state: RobotState, reference: WalkingReference, time: float
     ) -> Sequence[Finding]:

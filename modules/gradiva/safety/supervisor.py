@@ -19,13 +19,12 @@ from gradiva.common import (
     Measurement,
     NDArray,
     NoSolutionFound,
+    Registry,
     RobotPosture,
     RobotState,
     Side,
     WalkingError,
     WalkingReference,
-    from_table,
-    load_plugin,
     plugin_errors,
 )
 from gradiva.robot_model import RobotDescription
@@ -46,7 +45,7 @@ from gradiva.safety.robot_checks import (
 from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig, silent_sources
 
 _LOGGER = logging.getLogger("gradiva.module")
-ENTRY_POINTS = "gradiva.safety_checks"
+CHECKS = Registry("gradiva.safety_checks", "safety check", methods=("reset", "findings"))
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
@@ -260,8 +259,18 @@ class SafetySupervisor:
         self.events: list[SafetyEvent] = []
 
     def add(self, check: SafetyCheck) -> None:
-        """Run a further check in each tick of a balancing robot."""
+        """Run a further check in each tick of a balancing robot.
+
+        Raises:
+            ConfigError: It lacks a method of a `SafetyCheck`.
+        """
+        CHECKS.check(type(check), f"check {type(check).__name__}")
         self._own.append(check)
+
+    @property
+    def own_checks(self) -> tuple[SafetyCheck, ...]:
+        """Checks of the user's own."""
+        return tuple(self._own)
 
     def reset(self) -> None:
         """Forget what was wrong, trust all sensors; the events stay."""
@@ -364,10 +373,8 @@ def own_checks(tables: Mapping[str, Mapping[str, Any]], robot: RobotDescription)
     checks: list[SafetyCheck] = []
     for name, table in tables.items():
         where, table = f"[safety.checks.{name}]", dict(table)
-        kind: type[SafetyCheck] = load_plugin(ENTRY_POINTS, str(table.pop("class", name)))
-        if table and kind.Config is None:
-            raise ConfigError(f"{where}: unknown key '{next(iter(table))}', the check has no settings")
-        config = None if kind.Config is None else from_table(kind.Config, table, where)
+        kind = CHECKS.kind(str(table.pop("class", name)))
+        config = CHECKS.config(kind, table, where)
         with plugin_errors(where, kind):
             checks.append(kind(config, robot))
     return checks

@@ -13,6 +13,7 @@ from gradiva.setup.load_setup import (
     simulated_robot,
     typed_setup,
 )
+from gradiva.setup.robot import Robot
 from gradiva.setup.robots import (
     ROBOT_FILE,
     SEARCH_PATH,
@@ -42,6 +43,7 @@ __all__ = [
     "SEARCH_PATH",
     "GccCompiler",
     "Plant",
+    "Robot",
     "Setup",
     "StabilityMargins",
     "cache_folder",

@@ -111,11 +111,14 @@ class Setup:
         return () if is_known else tuple(joint.stiffness for joint in self.simulated_robot.flexible_joints)
 
     def part(self, kind: type[T], name: str) -> T:
-        """Return the table called ``name``, one of those that the controller does not read.
+        """Return the configuration in the table called ``name``, of the controller or of a module.
 
         Raises:
             ConfigError: A key is unknown or missing, or a value is refused.
         """
+        known = getattr(self.walking, name, None) or self.walking.balance_laws.get(name)
+        if isinstance(known, kind):
+            return known
         return from_table(kind, self.tables.get(name, {}), f"configuration of {self.robot.name}, {name}")
 
     @contextmanager

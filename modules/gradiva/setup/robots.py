@@ -19,6 +19,8 @@ SEARCH_PATH = "GRADIVA_ROBOTS"
 """Environment variable: folders that hold folders of robots, separated as those of PATH are."""
 ROBOT_FILE = "robot.toml"
 """The file that makes a folder the folder of a robot."""
+ROBOTS = "gradiva.robots"
+"""Group of entry points of robots of installed packages."""
 FILE = "file"
 """Instead of a package: the model is the path of a URDF, absolute or relative to the folder of the robot."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -50,12 +52,28 @@ def search_path() -> list[Path]:
 
 
 def robot_folders() -> dict[str, Path]:
-    """Return the folders of all robots by name, in alphabetical order; of two with one name the first found."""
+    """Return the folders of all robots by name, in alphabetical order; of two with one name the first found.
+
+    Those of installed packages, entry points of the group ``gradiva.robots``, come last:
+    ``my_robot = "my_package.robot"`` names a folder of a package, with a ``robot.toml`` in it.
+    """
     found: dict[str, Path] = {}
     for place in search_path():
         for file in sorted(place.glob(f"*/{ROBOT_FILE}")):
             found.setdefault(file.parent.name, file.parent)
+    for point in importlib.metadata.entry_points(group=ROBOTS):
+        found.setdefault(point.name, _folder_of_package(point.value))
     return dict(sorted(found.items()))
+
+
+def _folder_of_package(package: str) -> Path:
+    """Return the folder of a package, which is not imported; the empty path where there is none."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ImportError:
+        spec = None
+    places = [] if spec is None else list(spec.submodule_search_locations or ())
+    return Path(places[0]) if places else Path(os.devnull, package)
 
 
 def robot_names() -> list[str]:
@@ -84,6 +102,8 @@ def robot_folder(robot: str) -> Path:
     """
     folders = robot_folders()
     if robot in folders:
+        if not (folders[robot] / ROBOT_FILE).is_file():
+            raise ConfigError(f"robot '{robot}': the entry point of '{ROBOTS}' leads to no folder with {ROBOT_FILE}")
         return folders[robot]
     folder = Path(robot or os.devnull).expanduser()
     if folder.name == ROBOT_FILE:

@@ -32,7 +32,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, Side
 from gradiva.common.errors import FAIL, OK, WARN, Finding
@@ -94,6 +93,8 @@ class Margins:
 
 def _loci(gains: Sequence[Complex]) -> Complex:
     """Return the eigenvalues, each column one that goes on continuously, shape (frequencies, channels)."""
+    from scipy.optimize import linear_sum_assignment  # which takes long to import, and few load a robot for margins
+
     rows = [np.linalg.eigvals(gains[0])]
     for gain in gains[1:]:
         values = np.linalg.eigvals(gain)

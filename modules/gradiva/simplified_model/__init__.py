@@ -1,6 +1,7 @@
 """Layer 2: the linear inverted pendulum, control of its divergent component of motion and of its CoM."""
 
 from gradiva.simplified_model.balance_laws import (
+    LAWS,
     BalanceConfig,
     BalanceLaw,
     balance_law,
@@ -18,6 +19,7 @@ from gradiva.simplified_model.balance_layer import (
     BalanceReference,
     DcmLaw,
     LawMemory,
+    PendulumState,
     Preview,
     SolverTimes,
 )
@@ -39,6 +41,7 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 __all__ = [
+    "LAWS",
     "BalanceConfig",
     "BalanceLaw",
     "BalanceLayer",
@@ -57,6 +60,7 @@ __all__ = [
     "GainScheduleConfig",
     "LawMemory",
     "LinearInvertedPendulum",
+    "PendulumState",
     "Preview",
     "SimplifiedModelControl",
     "SolverTimes",

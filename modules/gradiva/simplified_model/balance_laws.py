@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, plugin_errors, plugin_names
+from gradiva.common import ConfigError, Registry, plugin_errors
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
@@ -28,13 +28,17 @@ from gradiva.simplified_model.zmp_com_controller import (
     ZmpComControllerConfig,
 )
 
-ENTRY_POINTS = "gradiva.balance_laws"
 _TABLES = "balance_laws"
-_SHIPPED: dict[str, str] = {
-    "dcm": "gradiva.simplified_model.dcm_controller:DcmController",
-    "dcm_mpc": "gradiva.simplified_model.dcm_mpc:DcmMpc",
-    "centroidal_mpc": "gradiva.reduced_model.centroidal_layer:CentroidalModelControl",
-}
+LAWS = Registry(
+    "gradiva.balance_laws",
+    "law",
+    (DcmLaw, BalanceLayer),
+    shipped={
+        "dcm": "gradiva.simplified_model.dcm_controller:DcmController",
+        "dcm_mpc": "gradiva.simplified_model.dcm_mpc:DcmMpc",
+        "centroidal_mpc": "gradiva.reduced_model.centroidal_layer:CentroidalModelControl",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class BalanceLaw:
     def table(self) -> str:
         """Name of its table, with dots: of a shipped law its own, of another one below ``balance_laws``."""
         name = self.kind.table or self.name.rpartition(":")[2]
-        return name if self.name in _SHIPPED else f"{_TABLES}.{name}"
+        return name if self.name in LAWS.shipped else f"{_TABLES}.{name}"
 
     @property
     def summary(self) -> str:
@@ -66,12 +70,12 @@ class BalanceLaw:
         Raises:
             ConfigError: A key is unknown or missing, or a value is refused.
         """
-        return None if self.kind.Config is None else from_table(self.kind.Config, table, where)
+        return LAWS.config(self.kind, table, where)
 
 
 def balance_law_names() -> list[str]:
     """Return the names of the shipped laws and of those of installed packages."""
-    return [*_SHIPPED, *(name for name in plugin_names(ENTRY_POINTS) if name not in _SHIPPED)]
+    return LAWS.names()
 
 
 def balance_law(name: str) -> BalanceLaw:
@@ -80,22 +84,12 @@ def balance_law(name: str) -> BalanceLaw:
     Raises:
         ConfigError: There is none, it cannot be imported, or it is no law of layer 2.
     """
-    if name in _SHIPPED:
-        return BalanceLaw(name, load_plugin(ENTRY_POINTS, _SHIPPED[name]))
-    names = balance_law_names()
-    if ":" not in name and name not in names:
-        raise ConfigError(f"unknown value '{name}'{nearest_name(name, names)}; or write 'package.module:Class'")
-    kind = load_plugin(ENTRY_POINTS, name)
-    if not (isinstance(kind, type) and issubclass(kind, DcmLaw | BalanceLayer)):
-        raise ConfigError(f"'{name}' is {kind!r}, neither a DcmLaw nor a BalanceLayer of gradiva.simplified_model")
-    if kind.Config is not None and not is_dataclass(kind.Config):
-        raise ConfigError(f"'{name}': its Config {kind.Config!r} is no dataclass")
-    return BalanceLaw(name, kind)
+    return BalanceLaw(name, LAWS.kind(name))
 
 
 def shipped_laws() -> list[BalanceLaw]:
     """Return the laws that are part of Gradiva."""
-    return [balance_law(name) for name in _SHIPPED]
+    return [balance_law(name) for name in LAWS.shipped]
 
 
 @dataclass(frozen=True, slots=True)

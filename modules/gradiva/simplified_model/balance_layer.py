@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     DcmPreview,
@@ -62,6 +63,20 @@ class BalancePlan:
     zmp_shift: NDArray
     contacts: Contacts = lambda _: ()
     dcm_ahead: DcmAhead = lambda _period, _count: np.zeros((0, 2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumState:
+    """State of the linear inverted pendulum: what the shipped DCM laws read of a `RobotState`.
+
+    Attributes:
+        dcm_position: World, [m], shape (2,).
+    """
+
+    dcm_position: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, dcm_position=(2,))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,6 +269,10 @@ class BalanceLayer(ABC):
     def work_ahead(self) -> None:  # noqa: B027 (most have answered all)
         """Begin the work that no answer waits for; called when the answer of a tick, or its command, has been sent."""
 
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
+
     @abstractmethod
     def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
         """Return the reference of the whole body for the coming ``period`` [s].
@@ -302,6 +321,10 @@ class DcmLaw(ABC):
 
     def reset(self) -> None:  # noqa: B027
         """Forget the past."""
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
 
     @abstractmethod
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:

@@ -10,8 +10,16 @@ import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotState, sealed
 from gradiva.contacts import SupportPolygon
-from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, built_once, interpreted
-from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
+from gradiva.robot_model import (
+    Compiler,
+    ConfiguredRobot,
+    FlatFunction,
+    RobotDescription,
+    built_once,
+    configured,
+    interpreted,
+)
+from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory, PendulumState
 
 _EDGES = 8  # of the hull of two rectangles at most
 _TINY = 1e-300  # [m·s] an integral of zero is bounded as well
@@ -71,11 +79,12 @@ class DcmController(DcmLaw):
 
     def __init__(
         self,
-        config: DcmControllerConfig,
+        config: DcmControllerConfig | ConfiguredRobot,
         robot: RobotDescription | None = None,
         compiler: Compiler = interpreted,
     ) -> None:
-        self._config = config
+        """Take gains and limits, or a robot that brings them."""
+        self._config = configured(DcmControllerConfig, config, self.table)
         self.attach(
             built_once((dcm_equations, compiler), lambda: FlatFunction("dcm_controller", *dcm_equations(), compiler))
         )
@@ -105,7 +114,7 @@ class DcmController(DcmLaw):
         """See ``DcmLaw.reset``."""
         self._function.set(dcm_integral=0.0)
 
-    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+    def zmp(self, state: RobotState | PendulumState, plan: BalancePlan, period: float) -> NDArray:
         """Return the ZMP that steers the DCM to its reference, within the shrunk polygon; see ``DcmLaw.zmp``.
 
         Raises:
@@ -118,7 +127,7 @@ class DcmController(DcmLaw):
         self.keep()
         return sealed(self._function.outputs["zmp"].copy())
 
-    def write(self, state: RobotState, plan: BalancePlan) -> None:
+    def write(self, state: RobotState | PendulumState, plan: BalancePlan) -> None:
         """Write the inputs of the equations, all but the period."""
         if plan.polygon is not self._whole_polygon:
             self._function.set(**_edges(self._inner(plan.polygon)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, RobotState, Side, SoleRectangle
 from gradiva.contacts import SupportPolygon, support_polygon
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import ConfiguredRobot, RobotDescription, configured
 from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
 from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, PROBLEM, DcmQuadraticProgram
 
@@ -97,8 +97,12 @@ class DcmMpc(DcmLaw):
     Config = DcmMpcConfig
     table = "dcm_mpc"
 
-    def __init__(self, config: DcmMpcConfig, robot: RobotDescription) -> None:
-        self._config = config
+    def __init__(self, config: DcmMpcConfig | ConfiguredRobot, robot: RobotDescription | None = None) -> None:
+        """Take weights and horizon and the description of the robot, or a robot that brings both."""
+        if robot is None:
+            assert not isinstance(config, DcmMpcConfig), "a configuration alone says nothing of the soles"
+            robot = config.description
+        self._config = config = configured(DcmMpcConfig, config, self.table)
         self._sole = robot.sole
         rate_weight = config.zmp_rate_weight / (config.period**2 * config.dcm_weight)
         weights = config.zmp_weight / config.dcm_weight, rate_weight, _CAPTURE_WEIGHT

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
@@ -54,6 +56,10 @@ class SimplifiedModelControl(BalanceLayer):
     def failures(self) -> int:  # type: ignore[override]
         """See ``BalanceLayer.failures``: those of the DCM law."""
         return getattr(self._dcm_law, "failures", 0)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the DCM law."""
+        return self._dcm_law.signals()
 
     @property
     def memory(self) -> BalanceMemory | None:
@@ -172,6 +178,10 @@ class FallbackLaw(DcmLaw):
         self.law.reset()
         self._fallback.reset()
 
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the law that is asked first."""
+        return self.law.signals()
+
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""
         try:
@@ -215,6 +225,10 @@ class DecimatedLaw(DcmLaw):
         self._law.reset()
         self._left = 0.0
         self._correction = np.zeros(2)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the law."""
+        return self._law.signals()
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""

@@ -25,6 +25,7 @@ from gradiva.simulated_walk.footing import (
     response_note,
     slope_note,
 )
+from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.private_network import (
     NameServerProcess,
     joined,
@@ -56,6 +57,7 @@ from gradiva.simulated_walk.walk_result import (
     finish_walk,
     run_walk,
     save_walk,
+    simulate,
 )
 from gradiva.simulated_walk.walk_score import com_error, deflection_errors, rms_and_max, score, true_com_errors
 
@@ -74,6 +76,7 @@ __all__ = [
     "CentroidalPlant",
     "CentroidalRun",
     "Gait",
+    "LiveView",
     "NameServerProcess",
     "Observer",
     "Pose",
@@ -109,6 +112,7 @@ __all__ = [
     "run_walk",
     "save_walk",
     "score",
+    "simulate",
     "simulate_gait",
     "slope_note",
     "stepping_stones",

@@ -46,7 +46,7 @@ from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.solver_comparison import compared_solvers
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
-from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyReference
+from gradiva.whole_body import TorqueController, WalkingKinematics, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS = 2000
@@ -184,7 +184,7 @@ def _robot_rows(
 
 def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
-    layer = InverseKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
+    layer = WalkingKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
     calls = [partial(layer.solve, posture, reference, period) for posture, _, reference, period in ticks.whole_body]
     return benchmark_row(name, durations(calls), _largest_violation(layer, calls))
 
@@ -388,7 +388,7 @@ def record_ticks(walk: SimulatedWalk, command: VelocityCommand, settle: tuple[fl
             (layer_3, "command", lambda *given: ticks.whole_body.append((layer_3.desired_posture, *given[:3]))),
             (layers.model_control, "update", lambda *given: ticks.model_control.append(given)),
             (layers.estimator, "update", lambda *given: ticks.estimation.append(given)),
-            (layers.estimator.flexible_joints, "update", lambda *given: ticks.flexible_joints.append(given)),
+            (layers.flexible_joint_observer, "update", lambda *given: ticks.flexible_joints.append(given)),
         ):
             if layer is not None:
                 notes.enter_context(noted_calls(layer, name, note))
@@ -476,7 +476,7 @@ def _flexible_rows(robot: str, compiler: Compiler, size: BenchmarkSize) -> list[
     """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk."""
     setup = load_setup(robot, {**_BY_TORQUE, "flexibility.stiffness": _SOFT_HIPS})
     walk = SimulatedWalk(setup, compiler=compiler)
-    observer = walk.layers.estimator.flexible_joints
+    observer = walk.layers.flexible_joint_observer
     assert observer is not None, f"{robot} has no flexible joints"
     law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, size, least_feet=1)
     observed = least_durations(
@@ -503,7 +503,7 @@ def _torque_row(name: str, walk: SimulatedWalk, size: BenchmarkSize, least_feet:
     return benchmark_row(name, samples, _largest_violation(controller, calls)), recorded
 
 
-def _largest_violation(layer: InverseKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:
+def _largest_violation(layer: WalkingKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:
     """Make the calls; return by how much their solutions violate the constraints at most."""
     worst = 0.0
     for call in calls:

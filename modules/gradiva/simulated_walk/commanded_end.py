@@ -15,7 +15,7 @@ from gradiva.planner import (
     PlannerConfig,
     VelocityCommand,
     WalkingPlan,
-    WalkingPlanner,
+    make_planner,
 )
 from gradiva.setup import Setup
 from gradiva.simulated_walk.walk_score import middles_of_feet
@@ -41,8 +41,9 @@ def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
     Raises:
         PlanningError: The command exceeds a limit, or no footsteps fulfil it.
     """
-    planner = WalkingPlanner(setup.walking.planner)
-    return planner.walk(command, planner.at_origin(0.0))
+    config = setup.walking
+    planner = make_planner(config.walking.planner, config.planner, config.planners)
+    return planner.plan(command, planner.at_origin(0.0))
 
 
 def final_pose(plan: WalkingPlan) -> Pose:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import GRAVITY, EstimationError, Measurement, NDArray, Side
-from gradiva.estimation import StateEstimator
+from gradiva.estimation import Estimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
 from gradiva.telemetry import SignalLog
@@ -72,7 +72,7 @@ class MeasuredWalk:
     def of_standing(
         cls,
         measurements: Sequence[Measurement],
-        estimator: StateEstimator,
+        estimator: Estimator,
         planner: WalkingPlanner,
         robot: RobotDescription,
     ) -> MeasuredWalk | None:

@@ -229,7 +229,7 @@ class SimulatedWalk:
         Raises:
             PlanningError: The command never ends, or cannot be planned.
         """
-        _refuse_endless(command)
+        refuse_endless(command)
         from gradiva.simulated_walk.walk_result import WalkRequest, finish_walk  # which build on this class
 
         return finish_walk(WalkRequest(self.setup, command, self.seed), self)
@@ -240,13 +240,18 @@ class SimulatedWalk:
         Raises:
             PlanningError: The command never ends, or cannot be planned.
         """
-        _refuse_endless(command)
+        refuse_endless(command)
         self.controller.walk(command)
         done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
         return done and self.run(settle)
 
 
-def _refuse_endless(command: Command) -> None:
+def refuse_endless(command: Command) -> None:
+    """Pass when a command ends.
+
+    Raises:
+        PlanningError: It never does.
+    """
     if isinstance(command, VelocityCommand) and command.duration is None:
         raise PlanningError(
             f"{command!r} has no duration and is never done: add duration=…, or call controller.walk(…) and run(…)"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from gradiva.common import ModelError, RobotInterfaceError, Side, so3
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
-from gradiva.setup import Setup, has_wrench_loop, stability_margins
+from gradiva.safety import SafetyCheck
+from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
+from gradiva.setup.robot import load_robot
+from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulated_walk.commanded_end import (
     EndError,
     commanded_speed,
@@ -29,11 +32,16 @@ from gradiva.simulated_walk.commanded_end import (
 )
 from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
-from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk
+from gradiva.simulated_walk.live_view import LiveView
+from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
 from gradiva.simulation import ground_name
-from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
+from gradiva.telemetry import LogError, RunFolder, SignalLog, WalkRecord, draw_plot, plain, unsaved, write_report
 from gradiva.walking import WalkingState
+from gradiva.whole_body import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WALKED = "walked"
 """Outcome of a robot that did what was commanded and stands."""
@@ -85,6 +93,61 @@ class WalkOutcome:
         """Signals of the walk, from its first tick to its last."""
         return self.walk.recorder.log
 
+    def __repr__(self) -> str:
+        """Return robot, command and outcome, with its reason."""
+        robot, reason = self.request.setup.robot.title, self.result["reason"]
+        figures = f"{self.result['duration_s']:.1f} s"
+        if self.result.get("distance_m") is not None:
+            figures = f"{self.result['distance_m']:.2f} m in {figures}"
+        return f"<WalkOutcome: {robot} {self.request.command}, {figures}: {self.result['outcome']}, {reason}>"
+
+    def plot(self, title: str = "From above") -> Figure:
+        """Return a plot of the report.
+
+        Args:
+            title: Of the plot, as in the report.
+
+        Raises:
+            LogError: There is no such plot, or the walk has no signals for it.
+        """
+        return draw_plot(title, self._record())
+
+    def report(self, parent: Path | str = "runs") -> Path:
+        """Save the walk and return the path of its report, an HTML page.
+
+        Raises:
+            LogError: The robot fell before it balanced, or the disk is full: there is no report.
+            ConfigError: The folder cannot be written.
+        """
+        path = self.save(parent) / "report.html"
+        if not path.is_file():
+            raise LogError(f"no report of {self!r}: it has no signals, or the disk did not take it")
+        return path
+
+    def save(self, parent: Path | str = "runs") -> Path:
+        """Save configuration, result, log and report in a new folder below ``parent``; return the folder.
+
+        Raises:
+            ConfigError: The folder cannot be written.
+            LogError: The disk does not take a file.
+        """
+        folder = create_run(self.request, Path(parent))
+        if lost := save_walk(self, folder):
+            raise LogError("not saved: " + "; ".join(lost))
+        return folder.path
+
+    def to_dataframe(self) -> Any:
+        """Return the log as a pandas ``DataFrame``, see ``SignalLog.to_dataframe``.
+
+        Raises:
+            LogError: pandas is not installed.
+        """
+        return self.log.to_dataframe()
+
+    def _record(self) -> WalkRecord:
+        robot, result = self.request.setup.robot, plain(self.result | _for_the_report(self))
+        return WalkRecord.of(self.log, robot.joints, result)
+
     @property
     def walked(self) -> bool:
         """Whether the robot did what was asked and still stands."""
@@ -94,6 +157,53 @@ class WalkOutcome:
     def stands(self) -> bool:
         """Whether the robot walked to the end and still stands, wherever that is."""
         return self.result["outcome"] in (WALKED, WALKED_BADLY)
+
+
+def simulate(
+    robot: Robot | str,
+    command: Command,
+    *,
+    seed: int = 0,
+    view: bool = False,
+    compiler: Compiler | None = None,
+    dcm_law: DcmLaw | BalanceLayer | None = None,
+    tasks: Sequence[Task] = (),
+    checks: Sequence[SafetyCheck] = (),
+) -> WalkOutcome:
+    """Simulate a walk from stand to stand; what happens to the robot is an outcome.
+
+    Args:
+        robot: As ``load_robot`` returns it with the settings of the walk, or its name.
+        command: Where to; it has to end.
+        seed: Of the noise.
+        view: Show it in the browser, at the speed of the clock; then replay it until the page is closed.
+        compiler: As in `SimulatedWalk`, like the following.
+        dcm_law: Of layer 2, instead of the configured one.
+        tasks: Of the whole body, beside those of walking.
+        checks: Of safety, beside the shipped ones.
+
+    Raises:
+        PlanningError: The command never ends, or cannot be planned.
+        WalkingError: The robot or its configuration is wrong.
+    """
+    setup = (robot if isinstance(robot, Robot) else load_robot(robot)).setup
+    refuse_endless(command)
+    plan, observers = plan_from_start(setup, command), list[Observer]()
+    plugins: dict[str, Any] = {"dcm_law": dcm_law, "tasks": tasks, "checks": checks}
+    plugins["observers"] = (lambda walk: _notify(observers, walk),)
+    walk, request = SimulatedWalk(setup, seed, compiler, **plugins), WalkRequest(setup, command, seed)
+    with ExitStack() as stack:
+        live = stack.enter_context(LiveView(setup, plan, walk.time)) if view else None
+        observers += [live] if live is not None else []
+        outcome = finish_walk(request, walk)
+        if live is not None and not outcome.was_interrupted:
+            live.replay(walk.recorder.log)
+    return outcome
+
+
+def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
+    for observe in observers:
+        observe(walk)
 
 
 def run_walk(
@@ -169,7 +279,7 @@ def save_walk(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
     outcome.result["report"] = str(folder.report_path)
     lines = _save_result(outcome, folder)
     lines += unsaved(folder.log_path, lambda: folder.write_log(log, robot.joints, robot.name))
-    record = WalkRecord.of(log, robot.joints, plain(outcome.result | _for_the_report(outcome)))
+    record = outcome._record()
     if without_report := unsaved(folder.report_path, lambda: write_report(folder, record)):
         outcome.result["report"] = None
         _save_result(outcome, folder)

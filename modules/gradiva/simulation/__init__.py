@@ -4,6 +4,7 @@ from gradiva.simulation.body_probes import BodyProbes, Cut, InertialReading
 from gradiva.simulation.falls import Fall, FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault, FaultKind
 from gradiva.simulation.ground import (
+    GROUNDS,
     Bump,
     Ground,
     GroundConfig,
@@ -36,6 +37,7 @@ from gradiva.simulation.viscoelastic_ground import (
 )
 
 __all__ = [
+    "GROUNDS",
     "BodyProbes",
     "Bump",
     "Cut",

@@ -1,6 +1,6 @@
 """Grounds: the interface, what all grounds share, and which ones there are.
 
-A ground is added by its class, by a line in ``_SHIPPED`` or an entry point of the group ``gradiva.grounds``, and by its
+A ground is added by its class, by a line in ``GROUNDS`` or an entry point of the group ``gradiva.grounds``, and by its
 table ``[simulation.grounds.NAME]``.
 """
 
@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Protocol
 import mujoco
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, from_table, load_plugin, nearest_name, plugin_errors, plugin_names, so3
+from gradiva.common import ConfigError, NDArray, Registry, nearest_name, plugin_errors, so3
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulation.soles import SoleBox
 
 if TYPE_CHECKING:
     from gradiva.simulation.simulation_config import SimulationConfig
-
-GROUP = "gradiva.grounds"
 
 
 class GroundKind(StrEnum):
@@ -33,19 +31,22 @@ class GroundKind(StrEnum):
     PENALTY = "penalty"
 
 
-_SHIPPED: dict[str, str] = {
-    GroundKind.RIGID: "gradiva.simulation.rigid_ground:RigidGround",
-    GroundKind.VISCOELASTIC: "gradiva.simulation.viscoelastic_ground:ViscoElasticGround",
-    GroundKind.PENALTY: "gradiva.simulation.penalty_ground:PenaltyGround",
-}
+GROUNDS = Registry(
+    "gradiva.grounds",
+    "ground",
+    shipped={
+        GroundKind.RIGID: "gradiva.simulation.rigid_ground:RigidGround",
+        GroundKind.VISCOELASTIC: "gradiva.simulation.viscoelastic_ground:ViscoElasticGround",
+        GroundKind.PENALTY: "gradiva.simulation.penalty_ground:PenaltyGround",
+    },
+)
 _SPOKEN = {GroundKind.VISCOELASTIC: "soft"}  # kinds that commands and results call otherwise
 _OWN_FIELDS = (GroundKind.VISCOELASTIC, GroundKind.PENALTY)  # tables that are fields of SimulationConfig
 
 
 def ground_names() -> dict[str, str]:
     """Return the names of all grounds in commands and results, by kind: shipped ones, then those of packages."""
-    kinds = [*_SHIPPED, *(name for name in plugin_names(GROUP) if name not in _SHIPPED)]
-    return {str(kind): ground_name(kind) for kind in kinds}
+    return {str(kind): ground_name(kind) for kind in GROUNDS.names()}
 
 
 def ground_name(kind: str) -> str:
@@ -54,9 +55,9 @@ def ground_name(kind: str) -> str:
     Raises:
         ConfigError: No ground is called so.
     """
-    if kind not in _SHIPPED and ":" not in kind and kind not in plugin_names(GROUP):
-        raise ConfigError(f"kind='{kind}': no such ground{nearest_name(kind, [*_SHIPPED, *plugin_names(GROUP)])}")
-    return _SPOKEN.get(GroundKind(kind), kind) if kind in _SHIPPED else kind
+    if ":" not in kind and kind not in (names := GROUNDS.names()):
+        raise ConfigError(f"kind='{kind}': no such ground{nearest_name(kind, names)}")
+    return _SPOKEN.get(GroundKind(kind), kind) if kind in GROUNDS.shipped else kind
 
 
 def ground_table(kind: str) -> str:
@@ -229,11 +230,11 @@ def choose_ground(config: SimulationConfig, height: float, seed: int, compiler: 
         ConfigError: The ground cannot be loaded, or refuses its table.
     """
     kind = config.ground.kind
-    made = load_plugin(GROUP, _SHIPPED.get(kind, kind))
+    made = GROUNDS.kind(kind)
     if kind in _OWN_FIELDS:
         own = getattr(config, kind)
     else:
-        own = from_table(made.Config, config.grounds.get(kind, {}), f"[{ground_table(kind)}]")
+        own = GROUNDS.config(made, config.grounds.get(kind, {}), f"[{ground_table(kind)}]")
     with plugin_errors(f"[{ground_table(kind)}]", made):
         ground: Ground = made(own, GroundSite(config.ground, height, seed, compiler))
     return ground

@@ -2,6 +2,7 @@
 
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
+from gradiva.telemetry.plots import draw_plot
 from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
 from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
@@ -48,6 +49,7 @@ __all__ = [
     "WalkRecord",
     "adapted_steps",
     "contact_figure",
+    "draw_plot",
     "export_log",
     "footprints",
     "nominal_footprints",

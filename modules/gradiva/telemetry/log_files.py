@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -294,7 +293,7 @@ def export_log(log: SignalLog, path: Path, form: ExportFormat, patterns: Sequenc
         LogError: A pattern fits no signal.
         OSError: The file cannot be written.
     """
-    names = _chosen(log, patterns)
+    names = log.matching(patterns)
     if form is ExportFormat.NPZ:
         np.savez_compressed(path, allow_pickle=False, **{"time": log.times, **{name: log[name] for name in names}})
         return
@@ -303,18 +302,29 @@ def export_log(log: SignalLog, path: Path, form: ExportFormat, patterns: Sequenc
     np.savetxt(path, table, fmt=_NUMBER, delimiter=",", header=header, comments="", encoding="utf-8")
 
 
+def save_log(log: SignalLog, path: Path) -> Path:
+    """Write all signals in the format of the ending, ``.mat``, ``.csv`` or ``.npz``; return the path.
+
+    Raises:
+        LogError: The ending is another one, or the file cannot be written.
+    """
+    form = path.suffix.removeprefix(".")
+    if form not in (forms := ["mat", *ExportFormat]):
+        raise LogError(f"{path}: no format '{form}'{nearest_name(form, forms)}")
+    try:
+        if form == "mat":
+            write_mat(path, log, (), "")
+        else:
+            export_log(log, path, ExportFormat(form))
+    except OSError as error:
+        raise LogError(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
 def columns_of(log: SignalLog, name: str) -> list[str]:
     """Return the column names of a signal: its own name for a number, one name an element for a vector."""
     elements = log.info(name).elements
     return [name] if len(elements) == 1 else [f"{name}::{element}" for element in elements]
-
-
-def _chosen(log: SignalLog, patterns: Sequence[str]) -> list[str]:
-    """Return the signals that fit any pattern, in the order of the log."""
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in log):
-            raise LogError(f"the log has no signal '{pattern}'{nearest_name(pattern, log.names)}")
-    return [name for name in log if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def plain(value: Any) -> Any:

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradiva.common import NDArray, Side
+from gradiva.common import NDArray, Side, nearest_name
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYLE, WARNING, ZMP, svg
+from gradiva.telemetry.signal_log import LogError
 from gradiva.telemetry.time_plots import (
     CONTACT_SIGNALS,
     DEFLECTION_SIGNALS,
@@ -366,3 +367,18 @@ PLOTS = (
         is_wide=True,
     ),
 )
+
+
+def draw_plot(title: str, record: WalkRecord) -> Figure:
+    """Return a plot of a report by its title.
+
+    Raises:
+        LogError: There is no such plot, or the log lacks signals that it needs.
+    """
+    by_title = {plot.title: plot for plot in PLOTS}
+    if title not in by_title:
+        raise LogError(f"no plot '{title}'{nearest_name(title, by_title)}")
+    if missing := by_title[title].missing(record):
+        raise LogError(f"no plot '{title}': the log has no {', '.join(missing)}")
+    with matplotlib.rc_context(STYLE):
+        return by_title[title].draw(record)

@@ -7,14 +7,19 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray, WalkingError, nearest_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 JOURNAL_NAME = "log.journal"
 _BLOCK_LENGTH = 1024  # [rows] a new block costs no copy, so that no tick of a long walk is late
@@ -88,6 +93,64 @@ class SignalLog:
         if len(known.elements) == size:
             return known
         return SignalInfo(tuple(f"element_{index}" for index in range(size)), known.unit)
+
+    def __repr__(self) -> str:
+        """Return how many signals and ticks it has, and from when to when."""
+        if not len(self):
+            return "<SignalLog: no ticks>"
+        times = self.times
+        return f"<SignalLog: {len(self._columns)} signals, {len(self)} ticks from {times[0]:.2f} to {times[-1]:.2f} s>"
+
+    def plot(self, *names: str) -> Figure:
+        """Return a figure of signals over time, one below the other.
+
+        Args:
+            names: Of the signals, in which ``*`` stands for any characters, as in ``"dcm::position*"``.
+
+        Raises:
+            LogError: No signal has such a name.
+        """
+        from gradiva.telemetry.time_plots import plot_signals  # which reads logs
+
+        return plot_signals(self, self.matching(names))
+
+    def save(self, path: Path | str) -> Path:
+        """Write all signals, in the format of the ending: ``.mat``, ``.csv`` or ``.npz``; return the path.
+
+        Raises:
+            LogError: The ending is another one, or the file cannot be written.
+        """
+        from gradiva.telemetry.log_files import save_log  # which reads logs
+
+        return save_log(self, Path(path))
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas ``DataFrame``: the columns of ``export_log``, with the times, [s], as its index.
+
+        Raises:
+            LogError: pandas is not installed.
+        """
+        from gradiva.telemetry.log_files import columns_of  # which reads logs
+
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise LogError("to_dataframe needs pandas, which is not installed: pip install pandas") from None
+        titles = [title for name in self for title in columns_of(self, name)]
+        columns = [column for name in self for column in self[name].T]
+        index = pandas.Index(self.times, name="time")
+        return pandas.DataFrame(dict(zip(titles, columns, strict=True)), index=index)
+
+    def matching(self, patterns: Sequence[str]) -> list[str]:
+        """Return the signals that fit any pattern, in the order of the log; all where there is no pattern.
+
+        Raises:
+            LogError: A pattern fits no signal.
+        """
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in self):
+                raise LogError(f"the log has no signal '{pattern}'{nearest_name(pattern, self._columns)}")
+        return [name for name in self if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
 
     @property
     def names(self) -> tuple[str, ...]:

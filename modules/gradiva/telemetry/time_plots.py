@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -55,6 +57,18 @@ _HEIGHT = 2.6  # inch
 _BINS = 60
 _SMALL_CHANGE = 10.0  # [mm, ms] of a step, below which its panel shows no more detail
 _WIDE = 300.0  # [-] from the shortest to the longest tick, beyond which the labels of 1, 2, 5 overlap
+
+
+def plot_signals(log: SignalLog, names: Sequence[str]) -> Figure:
+    """Draw signals over time, one below the other, each element with its name."""
+    with matplotlib.rc_context(STYLE):
+        figure, axes = panels([f"{name} [{log.info(name).unit}]" for name in names], log.times)
+        for axis, name in zip(axes, names, strict=True):
+            for element, values in zip(log.info(name).elements, log[name].T, strict=True):
+                axis.plot(log.times, values, label=element)
+            if log[name].shape[1] > 1:
+                axis.legend(loc="upper right", ncols=4)
+    return figure
 
 
 def plot_dcm(record: WalkRecord) -> Figure:

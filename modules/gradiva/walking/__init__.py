@@ -3,6 +3,7 @@
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterRecord
+from gradiva.walking.plan_follower import balance_plan
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -47,6 +48,7 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
+    "balance_plan",
     "element_names",
     "standing_at",
     "walking_signals",

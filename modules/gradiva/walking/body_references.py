@@ -40,7 +40,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
-from gradiva.whole_body import InverseKinematics, WholeBodyReference, probed_momentum, standing_reference
+from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _NO_SHIFT = sealed(np.zeros(2))
@@ -68,7 +68,7 @@ class SwingMomentum:
         self,
         config: SwingMomentumConfig,
         model: IdynTreeModel,
-        inverse_kinematics: InverseKinematics,
+        inverse_kinematics: WalkingKinematics,
         posture: RobotPosture,
         torso: NDArray,
     ) -> None:

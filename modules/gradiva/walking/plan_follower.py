@@ -36,6 +36,7 @@ from gradiva.planner import (
     end_heading,
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
+from gradiva.simplified_model import BalancePlan
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
@@ -478,3 +479,16 @@ def _in_plan(command: Command, origin: PlanarPose) -> Command:
         points = command.points @ np.array([[c, s], [-s, c]]) + [origin.x, origin.y]
         return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + origin.yaw)
     return command
+
+
+def balance_plan(plan: WalkingPlan, time: float, sole: SoleRectangle) -> BalancePlan:
+    """Return what layer 2 reads of a walking plan at ``time`` [s], for a robot with this left sole."""
+    reference = plan.at(time)
+    return BalancePlan(
+        reference,
+        planned_polygon(reference, sole),
+        lambda sample, count: plan.preview(time, sample, count),
+        np.zeros(2),
+        lambda duration: plan.contacts(time, duration),
+        lambda sample, count: plan.dcm_ahead(time, sample, count),
+    )

@@ -100,7 +100,7 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
         if request.is_moving:
             plan = planner.replan(request.plan, request.command, request.time)
         else:
-            plan = planner.walk(request.command, standing_at(request.plan, request.time))
+            plan = planner.plan(request.command, standing_at(request.plan, request.time))
     except PlanningError as error:
         return PlanReply(request.number, None, str(error))
     except Exception as error:

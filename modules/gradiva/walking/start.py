@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
+from gradiva.common import NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
 from gradiva.planner import FootPose, PlannerConfig, PlanningState
-from gradiva.robot_model import IdynTreeModel, as_array
+from gradiva.robot_model import IdynTreeModel
 
 _PEAK = 1.875  # of ds/dσ of the minimum-jerk law
 _MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
@@ -91,11 +91,12 @@ def standing_start(
         raise StateError("cannot prepare on the fly: the joint positions are not finite")
     _check_joints(joint_positions, usual, model.description.joints)
     base, left, right = _placed(*_seen_from_base(model, joint_positions))
-    com = _com_position(model, base, joint_positions)
+    posture = RobotPosture(base[0], base[1], joint_positions)
+    com = model.com_position(posture)
     _check_feet(left, right, config)
     _check_com(com, config)
     return StandingStart(
-        RobotPosture(base[0], base[1], joint_positions),
+        posture,
         _foot(left),
         _foot(right),
         np.array([com[0], com[1], config.com_height]),
@@ -120,14 +121,6 @@ def _placed(left: Pose, right: Pose) -> tuple[Pose, Pose, Pose]:
 
 def _moved(base: Pose, pose: Pose) -> Pose:
     return base[0] + base[1] @ pose[0], base[1] @ pose[1]
-
-
-def _com_position(model: IdynTreeModel, base: Pose, joint_positions: NDArray) -> NDArray:
-    kinematics, pose = model.kinematics_and_dynamics(), np.eye(4)
-    pose[:3, :3], pose[:3, 3] = base[1], base[0]
-    rest = np.zeros(len(joint_positions))
-    kinematics.setRobotState(pose, joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
-    return as_array(kinematics.getCenterOfMassPosition())
 
 
 def _check_joints(positions: NDArray, usual: NDArray, joints: Sequence[str]) -> None:

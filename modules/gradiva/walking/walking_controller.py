@@ -521,6 +521,7 @@ class WalkingController:
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
             self._stepping_log(reference),
+            self._layers.own_signals(),
         )
 
     def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
+    ESTIMATORS,
     ContactEstimator,
     ContactEstimatorConfig,
     ExternalWrenchConfig,
@@ -19,8 +21,9 @@ from gradiva.estimation import (
     FlexibleJointObserverConfig,
     StateEstimator,
     StateEstimatorConfig,
+    make_estimator,
 )
-from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
+from gradiva.planner import PLANNERS, LegMomentumConfig, PlannerConfig, make_planner
 from gradiva.push_recovery import (
     FootAdmittance,
     FootAdmittanceConfig,
@@ -52,7 +55,9 @@ from gradiva.simplified_model import (
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.start import Preparation, StandingStart, standing_start
+from gradiva.walking.walking_log import OWN, Signals
 from gradiva.whole_body import (
+    CONTROLLERS,
     CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
@@ -61,8 +66,8 @@ from gradiva.whole_body import (
     FlexibleTorqueController,
     FrictionCompensator,
     FrictionFeedforward,
-    InverseKinematics,
     InverseKinematicsConfig,
+    OwnController,
     PositionController,
     RigidTorqueControlConfig,
     RigidTorqueController,
@@ -72,13 +77,16 @@ from gradiva.whole_body import (
     Task,
     TorqueActuation,
     VelocityController,
+    WalkingKinematics,
     WholeBodyController,
+    make_controller,
     own_tasks,
     solve_start_posture,
     torso_rotation,
     upright_torso,
 )
 
+_NO_FIELD = re.compile(r"\W")  # what MATLAB takes for no part of the name of a field
 _TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
 
 
@@ -103,6 +111,7 @@ class WalkingLayers:
         velocity_limits: Of the joints, [rad/s], shape (n,).
         whole_body: Layer 3.
         estimator: From sensors to state.
+        flexible_joint_observer: Of the links that bend; None: they do not, or the controller takes them to be rigid.
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         push_recovery: Answers pushes between the layers: steps, trunk, soles.
@@ -139,7 +148,7 @@ class WalkingLayers:
         self._tasks = [*own_tasks(config.tasks), *tasks]
         self._take_limits()
         self._stand(compiler)
-        self.planner = WalkingPlanner(config.planner)
+        self.planner = make_planner(config.walking.planner, config.planner, config.planners)
         self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
         self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
@@ -159,7 +168,7 @@ class WalkingLayers:
     def _stand(self, compiler: Compiler) -> None:
         """Solve the start posture by the inverse kinematics of layer 3."""
         config, model = self.config, self._model
-        self.inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
+        self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
         self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
@@ -172,7 +181,8 @@ class WalkingLayers:
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
-        self.whole_body = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        shipped = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        self.whole_body = make_controller(config.walking.whole_body, shipped, config.whole_body_controllers)
 
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
@@ -182,9 +192,11 @@ class WalkingLayers:
             external_wrench = ExternalWrenchObserver(self._flexible_model, config.external_wrench, compiler)
         if self.knows_flexible_joints:
             flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
-        self.estimator = StateEstimator(
+        shipped = StateEstimator(
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
         )
+        self.estimator = make_estimator(config.walking.estimator, shipped, config.estimators)
+        self.flexible_joint_observer = flexible_joints
 
     def _refer(self, compiler: Compiler) -> None:
         """Build the references from layer 2 to layer 3."""
@@ -250,6 +262,18 @@ class WalkingLayers:
     def _by_torque(self) -> bool:
         return self.config.walking.control is ControlMode.TORQUE
 
+    def own_signals(self) -> Signals:
+        """Return the signals of the user's own of this tick, see ``DcmLaw.signals``: ``own::NAME::SIGNAL``."""
+        sources: list[tuple[str, Any]] = [("planner", self.planner), ("law", self.model_control)]
+        sources += [("estimator", self.estimator), *((task.name, task) for task in self._tasks)]
+        sources += [("whole_body", self.whole_body)] if isinstance(self.whole_body, OwnController) else []
+        sources += [(type(check).__name__, check) for check in self.safety.own_checks if hasattr(check, "signals")]
+        return {
+            f"{OWN}{_NO_FIELD.sub('_', name)}::{signal}": value
+            for name, source in sources
+            for signal, value in source.signals().items()
+        }
+
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""
         goal, tick = self.start_posture.joint_positions + self.standing_offset, self.config.walking
@@ -283,7 +307,7 @@ class WalkingLayers:
         return [task for task in self._tasks if task.states_velocity or not self._by_torque]
 
     def _whole_body(
-        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
+        self, inverse_kinematics: WalkingKinematics, feedforward: ServoFeedforward, compiler: Compiler
     ) -> WholeBodyController:
         if self._by_torque:
             return self._torque_controller(compiler)
@@ -371,6 +395,9 @@ class WalkingConfig:
         safety: Tolerated limits, and the responses beyond them.
         balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
         tasks: Of layer 3, beside those of walking: name to table, see ``Task``.
+        planners: Tables of planners of the user's own, by name, see ``WalkingPlanner``.
+        estimators: Tables of estimators of the user's own, by name, see ``Estimator``.
+        whole_body_controllers: Tables of controllers of layer 3 of the user's own, by name, see ``OwnController``.
     """
 
     walking: TickConfig
@@ -396,6 +423,9 @@ class WalkingConfig:
     safety: SafetyConfig
     balance_laws: Mapping[str, Any]
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    planners: dict[str, dict[str, Any]] = field(default_factory=dict)
+    estimators: dict[str, dict[str, Any]] = field(default_factory=dict)
+    whole_body_controllers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def balance(self) -> BalanceConfig:
@@ -433,8 +463,11 @@ class TickConfig:
 
     Attributes:
         period: Of the controller, [s].
-        model: Law of layer 2: its name in the registry, or ``package.module:Class``.
-        control: Layer 3 and the mode of the servos.
+        planner: Layer 1: its name in the registry, or ``package.module:Class``.
+        model: Law of layer 2, likewise.
+        estimator: From sensors to state, likewise.
+        whole_body: Layer 3 of the user's own, likewise; empty: the shipped one.
+        control: Layer 3 that is shipped, and the mode of the servos.
         torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
@@ -442,7 +475,10 @@ class TickConfig:
     """
 
     period: float
+    planner: str
     model: str
+    estimator: str
+    whole_body: str
     control: ControlMode
     torso_lean: float
     prepare_duration: float
@@ -461,6 +497,12 @@ class TickConfig:
             balance_law(self.model)
         except ConfigError as error:
             raise ConfigError(f"model={self.model}: {error}") from None
+        for name, registry in (("planner", PLANNERS), ("estimator", ESTIMATORS), ("whole_body", CONTROLLERS)):
+            try:
+                if getattr(self, name):
+                    registry.kind(getattr(self, name))
+            except ConfigError as error:
+                raise ConfigError(f"{name}={getattr(self, name)}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ class WalkingLog:
         desired_joint_velocities: [rad/s], shape (n,).
         relaxed_task: Relaxed task of layer 3 with the largest residual; empty where all are met, or none is known.
         stepping: Of reactive stepping.
+        own: Signals of laws, tasks, checks, planners and estimators of the user's own, see ``walking_signals``.
     """
 
     time: float
@@ -56,8 +57,11 @@ class WalkingLog:
     desired_joint_velocities: NDArray | None = None
     relaxed_task: str = ""
     stepping: SteppingLog | None = None
+    own: Mapping[str, float | npt.ArrayLike] = field(default_factory=dict)
 
 
+OWN = "own::"
+"""Beginning of the names of signals of the user's own: ``own::NAME::SIGNAL``."""
 Signals = dict[str, float | npt.ArrayLike]
 """By name, with ``::`` between its parts; SI units, world frame unless the name says otherwise."""
 
@@ -81,6 +85,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
         raise ValueError("only ticks of the control loop can be recorded")
     signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
     signals |= _deflections(state)
+    signals |= log.own
     signals |= _imu(measurement) | _stepping(log.stepping) | _external_wrench(state)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
@@ -88,7 +93,12 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
 
 
 def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the names of the elements of a signal, of a robot with these joints and flexible joints."""
+    """Return the names of the elements of a signal, of a robot with these joints and flexible joints.
+
+    Elements of signals of the user's own have no names.
+    """
+    if signal.startswith(OWN):
+        return ()
     if signal.removeprefix("simulation::").startswith("flexible_joints::"):
         return tuple(flexible)
     if signal.startswith("joints_state::"):

@@ -1,23 +1,29 @@
 """Layer 3: from the references of feet, centre of mass and trunk to joint commands."""
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
-from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
+from gradiva.whole_body.inverse_dynamics import Contact, InverseDynamics, soles_of
 from gradiva.whole_body.inverse_kinematics import (
+    CONTROLLERS,
     InverseKinematics,
     InverseKinematicsConfig,
+    OwnController,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
     ServoInverse,
     VelocityController,
+    WalkingKinematics,
     WholeBodyController,
     integrate,
+    make_controller,
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.start_posture import (
+    described_posture,
     forward_base_rotation,
     probed_momentum,
     solve_start_posture,
@@ -25,34 +31,54 @@ from gradiva.whole_body.start_posture import (
     torso_rotation,
     upright_torso,
 )
+from gradiva.whole_body.target_tasks import (
+    ComTask,
+    FrameTask,
+    OrientationTask,
+    PositionTask,
+    PostureTask,
+    TargetTask,
+    TargetTaskConfig,
+)
 from gradiva.whole_body.tasks import (
+    TASKS,
     Body,
     Task,
-    own_tasks,
-)
-from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
-from gradiva.whole_body.walking_tasks import (
     frame_acceleration,
+    own_tasks,
     rotation_error,
 )
+from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [
+    "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",
+    "TASKS",
     "Body",
+    "ComTask",
     "CommandedMotion",
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
+    "ComposedProblem",
+    "Contact",
     "DrivesConfig",
     "FlexibleTorqueControlConfig",
     "FlexibleTorqueController",
+    "FrameTask",
     "FrictionCompensator",
     "FrictionFeedforward",
+    "InverseDynamics",
     "InverseKinematics",
     "InverseKinematicsConfig",
+    "OrientationTask",
+    "OwnController",
     "PositionController",
+    "PositionTask",
+    "PostureTask",
     "Priority",
+    "QpComposer",
     "QuadraticProgram",
     "Quantity",
     "RigidTorqueControlConfig",
@@ -61,19 +87,25 @@ __all__ = [
     "ServoFeedforwardConfig",
     "ServoInverse",
     "SolverName",
+    "TargetTask",
+    "TargetTaskConfig",
     "Task",
     "TorqueActuation",
     "TorqueController",
     "VelocityController",
+    "WalkingKinematics",
     "WholeBodyController",
     "WholeBodyReference",
+    "described_posture",
     "forward_base_rotation",
     "frame_acceleration",
     "integrate",
+    "make_controller",
     "make_solver",
     "own_tasks",
     "probed_momentum",
     "rotation_error",
+    "soles_of",
     "solve_start_posture",
     "standing_reference",
     "torso_rotation",

@@ -54,8 +54,8 @@ from gradiva.whole_body.walking_tasks import (
     FootTask,
     OrientationTaskConfig,
     PoseTaskConfig,
-    PostureTask,
     PostureTaskConfig,
+    WalkingPostureTask,
     angular_momentum,
     angular_momentum_rate,
     excess_acceleration,
@@ -247,7 +247,9 @@ class SoftGroundBody(TorqueBody):
         self._close({side: sole.wrench for side, sole in soles.items()})
         delay = self.parameters.constant("response_delay", config.response_delay)
         held = self.parameters.symbol("period") + 2.0 * delay
-        self.wrench_rates = {side: sole.wrench_rate(self.acceleration, held) for side, sole in soles.items()}
+        self.wrench_rates: dict[str, cs.SX] = {
+            side: sole.wrench_rate(self.acceleration, held) for side, sole in soles.items()
+        }
         self.rate_scale = self._scale_of_rates(config.reference_damping, held)
         self.softness = cs.sqrt(self.rate_scale) * self._stiffness_ratio(config.standing_foot)
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in soles.items()}
@@ -276,7 +278,7 @@ class LinearMomentumTask(Task):
     def acceleration(self, body: SoftGroundBody) -> cs.SX:
         """Return Σ ḟ - m x⃛*, with x⃛* = x⃛_r + k_d (ẍ* - ẍ), ẍ* = ẍ_r + (k_p (ẋ_r - ẋ) + k_i (x_r - x)) / k_d.
 
-        ẍ* is less `excess_acceleration`, as by `ComTask`.
+        ẍ* is less `excess_acceleration`, as by `WalkingComTask`.
         """
         dynamics, reference, config = body.dynamics, body.reference, self._config
         damping = self.constant(body, "damping", config.damping)
@@ -403,7 +405,7 @@ def compliant_tasks(config: CompliantTorqueControlConfig, description: RobotDesc
         tasks += [StandingFootTask(side, part, config.standing_foot) for part in ("place", "attitude")]
         tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
     tasks += trunk_tasks(description, config.torso, config.pelvis)
-    return [*tasks, PostureTask(config.posture, config.posture.weights, "[posture.weights]")]
+    return [*tasks, WalkingPostureTask(config.posture, config.posture.weights, "[posture.weights]")]
 
 
 def compliant_problem(

@@ -70,7 +70,7 @@ class FlexibleJointTaskConfig(WeightedTaskConfig):
 class FlexibleJointTask(Task):
     """Bring the flexible joints to rest, at zero or where the expected wrenches hold them."""
 
-    CONFIG = FlexibleJointTaskConfig
+    Config = FlexibleJointTaskConfig
 
     def acceleration(self, body: Body) -> cs.SX:
         r"""Return :math:`\ddot s_f + k_d \dot s_f + k_p (s_f - s_f^*)`; without flexible joints it has no rows."""

@@ -1,4 +1,6 @@
-r"""Inverse kinematics: find the robot velocity that follows a reference, and command it (thesis section 7.1).
+r"""Inverse kinematics: find the robot velocity that does tasks, and command it (thesis section 7.1).
+
+`InverseKinematics` is for tasks of one's own, `WalkingKinematics` for those of walking:
 
 Variables
     :math:`\nu = (\dot p_B, \omega_B, \dot s)`, solved with the joints first.
@@ -15,19 +17,22 @@ Position control sends the integrated positions to the servos, velocity control 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     ConfigError,
     ControlMode,
     JointCommand,
     LowPass,
+    ModelError,
     NDArray,
+    Registry,
     RobotPosture,
     RobotState,
     Side,
@@ -51,14 +56,14 @@ from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, distinct
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTask,
-    ComTask,
     FootTask,
     Gain,
-    OrientationTask,
     PoseGains,
-    PostureTask,
+    TrunkTask,
+    WalkingComTask,
+    WalkingPostureTask,
 )
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
+from gradiva.whole_body.whole_body_reference import NO_WALK, Values, WholeBodyReference
 
 _HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
 _RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
@@ -126,15 +131,136 @@ def kinematic_tasks(config: InverseKinematicsConfig, description: RobotDescripti
     return [
         FootTask("left foot", Side.LEFT, feet),
         FootTask("right foot", Side.RIGHT, feet),
-        ComTask("centre of mass", com),
-        OrientationTask("torso", description.torso_frame, "torso_rotation", torso),
-        OrientationTask("pelvis", description.base_link, "pelvis_rotation", pelvis),
+        WalkingComTask("centre of mass", com),
+        TrunkTask("torso", description.torso_frame, "torso_rotation", torso),
+        TrunkTask("pelvis", description.base_link, "pelvis_rotation", pelvis),
         AngularMomentumTask("angular momentum", SoftTaskConfig(np.array(config.angular_momentum_weights))),
-        PostureTask(posture, config.posture_weights, "[inverse_kinematics.posture_weights]"),
+        WalkingPostureTask(posture, config.posture_weights, "[inverse_kinematics.posture_weights]"),
     ]
 
 
+def kinematic_problem(
+    dynamics: SymbolicDynamics, tasks: Iterable[Task], lower: NDArray, upper: NDArray
+) -> tuple[Body, QpComposer]:
+    """Compose the problem of tasks that state a velocity, with joints within their limits.
+
+    Args:
+        dynamics: Of the robot.
+        tasks: In the order in which they are asked for.
+        lower: Joint positions, margin included, [rad], shape (n,).
+        upper: The same.
+
+    Raises:
+        ConfigError: Two tasks have one name, or one states no velocity.
+    """
+    body, base = Body(dynamics), cs.SX.sym("base_velocity", 6)
+    joints = cs.SX.sym("joint_velocities", dynamics.joints)
+    body.parameters.add(
+        base_position=dynamics.base_position,
+        base_rotation=dynamics.base_rotation,
+        joint_positions=dynamics.joint_positions,
+    )
+    composer, velocity = QpComposer(cs.vertcat(joints, base), dynamics.joints), cs.vertcat(base, joints)
+    for task in distinct(tasks):
+        with plugin_errors(f"[tasks.{task.name}]", task):
+            jacobian, target = task.velocity(body)
+            task.demand(composer, body, jacobian @ velocity - target)
+    _bound_velocities(composer, body, lower, upper, dynamics.model.velocity_limits())
+    return body, composer
+
+
+def _compiled(
+    body: Body, composer: QpComposer, solver: SolverName, compiler: Compiler, outputs: Mapping[str, cs.SX]
+) -> ComposedProblem:
+    robot = body.dynamics.model.description.name
+    name = "inverse kinematics"
+    return ComposedProblem(name, robot, composer, body.parameters, solver, compiler, outputs, body.reference)
+
+
+def base_first(solution: NDArray, joints: int) -> NDArray:
+    """Return the base's six variables of a solution before those of the joints, which the solver has first."""
+    return np.concatenate((solution[joints:], solution[:joints]))
+
+
 class InverseKinematics:
+    """Finds the velocity with which a robot does tasks of one's own, its joints within their limits.
+
+    Hard tasks are constraints, the squares of the residuals of soft ones are minimised by their weights. A task whose
+    target was never set holds what is in the first posture.
+
+    Attributes:
+        robot: The robot.
+        tasks: Their targets may change from call to call.
+        problem: Composed of the tasks; ``problem.violations()`` says how far hard ones were missed.
+    """
+
+    def __init__(
+        self,
+        robot: IdynTreeModel,
+        tasks: Iterable[Task],
+        *,
+        position_margin: float = 1e-3,
+        solver: SolverName = SolverName.DAQP,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Build the problem.
+
+        Args:
+            robot: The robot, as ``gradiva.load_robot`` returns it.
+            tasks: That state a velocity; without one that is about all joints, add a light `PostureTask`.
+            position_margin: Kept from each joint limit, [rad].
+            solver: ``daqp`` or ``osqp``.
+            compiler: How the problem's function becomes fast, such as ``GccCompiler``.
+
+        Raises:
+            ConfigError: Two tasks have one name, or one states no velocity.
+            ModelError: A task names a frame that the robot does not have.
+        """
+        self.robot, self.tasks = robot, tuple(tasks)
+        lower, upper = robot.joint_limits()
+        limits = lower + position_margin, upper - position_margin
+        body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
+        self.problem = _compiled(body, composer, solver, compiler, {})
+
+    def solve(self, posture: RobotPosture, dt: float, relaxed: bool = False) -> NDArray:
+        """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, [m/s, rad/s], shape (6 + n,); see ``integrate`` for the next posture.
+
+        Args:
+            posture: Of the robot now.
+            dt: For which the velocity will be held, [s].
+            relaxed: Where hard tasks contradict each other or the limits, come as near as possible.
+
+        Raises:
+            NoSolutionFound: They do; it names what was the hardest to meet.
+            ModelError: The posture is that of another robot.
+            ConfigError: dt is not positive, or a target has a wrong shape.
+        """
+        check_posture(self.robot, posture)
+        if not dt > 0.0:
+            raise ConfigError(f"dt={dt} s, must be positive: the velocity is held for it")
+        for task in self.tasks:
+            task.hold(self.robot, posture)
+        values = self.problem.reference.values(NO_WALK)
+        values["base_position"], values["base_rotation"] = posture.base_position, posture.base_rotation
+        values["joint_positions"], values["period"] = posture.joint_positions, dt
+        return base_first(self.problem.solve(values, relaxed), len(posture.joint_positions))
+
+
+def check_posture(robot: IdynTreeModel, posture: RobotPosture) -> None:
+    """Pass when a posture has the joints of a robot and is finite.
+
+    Raises:
+        ModelError: It has not; the message says what it has.
+    """
+    joints, description = len(posture.joint_positions), robot.description
+    if joints != len(description.joints):
+        raise ModelError(f"{description.name} has {len(description.joints)} joints, the posture has {joints}")
+    for part in (posture.base_position, posture.base_rotation, posture.joint_positions):
+        if not np.isfinite(part).all():
+            raise ModelError(f"{description.name}: the posture is not finite")
+
+
+class WalkingKinematics:
     """Finds the robot velocity that follows a reference; see the module's text for the problem.
 
     Attributes:
@@ -166,7 +292,7 @@ class InverseKinematics:
         self.lower_limits = lower + config.position_margin
         self.upper_limits = upper - config.position_margin
         self._joints = len(lower)
-        key = None if tasks else (InverseKinematics, model.fingerprint, repr(config), compiler)
+        key = None if tasks else (WalkingKinematics, model.fingerprint, repr(config), compiler)
         self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
         self._references = self.problem.reference
         height = 2, config.height_slack_weight
@@ -182,32 +308,12 @@ class InverseKinematics:
     def _composed(
         self, model: IdynTreeModel, config: InverseKinematicsConfig, compiler: Compiler, tasks: Sequence[Task]
     ) -> ComposedProblem:
-        dynamics = SymbolicDynamics.of(model)
-        body, base = Body(dynamics), cs.SX.sym("base_velocity", 6)
-        joints = cs.SX.sym("joint_velocities", dynamics.joints)
-        body.parameters.add(
-            base_position=dynamics.base_position,
-            base_rotation=dynamics.base_rotation,
-            joint_positions=dynamics.joint_positions,
-        )
-        composer, velocity = QpComposer(cs.vertcat(joints, base), dynamics.joints), cs.vertcat(base, joints)
         walking = kinematic_tasks(config, model.description)
-        for task in distinct([*walking, *tasks]):
-            with plugin_errors(f"[tasks.{task.name}]", task):
-                jacobian, target = task.velocity(body)
-            task.demand(composer, body, jacobian @ velocity - target)
-        errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
-        _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
-        return ComposedProblem(
-            "inverse kinematics",
-            model.description.name,
-            composer,
-            body.parameters,
-            config.solver,
-            compiler,
-            {"errors": cs.vertcat(*errors)},
-            body.reference,
-        )
+        limits = self.lower_limits, self.upper_limits
+        body, composer = kinematic_problem(SymbolicDynamics.of(model), [*walking, *tasks], *limits)
+        errors = [task.error(body) for task in walking if isinstance(task, (FootTask, WalkingComTask))]
+        outputs = {"errors": cs.vertcat(*errors)}
+        return _compiled(body, composer, config.solver, compiler, outputs)
 
     def solve(
         self, state: RobotPosture, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -228,7 +334,7 @@ class InverseKinematics:
         yields = reference.height_yields and not relaxed
         weights = self._yielding_weights[reference.left_foot.in_contact, reference.right_foot.in_contact]
         solution = self.problem.solve(values, relaxed, weights if yields else None)
-        return np.concatenate((solution[self._joints :], solution[: self._joints]))
+        return base_first(solution, self._joints)
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:
         """Return the errors of the poses of both feet [m, rad] and of the CoM [m], shape (15,).
@@ -517,11 +623,79 @@ class WholeBodyController(Protocol):
         ...
 
 
+class OwnController:
+    """A controller of the user's own over the shipped one: it hands on what it does not override.
+
+    ``walking.whole_body`` names it, by an entry point of the group ``gradiva.whole_body_controllers`` or as
+    ``package.module:Class``, and ``[whole_body_controllers.NAME]`` is the table of its ``Config``.
+
+    Attributes:
+        Config: Dataclass of its table; None without one.
+        shipped: The controller that ``walking.control`` chooses.
+    """
+
+    Config: ClassVar[type[Any] | None] = None
+
+    def __init__(self, shipped: WholeBodyController, own: Any = None) -> None:
+        """Take the shipped controller, and an instance of ``Config``."""
+        self.shipped = shipped
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """See ``WholeBodyController.desired_posture``."""
+        return self.shipped.desired_posture
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.shipped.desired_joint_positions
+
+    @property
+    def desired_velocity(self) -> NDArray:
+        """See ``WholeBodyController.desired_velocity``."""
+        return self.shipped.desired_velocity
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.shipped.reset(posture)
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        return self.shipped.command(state, reference, period, relaxed)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
+
+
+CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
+
+
+def make_controller(
+    name: str, shipped: WholeBodyController, tables: Mapping[str, Mapping[str, Any]]
+) -> WholeBodyController:
+    """Return the controller that ``walking.whole_body`` names; the shipped one where it names none.
+
+    Raises:
+        ConfigError: There is none of this name, or its table is refused.
+    """
+    if not name:
+        return shipped
+    kind, place = CONTROLLERS.kind(name), name.rpartition(":")[2]
+    where = f"[whole_body_controllers.{place}]"
+    own = CONTROLLERS.config(kind, tables.get(place, {}), where)
+    with plugin_errors(where, kind):
+        controller: OwnController = kind(shipped, own)
+    return controller
+
+
 class PositionController:
     """Sends joint positions: the inverse kinematics runs on its own integrated state, the servos follow it."""
 
     def __init__(
-        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, posture: RobotPosture
+        self, inverse_kinematics: WalkingKinematics, feedforward: ServoFeedforward, posture: RobotPosture
     ) -> None:
         self._inverse_kinematics = inverse_kinematics
         self._feedforward = feedforward
@@ -568,7 +742,7 @@ class PositionController:
 class VelocityController:
     """Sends joint velocities: the inverse kinematics closes its loop on the estimated state."""
 
-    def __init__(self, inverse_kinematics: InverseKinematics, posture: RobotPosture) -> None:
+    def __init__(self, inverse_kinematics: WalkingKinematics, posture: RobotPosture) -> None:
         self._inverse_kinematics = inverse_kinematics
         self.reset(posture)
 

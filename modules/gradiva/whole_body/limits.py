@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.common import ConfigError, NDArray, Side, nearest_name
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.tasks import Body
@@ -140,13 +140,18 @@ class WrenchConeConfig:
             raise ConfigError(f"minimum_force={self.minimum_force}, must not be negative: the ground does not pull")
 
 
-def cone_numbers(config: WrenchConeConfig, sole: SoleRectangle, side: Side) -> NDArray:
-    """Return μ, μ_t, x₋, x₊, y₋, y₊, z and the least f_z of one foot, shape (8,)."""
-    corners = sole.corners(side)
+def cone_numbers(config: WrenchConeConfig, corners: NDArray, height: float) -> NDArray:
+    """Return μ, μ_t, x₋, x₊, y₋, y₊, z and the least f_z of one contact, shape (8,).
+
+    Args:
+        config: Of the cone.
+        corners: Of the touching rectangle in the frame of the contact, [m], shape (4, 2).
+        height: Of the rectangle in that frame, [m].
+    """
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.5 * (1.0 - config.sole_fraction) * (high - low)
     (x0, y0), (x1, y1) = low + margin, high - margin
-    return np.array([config.friction, config.torsional_friction, x0, x1, y0, y1, sole.z, config.minimum_force])
+    return np.array([config.friction, config.torsional_friction, x0, x1, y0, y1, height, config.minimum_force])
 
 
 def cone_rows(wrench: cs.SX, numbers: cs.SX) -> cs.SX:
@@ -190,9 +195,18 @@ def limit_torques(composer: QpComposer, body: Body, config: TorqueLimitConfig) -
 
 def limit_wrench(composer: QpComposer, body: Body, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
     """Keep the wrench of one foot in its cone, while the foot is loaded."""
-    name = f"{side} foot's wrench"
-    numbers = cone_numbers(config, body.dynamics.model.description.sole, side)
-    value = cone_rows(in_axes_of(body.feet[side].rotation, wrench), body.parameters.constant(f"{name}.cone", numbers))
+    sole = body.dynamics.model.description.sole
+    numbers = cone_numbers(config, sole.corners(side), sole.z)
+    limit_contact(composer, body, side, f"{side} foot's wrench", wrench, numbers, config)
+
+
+def limit_contact(
+    composer: QpComposer, body: Body, contact: str, name: str, wrench: cs.SX, numbers: NDArray, config: WrenchConeConfig
+) -> None:
+    """Keep the wrench of a contact in its cone, while it is loaded; ``numbers`` are its ``cone_numbers``."""
+    value = cone_rows(
+        in_axes_of(body.feet[contact].rotation, wrench), body.parameters.constant(f"{name}.cone", numbers)
+    )
     endless = UNBOUNDED * cs.SX.ones(value.numel())
-    upper = (1.0 - body.reference.feet[side].is_loaded) * endless
+    upper = (1.0 - body.reference.feet[contact].is_loaded) * endless
     composer.limit(name, value, -endless, upper, config.priority, config.weight)

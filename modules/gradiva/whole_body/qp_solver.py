@@ -126,7 +126,7 @@ class DaqpSolver:
         p = self._problem
         np.add(p.hessian, self._trace, out=self._hessian)
         sense = self._kind | np.multiply(p.lower == p.upper, _DAQP_EQUALITY, dtype=np.int32)
-        if self._model is None:
+        if self._model is None or not len(p.rows):  # bounds alone cannot be updated
             self._model = self._set_up(sense)
         else:
             self._model.update(self._hessian, p.gradient, p.rows, p.upper, p.lower, sense)

@@ -48,16 +48,16 @@ from gradiva.whole_body.torque_control import (
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTask,
     AngularMomentumTaskConfig,
-    ComTask,
     ComTaskConfig,
     FootTask,
     GlobalZmpTask,
     LocalZmpTask,
     OrientationTaskConfig,
     PoseTaskConfig,
-    PostureTask,
     PostureTaskConfig,
     TorqueTask,
+    WalkingComTask,
+    WalkingPostureTask,
     WrenchTask,
     ZmpTaskConfig,
 )
@@ -119,12 +119,12 @@ def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription)
     for side in Side:
         tasks.append(FootTask(f"{side} standing foot", side, config.stance_foot, when_loaded=True))
         tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
-    tasks.append(ComTask("centre of mass", config.com))
+    tasks.append(WalkingComTask("centre of mass", config.com))
     tasks.append(AngularMomentumTask("angular momentum", config.angular_momentum))
     tasks.append(GlobalZmpTask("global zmp", config.global_zmp))
     tasks += [LocalZmpTask(f"{side} zmp", side, config.local_zmp) for side in Side]
     tasks += trunk_tasks(description, config.torso, config.pelvis)
-    tasks.append(PostureTask(config.posture, config.posture.weights, "[posture.weights]"))
+    tasks.append(WalkingPostureTask(config.posture, config.posture.weights, "[posture.weights]"))
     tasks += [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
     return tasks + ([TorqueTask(config.torque_weight)] if config.torque_weight > 0.0 else [])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
-from gradiva.robot_model import IdynTreeModel, as_array
-from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
+from gradiva.common import FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
+from gradiva.robot_model import IdynTreeModel
+from gradiva.whole_body.inverse_kinematics import WalkingKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _STEP = 0.02  # [s] of each iteration; the tasks' gains make it contract
@@ -38,7 +38,7 @@ def forward_base_rotation(model: IdynTreeModel) -> NDArray:
 
 def solve_start_posture(
     model: IdynTreeModel,
-    inverse_kinematics: InverseKinematics,
+    inverse_kinematics: WalkingKinematics,
     com_offset: NDArray,
     torso: NDArray,
     com_height: float | None = None,
@@ -60,7 +60,7 @@ def solve_start_posture(
     height = description.com_height if com_height is None else com_height
     wanted = RobotPosture(np.zeros(3), forward_base_rotation(model), description.posture)
     reference = standing_reference(model, wanted, torso, np.array([com_offset[0], com_offset[1], height]))
-    state = _first_guess(model)
+    state = described_posture(model)
     wish = f"{description.name}: no start posture with the CoM {height} m high, {com_offset[0]} m ahead of the soles"
     try:
         for _ in range(_ITERATIONS):
@@ -85,7 +85,7 @@ def standing_reference(
         com_position: World, [m], shape (3,); where it is in ``posture`` when None.
     """
     half_width = 0.5 * model.description.step_width
-    com_position = _com_position(model, posture) if com_position is None else com_position
+    com_position = model.com_position(posture) if com_position is None else com_position
     return WholeBodyReference(
         time=0.0,
         left_foot=_level_sole(half_width),
@@ -107,21 +107,16 @@ def standing_reference(
     )
 
 
-def _com_position(model: IdynTreeModel, posture: RobotPosture) -> NDArray:
-    kinematics = model.kinematics_and_dynamics()
-    pose, rest = np.eye(4), np.zeros(len(posture.joint_positions))
-    pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
-    kinematics.setRobotState(pose, posture.joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
-    return as_array(kinematics.getCenterOfMassPosition())
-
-
 def _level_sole(y: float) -> FootReference:
     zero = np.zeros(6)
     return FootReference(np.array([0.0, y, 0.0]), np.eye(3), zero, zero, in_contact=True)
 
 
-def _first_guess(model: IdynTreeModel) -> RobotPosture:
-    """The description's posture with the base above the origin and the soles near the ground."""
+def described_posture(model: IdynTreeModel) -> RobotPosture:
+    """Return the posture of the description, world midway between the soles, x ahead.
+
+    The start posture is solved from it; its soles need not be level.
+    """
     description = model.description
     rotation = forward_base_rotation(model)
     frames = (description.left_foot_frame, description.right_foot_frame)

@@ -19,10 +19,11 @@ from typing import Any, ClassVar, Protocol
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, Side, from_table, load_plugin, plugin_errors
-from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
+from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side, plugin_errors
+from gradiva.robot_model import IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_log
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.whole_body_reference import (
+    FootSymbols,
     Parameters,
     ReferenceSymbols,
     WholeBodyReference,
@@ -30,10 +31,10 @@ from gradiva.whole_body.whole_body_reference import (
 
 Gains = tuple[cs.SX, cs.SX]
 """k_p [1/s²] and k_d [1/s]."""
-Wrenches = dict[Side, cs.SX]
-Frames = dict[Side, SymbolicFrame]
-TASKS = "gradiva.tasks"
-"""Group of entry points of tasks."""
+Wrenches = Mapping[str, cs.SX]
+"""Ground on robot, about the origin of the frame of a contact, world axes, by name of the contact, (6, 1) each."""
+Frames = Mapping[str, SymbolicFrame]
+"""Frames of contacts, by name; those of a walking robot are its soles, called by their `Side`."""
 
 
 class TaskConfig(Protocol):
@@ -55,20 +56,22 @@ class Body:
 
     Attributes:
         dynamics: Expressions of the robot.
-        feet: Sole frames.
+        feet: Frames of the contacts by name: of a walking robot the soles, by side.
         parameters: All inputs of the problem.
         reference: Symbols of the references, by the names of `WholeBodyReference`.
         acceleration: ν̇, (6 + n, 1); torque control only, as the following.
-        wrenches: Ground on foot, about the sole origin, world axes, by side, (6, 1) each.
+        wrenches: Ground on foot, about the sole origin, world axes, by name of the contact, (6, 1) each.
         torques: Of the actuated joints, [N·m], (a, 1).
     """
 
-    def __init__(self, dynamics: SymbolicDynamics) -> None:
-        description = dynamics.model.description
+    def __init__(self, dynamics: SymbolicDynamics, contacts: Mapping[str, str] | None = None) -> None:
+        """Make the expressions; ``contacts`` are frames by name, by default the soles of both feet by side."""
+        if contacts is None:
+            contacts = {side: dynamics.model.description.foot_frame(side) for side in Side}
         self.dynamics = dynamics
-        self.feet: Frames = {side: dynamics.frame(description.foot_frame(side)) for side in Side}
+        self.feet: Frames = {name: dynamics.frame(frame) for name, frame in contacts.items()}
         self.parameters = Parameters()
-        self.reference = ReferenceSymbols(dynamics.joints, self.parameters)
+        self.reference = ReferenceSymbols(dynamics.joints, self.parameters, contacts)
         self.acceleration: cs.SX
         self.wrenches: Wrenches
         self.torques: cs.SX
@@ -78,16 +81,16 @@ class Task:
     """One thing that the whole body should do; subclass it to add one.
 
     Attributes:
-        CONFIG: Type of the task's table in the configuration.
+        Config: Type of the task's table in the configuration; None where it is given as an object alone.
         name: In errors, in ``violations()`` and in front of its parameters.
         priority: Hard, soft or off.
         weight: Of each square of the residual, when soft or relaxed.
     """
 
-    CONFIG: ClassVar[type[Any]]
+    Config: ClassVar[type[Any] | None] = None
 
     def __init__(self, name: str, config: TaskConfig) -> None:
-        """Take the configuration: of type ``CONFIG``, with a priority and a weight at least."""
+        """Take the configuration: of type ``Config``, with a priority and a weight at least."""
         self.name = name
         self.config: Any = config
         self.priority = config.priority
@@ -113,6 +116,13 @@ class Task:
         """Return values of quantities of its own in this tick, by name; by default ``body.own`` alone has them."""
         return {}
 
+    def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
+        """Take from a posture what nobody has set of the task's own target; most tasks have none."""
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
+
     def demand(self, composer: QpComposer, body: Body, residual: cs.SX) -> None:
         """Add the task to a problem, by its residual."""
         weights = self.weights(body) if self.priority is Priority.SOFT else cs.SX(1.0)
@@ -136,6 +146,10 @@ class Task:
         return type(self).velocity is not Task.velocity
 
 
+TASKS = Registry("gradiva.tasks", "task", (Task,))
+"""Tasks of other packages; those of walking are no plug-ins."""
+
+
 def distinct(tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks of a problem; those that are off are no part of it.
 
@@ -154,13 +168,13 @@ def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:
     """Return the tasks of the tables ``[tasks.NAME]``.
 
     Raises:
-        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``CONFIG``.
+        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``Config``.
     """
-    tasks = []
+    tasks: list[Task] = []
     for name, table in tables.items():
         where, table = f"[tasks.{name}]", dict(table)
-        kind: type[Task] = load_plugin(TASKS, str(table.pop("class", name)))
-        config = from_table(kind.CONFIG, table, where)
+        kind = TASKS.kind(str(table.pop("class", name)))
+        config = TASKS.config(kind, table, where)
         with plugin_errors(where, kind):
             tasks.append(kind(name, config))
     return tasks
@@ -207,3 +221,75 @@ def refuse_negative(config: object) -> None:
         value = getattr(config, entry.name)
         if isinstance(value, float) and value < 0.0:
             raise ConfigError(f"{entry.name}={value}, must not be negative")
+
+
+# -- equations that tasks share ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PoseSymbols:
+    """Symbols of the pose of a frame that is asked for; world, mixed.
+
+    Attributes:
+        position: [m], (3, 1).
+        rotation: (3, 3).
+        twist: Linear then angular, (6, 1).
+        acceleration: Linear then angular, (6, 1).
+    """
+
+    position: cs.SX
+    rotation: cs.SX
+    twist: cs.SX
+    acceleration: cs.SX
+
+
+def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
+    r"""Return the rotation from a frame to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
+    return symbolic_log(rotation @ body.rotation.T)
+
+
+def frame_acceleration(frame: SymbolicFrame, acceleration: cs.SX) -> cs.SX:
+    r"""Return :math:`J \dot\nu + \dot J \nu`, linear then angular, (6, 1)."""
+    return frame.jacobian @ acceleration + frame.bias_acceleration
+
+
+def pose_law(frame: SymbolicFrame, pose: FootSymbols | PoseSymbols, linear: Gains, angular: Gains) -> cs.SX:
+    r"""Return the acceleration that brings a frame to its reference, (6, 1).
+
+    .. math::
+        \ddot p^* = \ddot p_r + k_d (\dot p_r - \dot p) + k_p (p_r - p), \quad
+        \dot\omega^* = \dot\omega_r + k_d (\omega_r - \omega) + k_p Log(R_r R^T)
+
+    Args:
+        frame: Such as a sole.
+        pose: Its reference.
+        linear: Of the position.
+        angular: Of the orientation.
+    """
+    error = pose.twist - frame.twist
+    position = linear[0] * (pose.position - frame.position) + linear[1] * error[:3]
+    orientation = angular[0] * rotation_error(frame, pose.rotation) + angular[1] * error[3:]
+    return pose.acceleration + cs.vertcat(position, orientation)
+
+
+def pose_velocity(frame: SymbolicFrame, pose: FootSymbols | PoseSymbols, linear: cs.SX, angular: cs.SX) -> cs.SX:
+    r"""Return :math:`\dot p_r + k (p_r - p)` and :math:`\omega_r + k Log(R_r R^T)` (7.1.7, 7.1.8), (6, 1)."""
+    velocity = pose.twist[:3] + linear * (pose.position - frame.position)
+    return cs.vertcat(velocity, pose.twist[3:] + angular * rotation_error(frame, pose.rotation))
+
+
+def orientation_law(
+    frame: SymbolicFrame,
+    rotation: cs.SX,
+    angular_velocity: cs.SX,
+    angular_acceleration: cs.SX,
+    gains: Gains,
+) -> cs.SX:
+    r"""Return the angular acceleration that turns a frame to its reference, (3, 1); the law of ``pose_law``."""
+    damping = gains[1] * (angular_velocity - frame.twist[3:])
+    return angular_acceleration + gains[0] * rotation_error(frame, rotation) + damping
+
+
+def linear_momentum_rate(dynamics: SymbolicDynamics, wrenches: Wrenches) -> cs.SX:
+    r"""Return :math:`\sum_k f_k + m g`, [N], (3, 1)."""
+    return sum((wrench[:3] for wrench in wrenches.values()), cs.SX(3, 1)) + dynamics.mass * dynamics.gravity

@@ -41,8 +41,8 @@ from gradiva.whole_body.tasks import (
 )
 from gradiva.whole_body.walking_tasks import (
     ZMP_EXCESS,
-    OrientationTask,
     OrientationTaskConfig,
+    TrunkTask,
 )
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, foot_values, tick_values
 
@@ -66,23 +66,26 @@ class TorqueBody(Body):
         variables: x, in the solver's order: joints first, the base last.
         bounded: How many of the first may have bounds.
         laws: Residuals of the dynamics, by name.
-        first_wrench: Where in the variables the wrench of each foot begins, when it is unknown.
+        first_wrench: Where in the variables the wrench of each contact begins, when it is unknown.
         outputs: Expressions wanted beside the problem, by name.
     """
 
-    def __init__(self, dynamics: SymbolicDynamics, spring_horizon: float = 0.0) -> None:
-        """Make the accelerations; a subclass adds wrenches, then calls `close`."""
-        super().__init__(dynamics)
+    def __init__(
+        self, dynamics: SymbolicDynamics, spring_horizon: float = 0.0, contacts: Mapping[str, str] | None = None
+    ) -> None:
+        """Make the accelerations; a subclass adds wrenches, then calls `_close`; ``contacts`` are as of `Body`."""
+        super().__init__(dynamics, contacts)
         self.spring_horizon = spring_horizon
-        for foot in self.reference.feet.values():
-            foot.declare()
+        if contacts is None:
+            for foot in self.reference.feet.values():
+                foot.declare()
         self._joints, self._base = (
             cs.SX.sym("joint_accelerations", dynamics.joints),
             cs.SX.sym("base_acceleration", 6),
         )
         self.acceleration = cs.vertcat(self._base, self._joints)
         self.laws: dict[str, cs.SX] = {}
-        self.first_wrench: dict[Side, int] = {}
+        self.first_wrench: dict[str, int] = {}
         self.outputs: dict[str, cs.SX] = {}
 
     def _close(self, wrenches: Wrenches, unknown: Iterable[cs.SX] = ()) -> None:
@@ -97,8 +100,8 @@ class TorqueBody(Body):
         self.bounded = sum(part.numel() for part in free)
         self.variables = cs.vertcat(*free, self._base)
         forces = self.dynamics.mass_matrix @ self.acceleration + self.dynamics.bias_forces
-        for side in Side:
-            forces -= self.feet[side].jacobian.T @ wrenches[side]
+        for name, wrench in wrenches.items():
+            forces -= self.feet[name].jacobian.T @ wrench
         self.laws["base dynamics"] = forces[:6]
         self.torques = forces[6:][list(description.actuated)]
         if description.passive:
@@ -124,19 +127,26 @@ class TorqueBody(Body):
 
 
 class RigidGroundBody(TorqueBody):
-    """On rigid ground: unknown are s̈, both wrenches, τ in the full form, and the acceleration of the base."""
+    """On rigid ground: unknown are s̈, the wrenches, τ in the full form, and the acceleration of the base."""
 
-    def __init__(self, dynamics: SymbolicDynamics, form: Form, spring_horizon: float = 0.0) -> None:
-        super().__init__(dynamics, spring_horizon)
-        scaled, n = cs.SX.sym("wrenches", 12), dynamics.joints
-        wrenches = {Side.LEFT: _FORCE_UNIT * scaled[:6], Side.RIGHT: _FORCE_UNIT * scaled[6:]}
-        self.first_wrench = {Side.LEFT: n, Side.RIGHT: n + 6}
+    def __init__(
+        self,
+        dynamics: SymbolicDynamics,
+        form: Form,
+        spring_horizon: float = 0.0,
+        contacts: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(dynamics, spring_horizon, contacts)
+        size, n = 6 * len(self.feet), dynamics.joints
+        scaled, starts = cs.SX.sym("wrenches", size), range(0, size, 6)
+        wrenches = {name: _FORCE_UNIT * scaled[k : k + 6] for name, k in zip(self.feet, starts, strict=True)}
+        self.first_wrench = {name: n + k for name, k in zip(self.feet, starts, strict=True)}
         if form is Form.REDUCED:
             self._close(wrenches, [scaled])
             return
         scaled_torques = cs.SX.sym("torques", len(dynamics.model.description.actuated))
         self._close(wrenches, [scaled, scaled_torques])
-        self.bounded = n + 12
+        self.bounded = n + size
         self.laws["joint dynamics"] = self.torques - _FORCE_UNIT * scaled_torques
         self.torques = _FORCE_UNIT * scaled_torques
 
@@ -161,8 +171,8 @@ def trunk_tasks(
 ) -> list[Task]:
     """Return the orientation tasks of torso and pelvis."""
     return [
-        OrientationTask("torso", description.torso_frame, "torso_rotation", torso),
-        OrientationTask("pelvis", description.base_link, "pelvis_rotation", pelvis),
+        TrunkTask("torso", description.torso_frame, "torso_rotation", torso),
+        TrunkTask("pelvis", description.base_link, "pelvis_rotation", pelvis),
     ]
 
 

@@ -13,13 +13,26 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import ConfigError, Side
-from gradiva.robot_model import SymbolicDynamics, SymbolicFrame, symbolic_log
+from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
 from gradiva.whole_body.composed_problem import UNBOUNDED, Priority
-from gradiva.whole_body.tasks import Body, Frames, Gains, SoftTaskConfig, Task, WeightedTaskConfig, Wrenches
+from gradiva.whole_body.tasks import (
+    Body,
+    Frames,
+    SoftTaskConfig,
+    Task,
+    WeightedTaskConfig,
+    Wrenches,
+    frame_acceleration,
+    linear_momentum_rate,
+    orientation_law,
+    pose_law,
+    pose_velocity,
+    rotation_error,
+)
 from gradiva.whole_body.whole_body_reference import FootSymbols
 
 ZMP_EXCESS = "zmp_excess"
-"""Parameter of `ComTask`: how far the ZMP that it asks for may be from the loaded soles, [m]; unbounded unless set."""
+"""Parameter of `WalkingComTask`: how far its ZMP may be from the loaded soles, [m]; unbounded unless set."""
 
 _FAR = 1e3  # [m] beyond all soles
 
@@ -151,7 +164,7 @@ class PoseGains:
 class FootTask(Task):
     """Bring a sole to its reference pose; of a foot with load, of one without, or of both."""
 
-    CONFIG = PoseTaskConfig
+    Config = PoseTaskConfig
 
     def __init__(
         self, name: str, side: Side, config: PoseTaskConfig | PoseGains, when_loaded: bool | None = None
@@ -164,10 +177,7 @@ class FootTask(Task):
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         r"""Return J and v*: :math:`\dot p_r + k (p_r - p)`, :math:`\omega_r + k Log(R_r R^T)` (7.1.7, 7.1.8)."""
         frame, foot = body.feet[self._side], body.reference.feet[self._side]
-        linear, angular = self._gains(body)
-        velocity = foot.twist[:3] + linear * (foot.position - frame.position)
-        turn = foot.twist[3:] + angular * rotation_error(frame, foot.rotation)
-        return frame.jacobian, cs.vertcat(velocity, turn)
+        return frame.jacobian, pose_velocity(frame, foot, *self._gains(body))
 
     def error(self, body: Body) -> cs.SX:
         """Return v* over the gains: the pose's error, plus the motion of the reference in a time constant, (6, 1)."""
@@ -196,10 +206,10 @@ class FootTask(Task):
         )
 
 
-class OrientationTask(Task):
+class TrunkTask(Task):
     """Turn a frame of the trunk to its reference rotation."""
 
-    CONFIG = OrientationTaskConfig
+    Config = OrientationTaskConfig
 
     def __init__(self, name: str, frame: str, rotation: str, config: OrientationTaskConfig | Gain) -> None:
         """Take the frame, and the name of its reference's rotation."""
@@ -226,10 +236,10 @@ class OrientationTask(Task):
         return frame_acceleration(frame, body.acceleration)[3:] - wanted
 
 
-class ComTask(Task):
+class WalkingComTask(Task):
     """Bring the centre of mass to its reference, by torque through the wrenches."""
 
-    CONFIG = ComTaskConfig
+    Config = ComTaskConfig
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         r"""Return J and v*: :math:`\dot x_r + k (x_r - x)`; the linear part of (7.1.4)."""
@@ -255,7 +265,7 @@ class ComTask(Task):
 class AngularMomentumTask(Task):
     """Keep the centroidal angular momentum at zero: arms swing against the legs."""
 
-    CONFIG = AngularMomentumTaskConfig
+    Config = AngularMomentumTaskConfig
 
     def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
         """Return the angular rows of the centroidal momentum matrix, and zero."""
@@ -268,10 +278,10 @@ class AngularMomentumTask(Task):
         return rate + damping * angular_momentum(body.dynamics)
 
 
-class PostureTask(Task):
+class WalkingPostureTask(Task):
     """Bring the actuated joints to their reference positions, each with a weight of its own."""
 
-    CONFIG = PostureTaskConfig
+    Config = PostureTaskConfig
 
     def __init__(self, config: PostureTaskConfig | Gain, weights: Mapping[str, float], where: str) -> None:
         """Take the gains, the weights by joint group, and in which table those stand."""
@@ -303,7 +313,7 @@ class PostureTask(Task):
 class GlobalZmpTask(Task):
     """Keep the ZMP of both feet together at its reference."""
 
-    CONFIG = ZmpTaskConfig
+    Config = ZmpTaskConfig
 
     def acceleration(self, body: Body) -> cs.SX:
         """Return the horizontal moment about it, see `global_zmp_moment`."""
@@ -313,7 +323,7 @@ class GlobalZmpTask(Task):
 class LocalZmpTask(Task):
     """Keep the ZMP of one loaded foot where its expected wrench has it."""
 
-    CONFIG = ZmpTaskConfig
+    Config = ZmpTaskConfig
 
     def __init__(self, name: str, side: Side, config: ZmpTaskConfig) -> None:
         super().__init__(name, config)
@@ -361,52 +371,6 @@ def _actuated(body: Body) -> list[int]:
 # -- equations ---------------------------------------------------------------------------------------------------------
 
 
-def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
-    r"""Return the rotation from a frame to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
-    return symbolic_log(rotation @ body.rotation.T)
-
-
-def frame_acceleration(frame: SymbolicFrame, acceleration: cs.SX) -> cs.SX:
-    r"""Return :math:`J \dot\nu + \dot J \nu`, linear then angular, (6, 1)."""
-    return frame.jacobian @ acceleration + frame.bias_acceleration
-
-
-def pose_law(frame: SymbolicFrame, foot: FootSymbols, linear: Gains, angular: Gains) -> cs.SX:
-    r"""Return the acceleration that brings a sole to its reference, (6, 1).
-
-    .. math::
-        \ddot p^* = \ddot p_r + k_d (\dot p_r - \dot p) + k_p (p_r - p), \quad
-        \dot\omega^* = \dot\omega_r + k_d (\omega_r - \omega) + k_p Log(R_r R^T)
-
-    Args:
-        frame: The sole.
-        foot: Its reference.
-        linear: Of the position.
-        angular: Of the orientation.
-    """
-    error = foot.twist - frame.twist
-    position = linear[0] * (foot.position - frame.position) + linear[1] * error[:3]
-    orientation = angular[0] * rotation_error(frame, foot.rotation) + angular[1] * error[3:]
-    return foot.acceleration + cs.vertcat(position, orientation)
-
-
-def orientation_law(
-    frame: SymbolicFrame,
-    rotation: cs.SX,
-    angular_velocity: cs.SX,
-    angular_acceleration: cs.SX,
-    gains: Gains,
-) -> cs.SX:
-    r"""Return the angular acceleration that turns a frame to its reference, (3, 1); the law of ``pose_law``."""
-    damping = gains[1] * (angular_velocity - frame.twist[3:])
-    return angular_acceleration + gains[0] * rotation_error(frame, rotation) + damping
-
-
-def linear_momentum_rate(dynamics: SymbolicDynamics, wrenches: Wrenches) -> cs.SX:
-    r"""Return :math:`\sum_k f_k + m g`, [N], (3, 1)."""
-    return wrenches[Side.LEFT][:3] + wrenches[Side.RIGHT][:3] + dynamics.mass * dynamics.gravity
-
-
 def excess_acceleration(body: Body, acceleration: cs.SX) -> cs.SX:
     r"""Return the part of a horizontal acceleration that no ZMP near the soles exerts, [m/s²], (2, 1).
 
@@ -436,9 +400,9 @@ def excess_acceleration(body: Body, acceleration: cs.SX) -> cs.SX:
 def angular_momentum_rate(dynamics: SymbolicDynamics, feet: Frames, wrenches: Wrenches) -> cs.SX:
     r"""Return :math:`\sum_k S(p_k - x) f_k + \mu_k`, about the CoM, [N·m], (3, 1)."""
     rate = cs.SX.zeros(3)
-    for side in Side:
-        lever = feet[side].position - dynamics.com_position
-        rate += cs.cross(lever, wrenches[side][:3]) + wrenches[side][3:]
+    for name, wrench in wrenches.items():
+        lever = feet[name].position - dynamics.com_position
+        rate += cs.cross(lever, wrench[:3]) + wrench[3:]
     return rate
 
 

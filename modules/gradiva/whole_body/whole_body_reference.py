@@ -27,6 +27,7 @@ from gradiva.common import (
     nearest_name,
     readonly,
     sealed,
+    unchecked,
 )
 
 Values = dict[str, npt.ArrayLike]
@@ -118,6 +119,9 @@ QUANTITIES = {
 }
 """Name to quantity of `WholeBodyReference`."""
 
+NO_WALK = unchecked(WholeBodyReference, time=0.0, left_foot=None, right_foot=None)
+"""Reference of problems whose tasks have targets of their own: no quantity of a walk has a value."""
+
 
 class Parameters:
     """Hold the inputs of a problem: symbols by name, and the values of those that come from the configuration.
@@ -160,10 +164,10 @@ class ReferenceSymbols:
     """Make the symbols of a reference as tasks ask for them, by the names of its fields, and read their values.
 
     Attributes:
-        feet: Symbols of the soles' references, by side.
+        feet: Symbols of the references of contacts, by name; those of the soles of a walking robot, by side.
     """
 
-    def __init__(self, joints: int, parameters: Parameters) -> None:
+    def __init__(self, joints: int, parameters: Parameters, contacts: Iterable[str] = tuple(Side)) -> None:
         self._joints = joints
         self._parameters = parameters
         self._symbols: dict[str, cs.SX] = {}
@@ -172,7 +176,7 @@ class ReferenceSymbols:
         self._sources: list[Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]] = []
         self._body: _Reader | None = None
         self._all: _Reader | None = None
-        self.feet = {side: FootSymbols(side, self, parameters) for side in Side}
+        self.feet = {name: FootSymbols(name, self, parameters) for name in contacts}
 
     def __getattr__(self, name: str) -> cs.SX:
         """Return the symbol of a field of `WholeBodyReference`.
@@ -269,7 +273,7 @@ class FootSymbols:
     }
     """Name to shape: pose, twist and acceleration of the sole, world, mixed; 1 when the foot carries load, else 0."""
 
-    def __init__(self, side: Side, references: ReferenceSymbols, parameters: Parameters) -> None:
+    def __init__(self, side: str, references: ReferenceSymbols, parameters: Parameters) -> None:
         self._side = side
         self._references = references
         self._parameters = parameters

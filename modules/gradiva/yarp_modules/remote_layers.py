@@ -18,9 +18,14 @@ from gradiva.yarp_modules.remote_model_control import BalanceReply, BalanceReque
 from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, RemotePlanner, plan_codec
 
 
-def planner_fingerprint(config: PlannerConfig) -> str:
-    """Return eight letters and digits that differ between two configurations of layer 1."""
-    return _fingerprint(config)
+def planner_fingerprint(config: PlannerConfig, *own: object) -> str:
+    """Return eight letters and digits that differ between two configurations of layer 1.
+
+    Args:
+        config: Of the steps.
+        own: Name and tables of a planner of the user's own.
+    """
+    return _fingerprint(config, *own)
 
 
 def model_control_fingerprint(robot: RobotDescription, config: WalkingConfig) -> str:
@@ -94,7 +99,7 @@ class RemoteLayers:
         self._plans = MessageReader(PlanAnswer, plans)
         self._connections: PersistentConnections | None = None
         self.planner = RemotePlanner(
-            planner_fingerprint(walking.planner),
+            planner_fingerprint(walking.planner, walking.walking.planner, walking.planners),
             (self._questions, self._plans),
             0.0 if is_lockstep else coordinator.planning_lead,
             config.lockstep_timeout + coordinator.planning_timeout if is_lockstep else coordinator.planning_timeout,

@@ -120,7 +120,7 @@ class PlannerService:
 
     def _planned(self, question: PlanQuestion, continued: WalkingPlan | None) -> WalkingPlan:
         if question.start is not None:
-            return self._planner.walk(question.command, question.start)
+            return self._planner.plan(question.command, question.start)
         if continued is None:
             raise ConfigError("neither a start nor a plan to be continued")
         return self._planner.replan(continued, question.command, question.header.time)

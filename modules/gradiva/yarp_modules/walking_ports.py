@@ -174,15 +174,15 @@ class WalkingLoggerPort:
             signals |= dict(zip(_TRUE_DEFLECTIONS, truth.motion, strict=True))
         values = {name: _listed(value) for name, value in signals.items()}
         for name in values.keys() - self._known:
-            self._introduce(name)
+            self._introduce(name, len(values[name]))
         self._stamp.update(log.time)
         self._server.send(values, self._stamp)
 
-    def _introduce(self, name: str) -> None:
+    def _introduce(self, name: str, size: int) -> None:
         is_time = name.startswith("tick::")
         flexible = self._bending if name in _TRUE_DEFLECTIONS else self._flexible
         elements = element_names(name, self._joints, flexible) if not is_time else (name.rpartition("::")[2],)
-        self._server.populate_metadata(name, elements)
+        self._server.populate_metadata(name, elements or tuple(f"element_{index}" for index in range(size)))
         self._known.add(name)
 
 

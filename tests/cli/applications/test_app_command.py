@@ -145,7 +145,7 @@ def test_it_runs_for_as_long_as_was_asked_for(application, capsys, name_server):
         (["stop", "talos-simulatio"], "no application 'talos-simulatio'"),
         (
             ["run", "icub_v3-simulation-three", "--set", "walking.model=centroidal"],
-            "walking model: unknown value 'centroidal'; did you mean 'centroidal_mpc'?",
+            "walking model: unknown law 'centroidal'; did you mean 'centroidal_mpc'?",
         ),
     ],
 )

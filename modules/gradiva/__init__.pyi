@@ -1,0 +1,70 @@
+"""The public nouns of Gradiva and their rooms; `__init__.py` imports each when it is first used."""
+
+from typing import Final
+
+from gradiva.common import ConfigError as ConfigError
+from gradiva.common import ControlMode as ControlMode
+from gradiva.common import JointCommand as JointCommand
+from gradiva.common import Measurement as Measurement
+from gradiva.common import ModelError as ModelError
+from gradiva.common import NoSolutionFound as NoSolutionFound
+from gradiva.common import PlanningError as PlanningError
+from gradiva.common import RobotPosture as RobotPosture
+from gradiva.common import RobotState as RobotState
+from gradiva.common import Side as Side
+from gradiva.common import WalkingError as WalkingError
+from gradiva.common import altered as altered
+from gradiva.common import so3 as so3
+from gradiva.estimation import Estimator as Estimator
+from gradiva.estimation import StateEstimator as StateEstimator
+from gradiva.planner import FootPose as FootPose
+from gradiva.planner import GoalCommand as GoalCommand
+from gradiva.planner import PathCommand as PathCommand
+from gradiva.planner import PlannerConfig as PlannerConfig
+from gradiva.planner import StopCommand as StopCommand
+from gradiva.planner import VelocityCommand as VelocityCommand
+from gradiva.planner import WalkingPlan as WalkingPlan
+from gradiva.planner import WalkingPlanner as WalkingPlanner
+from gradiva.setup import GccCompiler as GccCompiler
+from gradiva.setup import cache_folder as cache_folder
+from gradiva.setup import robot_names as robot_names
+from gradiva.setup.robot import Robot as Robot
+from gradiva.setup.robot import load_robot as load_robot
+from gradiva.simplified_model import BalanceLayer as BalanceLayer
+from gradiva.simplified_model import BalancePlan as BalancePlan
+from gradiva.simplified_model import DcmController as DcmController
+from gradiva.simplified_model import DcmLaw as DcmLaw
+from gradiva.simplified_model import DcmMpc as DcmMpc
+from gradiva.simplified_model import LinearInvertedPendulum as LinearInvertedPendulum
+from gradiva.simplified_model import PendulumState as PendulumState
+from gradiva.simulated_walk import SimulatedWalk as SimulatedWalk
+from gradiva.simulated_walk import WalkOutcome as WalkOutcome
+from gradiva.simulated_walk import simulate as simulate
+from gradiva.simulation import Fault as Fault
+from gradiva.simulation import MujocoRobot as MujocoRobot
+from gradiva.simulation import Push as Push
+from gradiva.telemetry import RobotView as RobotView
+from gradiva.telemetry import SignalLog as SignalLog
+from gradiva.telemetry import read_mat as read_mat
+from gradiva.walking import balance_plan as balance_plan
+from gradiva.whole_body import Body as Body
+from gradiva.whole_body import ComposedProblem as ComposedProblem
+from gradiva.whole_body import ComTask as ComTask
+from gradiva.whole_body import Contact as Contact
+from gradiva.whole_body import FrameTask as FrameTask
+from gradiva.whole_body import InverseDynamics as InverseDynamics
+from gradiva.whole_body import InverseKinematics as InverseKinematics
+from gradiva.whole_body import OrientationTask as OrientationTask
+from gradiva.whole_body import OwnController as OwnController
+from gradiva.whole_body import PositionTask as PositionTask
+from gradiva.whole_body import PostureTask as PostureTask
+from gradiva.whole_body import Priority as Priority
+from gradiva.whole_body import QpComposer as QpComposer
+from gradiva.whole_body import QuadraticProgram as QuadraticProgram
+from gradiva.whole_body import Quantity as Quantity
+from gradiva.whole_body import TargetTask as TargetTask
+from gradiva.whole_body import Task as Task
+from gradiva.whole_body import integrate as integrate
+from gradiva.whole_body import soles_of as soles_of
+
+__version__: Final = "0.1.0"
