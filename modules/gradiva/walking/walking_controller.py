@@ -23,14 +23,13 @@ from gradiva.common import (
     StateError,
     WalkingReference,
 )
-from gradiva.contacts import planned_polygon
 from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
-from gradiva.walking.plan_follower import PlanFollower
+from gradiva.walking.plan_follower import PlanFollower, balance_plan
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
@@ -359,15 +358,9 @@ class WalkingController:
 
     def _balance_plan(self, reference: WalkingReference, time: float) -> BalancePlan:
         """Return the plan as layer 2 reads it, with the ZMP shifted by the swing of a leg and the tilt of the trunk."""
-        layers, plan = self._layers, self._follower.present_plan
-        return BalancePlan(
-            reference,
-            planned_polygon(reference, layers.robot.sole),
-            lambda sample, count: plan.preview(time, sample, count),
-            layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift,
-            lambda duration: plan.contacts(time, duration),
-            lambda sample, count: plan.dcm_ahead(time, sample, count),
-        )
+        layers = self._layers
+        shift = layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift
+        return balance_plan(self._follower.present_plan, time, layers.robot.sole, reference, shift)
 
     def _balance_reference(self, pendulum: RobotState, plan: BalancePlan, time: float) -> BalanceReference:
         """Return the reference of layer 2, and let the foot in the air land where that has it land."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
-from gradiva.robot_model import IdynTreeModel
+from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
+from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.whole_body.inverse_kinematics import WalkingKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -139,7 +139,7 @@ def _rotation_in_base(model: IdynTreeModel, frame: str, joint_positions: NDArray
 
 
 def probed_momentum(
-    model: IdynTreeModel, inverse_kinematics: InverseKinematics, posture: RobotPosture, probe: WholeBodyReference
+    model: IdynTreeModel, inverse_kinematics: WalkingKinematics, posture: RobotPosture, probe: WholeBodyReference
 ) -> NDArray:
     """Return the centroidal angular momentum of a robot in a posture that follows a reference, [N·m·s], shape (3,)."""
     velocity = inverse_kinematics.solve(posture, probe, _PERIOD)
