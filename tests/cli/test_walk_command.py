@@ -132,7 +132,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.08 s")
     assert "first sign: DCM error" in err
     assert "next    " in err
-    assert "before it, a push of 130 N on torso from 6.00 to 6.10 s" in result["reason"]
+    assert result["reason"].count("a push of 130 N on torso from 6.00 to 6.10 s") == 1
     assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
     sign = float(re.search(r"first sign: .*? at (\d+\.\d\d) s", result["reason"])[1])
     record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))

@@ -79,6 +79,12 @@ def test_of_two_pushes_the_one_without_which_the_robot_stands_is_named():
     assert cause.advice.startswith("--step-adaptation place_and_time was tried and falls as well")
 
 
+def test_a_push_that_adapted_steps_do_not_catch_has_no_advice_of_what_else_was_measured():
+    slipped = Cause(CauseKind.FRICTION, "the feet slipped", "walk on another floor")
+    cause = fall({"simulation.pushes": [PUSH]}, of_key("simulation.pushes"), inferred=slipped)
+    assert (cause.kind, "floor" in cause.advice, "push_recovery" in cause.advice) == (CauseKind.PUSH, False, True)
+
+
 def test_differences_that_do_no_harm_alone_are_named_together():
     settings = {"planner.swing_height": 0.04, "planner.landing_height": -0.01}
     cause = fall(settings, lambda settings, *_: bool(settings))

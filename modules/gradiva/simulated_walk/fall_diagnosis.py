@@ -120,7 +120,7 @@ class Diagnosis:
         """Return what follows the reason of the outcome; nothing where nothing is known."""
         cause = f"; cause: {self.cause.text}" if self.cause else ""
         sign = f"; first sign: {self.first_sign}" if self.first_sign else ""
-        return cause + sign + "".join(f"; before it, a {push}" for push in self.pushes)
+        return cause + sign + "".join(f"; before it, a {push}" for push in self.pushes if str(push) not in cause)
 
     def as_table(self) -> dict[str, Any]:
         """Return the diagnosis as it stands in ``result.json``."""

@@ -333,7 +333,7 @@ def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, 
 def _step_advice(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> str:
     """Return whether adapted steps withstand the push, which is tried."""
     if known.setup.walking.step_adaptation.mode is not SteppingMode.OFF:
-        return f"untried: {inferred.advice}" if inferred else _MAPS
+        return f"untried: {inferred.advice}" if inferred and inferred.kind is CauseKind.PUSH else _MAPS
     steps = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     stands = _reported(report, "with --step-adaptation place_and_time", lambda: known.stands_with(steps))
     result = "stands" if stands else "falls as well"
