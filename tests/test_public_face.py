@@ -107,7 +107,7 @@ def test_a_log_in_a_notebook(tmp_path, monkeypatch):
 
 
 class FakePandas:
-    """What `to_dataframe` needs of pandas, which is no dependency."""
+    """Stands in for pandas, which is no dependency."""
 
     class DataFrame:
         def __init__(self, columns, index):

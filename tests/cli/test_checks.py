@@ -81,4 +81,4 @@ def test_without_plugins_the_groups_are_named(gradiva, monkeypatch):
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [])
     status, out, _ = gradiva("plugins")
     assert status == 0
-    assert "no package declares any of gradiva.balance_laws, gradiva.tasks" in out
+    assert "no package declares any of gradiva.robots, gradiva.planners" in out

@@ -119,7 +119,9 @@ def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
         view.replay(walk.recorder.log)
         assert "replay" not in capsys.readouterr().out  # no page is open
         monkeypatch.setattr(view, "_wait_for_page", lambda timeout: True)
-        monkeypatch.setattr("gradiva.cli.walk_session.Replay.play", lambda player, wanted: played.append(player))
+        monkeypatch.setattr(
+            "gradiva.simulated_walk.live_view.Replay.play", lambda player, wanted: played.append(player)
+        )
         view.replay(walk.recorder.log)
         assert "replay  http://127.0.0.1:" in capsys.readouterr().out
         assert played[0].slider.min == walk.recorder.log.times[0]

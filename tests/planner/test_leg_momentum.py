@@ -48,7 +48,7 @@ def test_the_zmp_rests_in_the_middle_of_the_sole_although_the_legs_swing(profile
     supports = np.array([_support(plan, config, time) for time in times])
     np.testing.assert_allclose(zmp[swinging], supports[swinging], atol=1e-9)
     point = WalkingPlanner(config_of(swing_profile=profile, apex_fraction=apex))
-    unaware = point.walk(VelocityCommand(0.2, 0.03, 0.2, duration=4.0), start_of(config))
+    unaware = point.plan(VelocityCommand(0.2, 0.03, 0.2, duration=4.0), start_of(config))
     moved = np.linalg.norm(pushes_of(unaware, config, times_of(unaware, 0.0073)), axis=1).max()
     assert 0.01 < moved < 0.06
 

@@ -387,7 +387,7 @@ def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, pla
     config = config_of(com_height_amplitude=0.01)
     varying = WalkingPlanner(config)
     with pytest.raises(PlanningError, match="constant CoM height"):
-        varying.retarget(varying.walk(WALK, start_of(config)), Retarget((Foothold(),)), 1.5)
+        varying.retarget(varying.plan(WALK, start_of(config)), Retarget((Foothold(),)), 1.5)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_an_estimator_alone_is_made_of_a_robot():
     estimator, plan = StateEstimator(robot), WalkingPlanner(robot).plan(COMMAND)
     state = estimator.update(walk.measurement, plan.at(0.0))
     np.testing.assert_allclose(state.com_position, walk.robot.truth().com_position, atol=2e-3)
-    with pytest.raises(EstimationError, match="joint_positions has shape"):
+    with pytest.raises(EstimationError, match="contact_wrenches has shape"):
         estimator.update(SimulatedWalk(load_setup("icub_v3")).measurement, plan.at(0.1))
 
 

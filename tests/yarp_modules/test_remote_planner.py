@@ -107,7 +107,7 @@ def test_an_exception_of_the_planner_is_answered_as_a_defect_with_its_place(remo
     def stumble(*_):
         raise KeyError("left_foot")
 
-    monkeypatch.setattr(line.service._planner, "walk", stumble)
+    monkeypatch.setattr(line.service._planner, "plan", stumble)
     reply = plan_of(remote, 1, GoalCommand(1.0, 0.0), standing_plan(), 1.0, is_moving=False)
     assert (reply.plan, reply.is_defect) == (None, True)
     assert reply.error.startswith("the planner failed: KeyError 'left_foot'")

@@ -308,7 +308,7 @@ class DcmLaw(ABC):
 
     @property
     def decision_period(self) -> float:
-        """How often it decides where the controller ticks faster, [s]; 0: in each tick."""
+        """Decision period where the controller ticks faster, [s]; 0: in each tick."""
         return 0.0
 
     @property

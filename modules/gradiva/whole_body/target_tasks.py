@@ -95,7 +95,7 @@ class TargetTask(Task):
         self.target = target
 
     def _hold(self, **parts: npt.ArrayLike) -> None:
-        """Keep those parts that nobody has set; derivatives begin at zero."""
+        """Keep the parts that are not set yet; derivatives begin at zero."""
         rest = {part: np.zeros([size or 0 for size in shape]) for part, (shape, _, _) in self.PARTS.items()}
         self._take(**{part: value for part, value in {**rest, **parts}.items() if part not in self.target})
 

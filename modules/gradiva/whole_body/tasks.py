@@ -117,7 +117,7 @@ class Task:
         return {}
 
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
-        """Take from a posture what nobody has set of the task's own target; most tasks have none."""
+        """Take from a posture the parts of the task's own target that are not set yet; most tasks have none."""
 
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""

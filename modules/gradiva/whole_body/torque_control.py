@@ -250,7 +250,7 @@ class GroundSearch:
 
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
-    """What all laws of torque control share beside their problems.
+    """Bundle what all laws of torque control share beside their problems.
 
     Attributes:
         torque_rate: By which a torque may change, [N·m/s].
