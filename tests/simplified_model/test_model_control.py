@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import DcmReference, NoSolutionFound
-from gradiva.contacts import SupportPolygon, planned_polygon
+from gradiva.contacts import SupportPolygon
 from gradiva.experiments import plan_from_start
-from gradiva.planner import VelocityCommand
+from gradiva.planner import VelocityCommand, planned_polygon
 from gradiva.setup import load_setup
 from gradiva.simplified_model import (
     BalancePlan,

@@ -23,8 +23,7 @@ from gradiva.common import (
     StateError,
     WalkingReference,
 )
-from gradiva.contacts import planned_polygon
-from gradiva.planner import Command, Retarget, WalkingPlan
+from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
