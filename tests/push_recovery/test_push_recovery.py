@@ -72,6 +72,31 @@ def test_what_yields_while_a_push_is_caught_stands_in_the_reference():
     assert not body.step_catches
 
 
+class Leaning(Trunk):
+    """A trunk that notes the rates of the DCM and stays tilted for one more tick."""
+
+    def __init__(self):
+        self.rates = []
+
+    def update(self, pendulum, dcm_rate, plan, is_caught, period):
+        self.rates.append(dcm_rate)
+        self.is_upright = not is_caught
+
+
+def test_the_trunk_is_asked_from_the_push_to_when_it_is_upright_with_the_rate_of_all_ticks():
+    pushes, robot, body = recovery(Falling()), state(), reference()
+    pushes.trunk = Leaning()
+    now, speed = SimpleNamespace(reference=PLAN.at(0.0), polygon=None), np.array([0.2, -0.1])
+    asked = []
+    for tick in range(100):
+        moving = altered(robot, dcm_position=robot.dcm_position + tick * PERIOD * speed)
+        push = Push(is_caught=tick in (60, 61), stands=False, is_trusted=True)
+        pushes.answered(body, moving, moving, now, PLAN.at(PERIOD), push)
+        asked.append(len(pushes.trunk.rates))
+    assert (asked[59], asked[60], asked[61], asked[62], asked[99]) == (0, 1, 2, 3, 3)
+    np.testing.assert_allclose(pushes.trunk.rates, [speed] * 3, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("time", "is_catching", "walks", "expected"),
     [(1.0, False, False, (True, True)), (1.0, False, True, (False, False)), (3.0, True, False, (True, False))],

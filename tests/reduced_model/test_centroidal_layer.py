@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
-from gradiva.contacts import planned_polygon
-from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner
+from gradiva.planner import Retarget, VelocityCommand, WalkingPlanner, planned_polygon
 from gradiva.reduced_model import ContactPhase, ContactPlan
 from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup

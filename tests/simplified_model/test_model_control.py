@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import DcmReference, NoSolutionFound
-from gradiva.contacts import SupportPolygon, planned_polygon
-from gradiva.planner import VelocityCommand
+from gradiva.contacts import SupportPolygon
+from gradiva.planner import VelocityCommand, planned_polygon
 from gradiva.setup import load_setup
 from gradiva.simplified_model import (
     BalancePlan,

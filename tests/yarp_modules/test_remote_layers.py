@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from gradiva.contacts import planned_polygon
 from gradiva.middleware import yarp
-from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.planner import VelocityCommand, WalkingPlanner, planned_polygon
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.simulated_walk import SimulatedWalk

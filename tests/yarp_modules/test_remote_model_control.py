@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gradiva.contacts import planned_polygon
 from gradiva.middleware import encode_list
-from gradiva.planner import VelocityCommand
+from gradiva.planner import VelocityCommand, planned_polygon
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.simulated_walk import plan_from_start

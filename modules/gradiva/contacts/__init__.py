@@ -11,7 +11,7 @@ from gradiva.contacts.loaded_part import (
     rectangle_moments,
 )
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
-from gradiva.contacts.support_polygon import SupportPolygon, planned_polygon, support_polygon
+from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
 from gradiva.contacts.viscoelastic_contact import (
     LinearContact,
     SoleMotion,
@@ -42,7 +42,6 @@ __all__ = [
     "penalty_accelerations",
     "penalty_forces",
     "pendulum_wrenches",
-    "planned_polygon",
     "polygon_moments",
     "rectangle_moments",
     "static_sinkage",

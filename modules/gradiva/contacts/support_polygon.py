@@ -8,17 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import (
-    ConfigError,
-    FootReference,
-    NDArray,
-    Side,
-    SoleRectangle,
-    WalkingReference,
-    readonly,
-    sealed,
-    so3,
-)
+from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly, sealed
 from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.contacts.plain_vectors import Point
 
@@ -215,19 +205,3 @@ def _pair(point: Vector) -> Point:
     if not (math.isfinite(x) and math.isfinite(y)):
         raise ValueError(f"the point ({x}, {y}) is not finite")
     return x, y
-
-
-def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
-    """Return the support polygon of the feet that a reference has on the ground."""
-    left, right = reference.left_foot, reference.right_foot
-    return _polygon(left if left.in_contact else None, right if right.in_contact else None, sole)
-
-
-@lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
-def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
-    standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
-    poses = [
-        (foot.position[0], foot.position[1], so3.yaw(foot.rotation), *ContactPlane.of_sole(foot).slope)
-        for _, foot in standing
-    ]
-    return support_polygon(poses, [side for side, _ in standing], sole)

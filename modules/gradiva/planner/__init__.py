@@ -7,7 +7,7 @@ from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, Swi
 from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import Polyline, end_heading
-from gradiva.planner.walking_plan import WalkingPlan
+from gradiva.planner.walking_plan import WalkingPlan, planned_polygon
 from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner, make_planner
 
 __all__ = [
@@ -35,5 +35,6 @@ __all__ = [
     "end_heading",
     "foot_pose",
     "make_planner",
+    "planned_polygon",
     "quintic",
 ]

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol, Self, TypeVar, overload
 
 import numpy as np
@@ -19,10 +19,12 @@ from gradiva.common import (
     NDArray,
     PlannedContact,
     Side,
+    SoleRectangle,
     WalkingReference,
+    so3,
     unchecked,
 )
-from gradiva.contacts import ContactPlane
+from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner.footsteps import Footstep, GaitSchedule, Motion, PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
@@ -431,3 +433,19 @@ class WalkingPlan:
         steps = continuation.landings.following(landings[begin:end], landings.times[begin:end], 0)
         trajectory = self.trajectory.spliced(since, time, continuation.trajectory)
         return WalkingPlan(phases, trajectory, steps, continuation.end_time)
+
+
+def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
+    """Return the support polygon of the feet that a reference has on the ground."""
+    left, right = reference.left_foot, reference.right_foot
+    return _polygon(left if left.in_contact else None, right if right.in_contact else None, sole)
+
+
+@lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
+def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
+    standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
+    poses = [
+        (foot.position[0], foot.position[1], so3.yaw(foot.rotation), *ContactPlane.of_sole(foot).slope)
+        for _, foot in standing
+    ]
+    return support_polygon(poses, [side for side, _ in standing], sole)

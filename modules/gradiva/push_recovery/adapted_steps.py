@@ -16,7 +16,6 @@ from gradiva.common import (
     SoleRectangle,
     WalkingReference,
 )
-from gradiva.contacts import planned_polygon
 from gradiva.planner import (
     CaptureStep,
     Foothold,
@@ -26,6 +25,7 @@ from gradiva.planner import (
     Retarget,
     WalkingPlan,
     WalkingPlanner,
+    planned_polygon,
 )
 from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
@@ -61,14 +61,7 @@ class AdaptedSteps(StepAdaptation):
         sole: SoleRectangle,
         compiler: Compiler = interpreted,
     ) -> None:
-        """Take the settings.
-
-        Args:
-            config: Its own.
-            planner: Layer 1, with the limits of steps.
-            sole: Of the left foot.
-            compiler: How the equations become fast.
-        """
+        """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
         limits = planner.config
         width, reach = max(limits.min_step_width, limits.min_feet_distance), config.reach * limits.max_feet_distance
         adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
@@ -290,16 +283,12 @@ class ReactiveStepping:
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
 
     def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
-        """Return whether the sole lands so soon, or is so near to the ground, that it cannot land elsewhere."""
-        left = step.touch_down - reference.time
-        return left < self._config.frozen + TIME_ROUNDING or self._is_landing(state, reference, step)
-
-    def _is_landing(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
-        """Return whether the sole comes down and is so near to the ground that it would be dragged along it."""
-        side, clearance = step.footstep.side, self._config.clearance
-        if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
-            return False
-        return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
+        """Return whether the sole lands so soon, or so near to the ground that it would be dragged along it."""
+        config, side = self._config, step.footstep.side
+        if step.touch_down - reference.time < config.frozen + TIME_ROUNDING:
+            return True
+        comes_down = config.clearance > 0.0 and float(reference.foot(side).twist[2]) < 0.0
+        return comes_down and float(state.foot_position(side)[2]) - step.footstep.pose.z < config.clearance
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -467,7 +456,7 @@ class CaptureStepping:
         self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
     ) -> tuple[float, CaptureStep]:
         """Return the cost and the step of one foot, after a shift of ``shift`` [s], that catches the robot best."""
-        phase, lift_off = plan.phase_at(reference.time), reference.time + shift
+        config, phase, lift_off = self._config, plan.phase_at(reference.time), reference.time + shift
         foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
         nominal = CaptureStep(side, foot, lift_off, lift_off + self._shortest)
         offset = self._planner.capture_offset(nominal)
@@ -485,7 +474,7 @@ class CaptureStepping:
             double_support=self._double_support,
             time_left=self._shortest,
             shortest=self._shortest,
-            longest=self._config.longest_support * self._shortest,
+            longest=config.longest_support * self._shortest,
             swing_position=swing.position[:2],
             swing_velocity=swing.twist[:2],
         )
@@ -493,13 +482,9 @@ class CaptureStepping:
         pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
         touch_down = lift_off + adapted.time_left
         capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
-        return self._cost(adapted, foot.distance(pose), shift), capture
-
-    def _cost(self, adapted: AdaptedStep, way: float, shift: float) -> float:
-        """Return the cost of a step: its error of the DCM, its way [m] and the time [s] before it, [m²]."""
-        config = self._config
+        way = foot.distance(pose)
         cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
-        return cost + _SHIFT_WEIGHT * shift
+        return cost + _SHIFT_WEIGHT * shift, capture
 
     def _wanted_dcm(
         self, nominal: CaptureStep, stance: FootPose, offset: NDArray, reference: WalkingReference

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from gradiva.common import (
+    LowPass,
     NDArray,
     PlanarPose,
     Registry,
@@ -33,6 +34,8 @@ from gradiva.push_recovery.trunk import Trunk
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import WholeBodyReference
+
+_RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +183,12 @@ class PushRecovery:
         """Take the parts and the period of the tick, [s]."""
         self.steps, self.trunk, self.soles, self._period = steps, trunk, soles, period
         self._compensation, self._zmp_without_foot = compensation, zmp_without_foot
+        self._slow_dcm = LowPass(_RATE_TIME)
         self._trusted_zmp: NDArray | None = None  # of the last tick in which all sensors of the feet were trusted
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        for part in (self.steps, self.trunk, self.soles, self._compensation):
+        for part in (self.steps, self.trunk, self.soles, self._compensation, self._slow_dcm):
             part.reset()
 
     @property
@@ -205,21 +209,14 @@ class PushRecovery:
             self._trusted_zmp = state.zmp_position
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
-        return self.trunk.upright(state, reference)
+        return state if self.trunk.is_upright else self.trunk.upright(state, reference)
 
     def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
         """Return the change of the plan that a push asks for, or None; see ``StepAdaptation.update``."""
         return None if self.steps.mode is SteppingMode.OFF else self.steps.update(pendulum, reference, plan)
 
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
-        """Return the state of a push.
-
-        Args:
-            time: [s].
-            is_catching: Whether a step that catches one is under way, or the one after it.
-            walks: Whether the robot is commanded to walk.
-            is_trusted: Whether the force sensors of both feet are.
-        """
+        """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""
         stands = not walks and self.steps.is_recovering(time)
         return Push(stands or is_catching, stands, is_trusted)
 
@@ -242,9 +239,14 @@ class PushRecovery:
             ahead: The plan at the time of ``body``.
             push: Its state.
         """
-        self.trunk.update(pendulum, now.reference, now.polygon, push.is_caught, self._period)
-        body = self.trunk.applied(body, ahead.heading)
-        body = self.soles.moved(body, state, ahead, push, self._period)
+        last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
+        dcm_rate = (self._slow_dcm.update(pendulum.dcm_position, self._period) - last) / self._period
+        if push.is_caught or not self.trunk.is_upright:
+            self.trunk.update(pendulum, dcm_rate, now, push.is_caught, self._period)
+        if not self.trunk.is_upright:
+            body = self.trunk.applied(body, ahead.heading)
+        if not self.soles.are_planned:
+            body = self.soles.moved(body, state, ahead, push, self._period)
         if push.is_caught or self.steps.catches:
             body = altered(body, height_yields=push.is_caught, step_catches=self.steps.catches)
         return body

@@ -46,7 +46,13 @@ class Push:
 
 
 class Soles:
-    """Soles as the plan and layer 2 have them: torque control feeds the poses of the feet back itself."""
+    """Soles that stay as the plan and layer 2 have them: torque control feeds the poses of the feet back itself.
+
+    Attributes:
+        are_planned: Whether they do; others are asked in each tick.
+    """
+
+    are_planned: bool = True
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned."""
@@ -54,20 +60,14 @@ class Soles:
     def moved(
         self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
     ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the soles as they are moved.
-
-        Args:
-            body: With the planned feet and the expected wrenches.
-            state: With the measured ones.
-            ahead: The plan at the time of ``body``.
-            push: Its state.
-            period: [s].
-        """
+        """Return the reference of layer 3 with the soles as they are moved, by the plan ``ahead`` at its time."""
         return body
 
 
 class MovedSoles(Soles):
     """Soles that yield to the ground and, while a push is caught, are kept level."""
+
+    are_planned = False
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""

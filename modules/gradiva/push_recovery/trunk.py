@@ -38,12 +38,11 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import IdynTreeModel
+from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.05  # [rad/s] rate of the tilt in the probes
-_RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 _UPRIGHT = 1e-4  # [rad] and [rad/s]
 
 
@@ -93,31 +92,33 @@ class HipStrategyConfig:
 
 
 class Trunk:
-    """A trunk that stays upright.
+    """A trunk that stays upright; it is asked while a push is caught, and until it is upright again.
 
     Attributes:
-        zmp_shift: By which a tilt moves the ZMP of the pendulum, world, [m], shape (2,).
+        is_upright: Whether it is.
+        zmp_shift: By which its tilt moves the ZMP of the pendulum, world, [m], shape (2,).
     """
 
+    is_upright: bool = True
     zmp_shift: NDArray = sealed(np.zeros(2))
 
     def reset(self) -> None:
-        """Forget the past: the trunk is upright."""
+        """Stand upright."""
 
     def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
         """Return the state of the upright robot with the same momentum about the ground."""
         return state
 
     def update(
-        self, state: RobotState, reference: WalkingReference, soles: SupportPolygon, is_active: bool, period: float
+        self, pendulum: RobotState, dcm_rate: NDArray, plan: BalancePlan, is_caught: bool, period: float
     ) -> None:
         """Tilt towards the ZMP that is wanted beyond the soles.
 
         Args:
-            state: Of the upright robot.
-            reference: Of the plan.
-            soles: Support polygon.
-            is_active: Whether a push is being caught; otherwise the trunk goes back.
+            pendulum: State of the upright robot.
+            dcm_rate: Rate of its DCM, low-passed, [m/s], shape (2,).
+            plan: As layer 2 has it.
+            is_caught: Whether a push is being caught; otherwise the trunk goes back.
             period: Until the next update, [s].
         """
 
@@ -159,7 +160,7 @@ class HipStrategy(Trunk):
         self._config, self._torso_gain = config, torso_gain
         self._lower = -np.array((config.backward, config.sideways))
         self._upper = np.array((config.forward, config.sideways))
-        self._lagging, self._slow_dcm = LowPass(config.lag), LowPass(_RATE_TIME)
+        self._lagging = LowPass(config.lag)
         standing = standing_reference(model, posture, torso)
 
         def shift(axis: int, assumed: float) -> float:
@@ -174,20 +175,14 @@ class HipStrategy(Trunk):
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past: the trunk is upright."""
-        self._stand_upright()
-        self._slow_dcm.reset()
-
-    def _stand_upright(self) -> None:
+        """Stand upright."""
         self.tilt, self.rate, self.zmp_shift = np.zeros(2), np.zeros(2), np.zeros(2)
         self._felt = np.zeros((2, 2))  # tilt and rate as the measured motion has them
         self._lagging.value = self._felt
-        self._is_upright = True
+        self.is_upright = True
 
     def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
         """Return the state of the upright robot with the same momentum about the ground."""
-        if self._is_upright:
-            return state
         (tilt, rate), turn = self._felt, _turn(reference.heading)
         self.zmp_shift = turn @ (self.gains * tilt)
         return altered(
@@ -198,31 +193,25 @@ class HipStrategy(Trunk):
         )
 
     def update(
-        self, state: RobotState, reference: WalkingReference, soles: SupportPolygon, is_active: bool, period: float
+        self, pendulum: RobotState, dcm_rate: NDArray, plan: BalancePlan, is_caught: bool, period: float
     ) -> None:
         """Tilt towards the ZMP that is wanted beyond the soles; see ``Trunk``."""
-        last = state.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
-        rate = (self._slow_dcm.update(state.dcm_position, period) - last) / period
-        if self._is_upright and not is_active:
-            return
         config, target = self._config, np.zeros(2)
-        if is_active:
-            dcm = reference.dcm
-            error = state.dcm_position - dcm.position + config.lead * (rate - dcm.velocity)
+        if is_caught:
+            dcm = plan.reference.dcm
+            error = pendulum.dcm_position - dcm.position + config.lead * (dcm_rate - dcm.velocity)
             wanted = dcm.zmp_position + config.gain * error
-            beyond = (wanted - soles.project(wanted)) @ _turn(reference.heading)
+            beyond = (wanted - plan.polygon.project(wanted)) @ _turn(plan.reference.heading)
             target = np.clip(beyond / self.gains, self._lower, self._upper)
         speeds = config.speed, config.return_speed
         self.tilt, self.rate = followed(self.tilt, self.rate, target, speeds, config.acceleration, period)
         self._felt = self._lagging.update(np.stack((self.tilt, self.rate)), period)
-        self._is_upright = False
-        if not is_active and float(np.abs(self._felt).max()) < _UPRIGHT:
-            self._stand_upright()
+        self.is_upright = False
+        if not is_caught and float(np.abs(self._felt).max()) < _UPRIGHT:
+            self.reset()
 
     def applied(self, body: WholeBodyReference, heading: float) -> WholeBodyReference:
         """Return the reference of layer 3 with the tilted torso and the CoM of the tilted robot."""
-        if self._is_upright:
-            return body
         return self._tilted(body, self.tilt, self.rate, heading)
 
     def _tilted(self, body: WholeBodyReference, tilt: NDArray, rate: NDArray, heading: float) -> WholeBodyReference:

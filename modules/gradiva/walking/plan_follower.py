@@ -21,7 +21,6 @@ from gradiva.common import (
     WalkingReference,
     sealed,
 )
-from gradiva.contacts import planned_polygon
 from gradiva.planner import (
     CaptureStep,
     Command,
@@ -38,6 +37,7 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
     end_heading,
+    planned_polygon,
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
 from gradiva.simplified_model import BalancePlan
