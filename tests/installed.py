@@ -16,10 +16,10 @@ def install(folder, place, monkeypatch):
         monkeypatch: Of the test.
     """
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    name = project["name"]
-    metadata = place / f"{name.replace('-', '_')}-0.1.0.dist-info"
+    package = project.get("name", "own")
+    metadata = place / f"{package.replace('-', '_')}-0.1.0.dist-info"
     metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n", encoding="utf-8")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1.0\n", encoding="utf-8")
     groups = project["entry-points"].items()
     lines = [f"[{group}]\n{name} = {value}" for group, names in groups for name, value in names.items()]
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -53,7 +53,7 @@ def test_the_plugin_of_an_example_is_listed_with_its_package(gradiva, tmp_path, 
     install(EXAMPLES / example, tmp_path / "site", monkeypatch)
     status, out, _ = gradiva("plugins")
     assert status == 0
-    assert f"ok    {PLUGINS[example]} (own 0.1.0)\n" in out
+    assert f"ok    {PLUGINS[example]} ({example.replace('_', '-')} 0.1.0)\n" in out
 
 
 @pytest.mark.parametrize(
