@@ -137,7 +137,7 @@ def test_the_shipped_names_are_the_shipped_classes():
     layers = WalkingLayers(load_setup(ROBOT).robot, load_setup(ROBOT).walking)
     assert type(layers.planner) is WalkingPlanner
     assert type(layers.estimator) is StateEstimator
-    assert layers.own_signals() == {}
+    assert layers.own_signal_sources == []
 
 
 @dataclass(frozen=True, slots=True)

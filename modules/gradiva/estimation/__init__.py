@@ -8,6 +8,7 @@ from gradiva.estimation.contact_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.estimators import ESTIMATORS, Estimator, make_estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import (
     DeflectionSource,
@@ -18,11 +19,8 @@ from gradiva.estimation.flexible_joint_observer import (
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import (
-    ESTIMATORS,
-    Estimator,
     StateEstimator,
     StateEstimatorConfig,
-    make_estimator,
 )
 
 __all__ = [

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +21,16 @@ from gradiva.common import (
     Measurement,
     NDArray,
     PlanarPose,
-    Registry,
     RobotState,
     Side,
     WalkingReference,
     altered,
     low_pass_gain,
     minimum_jerk,
-    plugin_errors,
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
+from gradiva.estimation.estimators import Estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver, FlexibleJointState
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
@@ -434,55 +432,6 @@ class StateEstimatorConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
-class Estimator(ABC):
-    """From sensors to the state of the robot: the shipped one, or one of the user's own.
-
-    One of the user's own is made with the shipped estimator, which it may ask, and its configuration.
-    ``walking.estimator`` names it, by an entry point of the group ``gradiva.estimators`` or as
-    ``package.module:Class``, and ``[estimators.NAME]`` is the table of its ``Config``.
-
-    Attributes:
-        Config: Dataclass of its table; None without one.
-    """
-
-    Config: ClassVar[type[Any] | None] = None
-
-    @classmethod
-    def over(cls, shipped: StateEstimator, own: Any) -> Estimator:
-        """Return the estimator; by default by its constructor.
-
-        Args:
-            shipped: The estimator of Gradiva, as it is configured.
-            own: Its configuration, an instance of ``Config``; None without one.
-        """
-        return cls(shipped, own)  # type: ignore[call-arg]
-
-    @abstractmethod
-    def reset(self) -> None:
-        """Forget the past: the robot was prepared again."""
-
-    @abstractmethod
-    def update(
-        self,
-        measurement: Measurement,
-        reference: WalkingReference,
-        time: float | None = None,
-        commanded_zmp: NDArray | None = None,
-    ) -> RobotState:
-        """Return the state; see ``StateEstimator.update``.
-
-        Raises:
-            EstimationError: The measurement cannot be used: the last command is held.
-        """
-
-    def note_gap(self) -> None:  # noqa: B027 (most measure no durations)
-        """Note that the clock jumped: the duration until the next sample is not known."""
-
-    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
-        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
-        return {}
-
-
 class StateEstimator(Estimator):
     """Estimates the floating-base state from encoders, foot wrenches and, where there is one, an IMU.
 
@@ -651,30 +600,3 @@ class StateEstimator(Estimator):
             flat = value.ravel()
             if not math.isfinite(flat.dot(flat)):  # a quarter of the time of asking each number
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
-
-
-ESTIMATORS = Registry(
-    "gradiva.estimators",
-    "estimator",
-    (Estimator,),
-    shipped={"floating_base": "gradiva.estimation.state_estimator:StateEstimator"},
-)
-
-
-def make_estimator(name: str, shipped: StateEstimator, tables: Mapping[str, Mapping[str, Any]]) -> Estimator:
-    """Return the estimator that ``walking.estimator`` names.
-
-    Args:
-        name: In the registry, or ``package.module:Class``.
-        shipped: The estimator of Gradiva.
-        tables: ``[estimators]``: configuration of estimators of one's own, by name.
-
-    Raises:
-        ConfigError: There is none of this name, or its table is refused.
-    """
-    kind, place = ESTIMATORS.kind(name), name.rpartition(":")[2]
-    where = f"[estimators.{place}]"
-    own = ESTIMATORS.config(kind, tables.get(place, {}), where)
-    with plugin_errors(where, kind):
-        estimator: Estimator = kind.over(shipped, own)
-    return estimator

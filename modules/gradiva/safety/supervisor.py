@@ -313,7 +313,8 @@ class SafetySupervisor:
     ) -> SafetyEvent | None:
         """Return the most severe new event of the balancing robot, or None."""
         found, self._pending = self._pending, []
-        self._sensors.note_lifted(frozenset(side for side in Side if not reference.foot(side).in_contact))
+        feet = (Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)
+        self._sensors.note_lifted(frozenset(side for side, foot in feet if not foot.in_contact))
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
         found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time)

@@ -3,7 +3,6 @@
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterRecord
-from gradiva.walking.plan_follower import balance_plan
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -12,7 +11,7 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.walking_controller import WalkingController
+from gradiva.walking.walking_controller import WalkingController, balance_plan
 from gradiva.walking.walking_layers import (
     GroundModel,
     TickConfig,

@@ -12,14 +12,11 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    NDArray,
     PlanarPose,
     PlanningError,
     RobotState,
     Side,
-    SoleRectangle,
     WalkingReference,
-    sealed,
 )
 from gradiva.planner import (
     CaptureStep,
@@ -37,13 +34,10 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
     end_heading,
-    planned_polygon,
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
-from gradiva.simplified_model import BalancePlan
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
 
-_NO_SHIFT = sealed(np.zeros(2))
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
@@ -484,30 +478,3 @@ def _in_plan(command: Command, origin: PlanarPose) -> Command:
         points = command.points @ np.array([[c, s], [-s, c]]) + [origin.x, origin.y]
         return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + origin.yaw)
     return command
-
-
-def balance_plan(
-    plan: WalkingPlan,
-    time: float,
-    sole: SoleRectangle,
-    reference: WalkingReference | None = None,
-    zmp_shift: NDArray = _NO_SHIFT,
-) -> BalancePlan:
-    """Return a walking plan as layer 2 reads it at a time.
-
-    Args:
-        plan: The present one.
-        time: [s].
-        sole: The left one of the robot.
-        reference: The plan's at that time, where it was sampled already.
-        zmp_shift: By the swing of a leg and the tilt of the trunk, world, [m], shape (2,).
-    """
-    reference = plan.at(time) if reference is None else reference
-    return BalancePlan(
-        reference,
-        planned_polygon(reference, sole),
-        lambda sample, count: plan.preview(time, sample, count),
-        zmp_shift,
-        lambda duration: plan.contacts(time, duration),
-        lambda sample, count: plan.dcm_ahead(time, sample, count),
-    )

@@ -20,20 +20,21 @@ from gradiva.common import (
     PlanarPose,
     PlanningError,
     RobotState,
+    SoleRectangle,
     StateError,
     WalkingReference,
 )
-from gradiva.planner import Command, Retarget, WalkingPlan
+from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
-from gradiva.walking.plan_follower import PlanFollower, balance_plan
+from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
-from gradiva.walking.walking_log import WalkingLog
+from gradiva.walking.walking_log import Signals, WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
 
@@ -341,7 +342,8 @@ class WalkingController:
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        plan = self._balance_plan(reference, time)
+        shift = layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift
+        plan = balance_plan(self._follower.present_plan, time, layers.robot.sole, reference, shift)
         desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
         body = self._body_reference(state, pendulum, plan, desired, time)
@@ -355,12 +357,6 @@ class WalkingController:
     def _last_command(self) -> LastCommand:
         whole_body = self._layers.whole_body
         return LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
-
-    def _balance_plan(self, reference: WalkingReference, time: float) -> BalancePlan:
-        """Return the plan as layer 2 reads it, with the ZMP shifted by the swing of a leg and the tilt of the trunk."""
-        layers = self._layers
-        shift = layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift
-        return balance_plan(self._follower.present_plan, time, layers.robot.sole, reference, shift)
 
     def _balance_reference(self, pendulum: RobotState, plan: BalancePlan, time: float) -> BalanceReference:
         """Return the reference of layer 2, and let the foot in the air land where that has it land."""
@@ -514,8 +510,12 @@ class WalkingController:
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
             self._stepping_log(reference),
-            self._layers.own_signals(),
+            self._signals_of_own(),
         )
+
+    def _signals_of_own(self) -> Signals:
+        sources = self._layers.own_signal_sources
+        return {name + signal: value for name, own in sources for signal, value in own.signals().items()}
 
     def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:
         """Return the log of step adaptation: of layer 2 while a foot that it has moved is in the air.
@@ -528,3 +528,22 @@ class WalkingController:
             return aimed or reactive
         nominal = reactive.nominal if aimed.side is None else aimed.nominal
         return replace(reactive, nominal=nominal, changes=self.adaptations)
+
+
+def balance_plan(
+    plan: WalkingPlan,
+    time: float,
+    sole: SoleRectangle,
+    reference: WalkingReference | None = None,
+    zmp_shift: NDArray | None = None,
+) -> BalancePlan:
+    """Return a plan as layer 2 reads it at ``time`` [s], for a robot with this left sole; see ``BalancePlan``."""
+    reference = plan.at(time) if reference is None else reference
+    return BalancePlan(
+        reference,
+        planned_polygon(reference, sole),
+        lambda sample, count: plan.preview(time, sample, count),
+        np.zeros(2) if zmp_shift is None else zmp_shift,
+        lambda duration: plan.contacts(time, duration),
+        lambda sample, count: plan.dcm_ahead(time, sample, count),
+    )

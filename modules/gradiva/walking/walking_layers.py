@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,7 @@ from gradiva.simplified_model import (
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.start import Preparation, StandingStart, standing_start
-from gradiva.walking.walking_log import OwnSignals
+from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
     CONTROLLERS,
     CommandedMotion,
@@ -85,6 +87,7 @@ from gradiva.whole_body import (
     upright_torso,
 )
 
+_NO_FIELD = re.compile(r"\W")  # what MATLAB takes for no part of the name of a field
 _TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
 
 
@@ -113,7 +116,6 @@ class WalkingLayers:
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         push_recovery: Answers pushes between the layers: steps, trunk, soles.
-        own_signals: Of the user's classes, read in each tick.
         safety: Checks of each tick.
     """
 
@@ -153,7 +155,6 @@ class WalkingLayers:
         self._control_whole_body(compiler)
         self._refer(compiler)
         self.push_recovery = self._push_recovery(compiler)
-        self.own_signals = OwnSignals(self._signal_sources)
         self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
 
     def _take_limits(self) -> None:
@@ -262,14 +263,18 @@ class WalkingLayers:
     def _by_torque(self) -> bool:
         return self.config.walking.control is ControlMode.TORQUE
 
-    def _signal_sources(self) -> list[tuple[str, Any]]:
-        """Return what may have signals of the user's own, by name."""
+    @cached_property
+    def own_signal_sources(self) -> list[tuple[str, Any]]:
+        """What has signals of the user's own, with the beginnings of their names in the log; found in the first tick.
+
+        Names and sizes of signals are the same in all ticks, see ``DcmLaw.signals``.
+        """
         sources: list[tuple[str, Any]] = [("planner", self.planner), ("law", self.model_control)]
         sources += [("estimator", self.estimator), *((task.name, task) for task in self._tasks)]
         sources += [("whole_body", self.whole_body)] if isinstance(self.whole_body, OwnController) else []
-        return sources + [
-            (type(check).__name__, check) for check in self.safety.own_checks if hasattr(check, "signals")
-        ]
+        sources += [(type(check).__name__, check) for check in self.safety.own_checks if hasattr(check, "signals")]
+        named = [(f"{OWN}{_NO_FIELD.sub('_', name)}::", source) for name, source in sources]
+        return [(name, source) for name, source in named if source.signals()]
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +65,6 @@ OWN = "own::"
 Signals = dict[str, float | npt.ArrayLike]
 """By name, with ``::`` between its parts; SI units, world frame unless the name says otherwise."""
 
-_NO_FIELD = re.compile(r"\W")  # what MATLAB takes for no part of the name of a field
 _AXES = ("x", "y", "z")
 _ANGLES = ("roll", "pitch", "yaw")
 _COMMANDED = {
@@ -75,28 +72,6 @@ _COMMANDED = {
     ControlMode.VELOCITY: "velocities",
     ControlMode.TORQUE: "torques",
 }  # while the loop runs all commands of a controller are alike
-
-
-class OwnSignals:
-    """Reads the signals of the user's own in each tick, see ``DcmLaw.signals``: ``own::NAME::SIGNAL``.
-
-    Names and sizes are the same in all ticks: a source that has none in the first one is not asked again.
-    """
-
-    def __init__(self, find_sources: Callable[[], Iterable[tuple[str, Any]]]) -> None:
-        """Take what returns names and sources, laws, tasks, checks and so on; it is asked in the first tick."""
-        self._find_sources = find_sources
-        self._sources: list[tuple[str, Any]] | None = None
-
-    def __call__(self) -> Signals:
-        """Return the signals of this tick."""
-        if self._sources is None:
-            self._sources = [source for source in self._find_sources() if source[1].signals()]
-        return {
-            f"{OWN}{_NO_FIELD.sub('_', name)}::{signal}": value
-            for name, source in self._sources
-            for signal, value in source.signals().items()
-        }
 
 
 def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:

@@ -4,21 +4,14 @@ from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlCo
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
-from gradiva.whole_body.inverse_dynamics import Contact, InverseDynamics, soles_of
 from gradiva.whole_body.inverse_kinematics import (
-    CONTROLLERS,
-    InverseKinematics,
     InverseKinematicsConfig,
-    OwnController,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
     ServoInverse,
-    VelocityController,
     WalkingKinematics,
-    WholeBodyController,
     integrate,
-    make_controller,
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
@@ -40,6 +33,7 @@ from gradiva.whole_body.target_tasks import (
     TargetTask,
     TargetTaskConfig,
 )
+from gradiva.whole_body.task_space_control import Contact, InverseDynamics, InverseKinematics, soles_of
 from gradiva.whole_body.tasks import (
     TASKS,
     Body,
@@ -49,6 +43,13 @@ from gradiva.whole_body.tasks import (
     rotation_error,
 )
 from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
+from gradiva.whole_body.whole_body_controllers import (
+    CONTROLLERS,
+    OwnController,
+    VelocityController,
+    WholeBodyController,
+    make_controller,
+)
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [

@@ -1,6 +1,6 @@
 r"""Inverse kinematics: find the robot velocity that does tasks, and command it (thesis section 7.1).
 
-`InverseKinematics` is for tasks of one's own, `WalkingKinematics` for those of walking:
+The tasks of walking; `task_space_control` has those of one's own:
 
 Variables
     :math:`\nu = (\dot p_B, \omega_B, \dot s)`, solved with the joints first.
@@ -19,20 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
 
 import casadi as cs
 import numpy as np
-import numpy.typing as npt
 
 from gradiva.common import (
     ConfigError,
     ControlMode,
     JointCommand,
     LowPass,
-    ModelError,
     NDArray,
-    Registry,
     RobotPosture,
     RobotState,
     Side,
@@ -63,7 +59,7 @@ from gradiva.whole_body.walking_tasks import (
     WalkingComTask,
     WalkingPostureTask,
 )
-from gradiva.whole_body.whole_body_reference import NO_WALK, Values, WholeBodyReference
+from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 _HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
 _RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
@@ -169,9 +165,10 @@ def kinematic_problem(
     return body, composer
 
 
-def _compiled(
+def compiled_problem(
     body: Body, composer: QpComposer, solver: SolverName, compiler: Compiler, outputs: Mapping[str, cs.SX]
 ) -> ComposedProblem:
+    """Return the problem of a body in the composed order, with further outputs of its function."""
     robot = body.dynamics.model.description.name
     name = "inverse kinematics"
     return ComposedProblem(name, robot, composer, body.parameters, solver, compiler, outputs, body.reference)
@@ -180,84 +177,6 @@ def _compiled(
 def base_first(solution: NDArray, joints: int) -> NDArray:
     """Return the base's six variables of a solution before those of the joints, which the solver has first."""
     return np.concatenate((solution[joints:], solution[:joints]))
-
-
-class InverseKinematics:
-    """Finds the velocity with which a robot does tasks of one's own, its joints within their limits.
-
-    Hard tasks are constraints, the squares of the residuals of soft ones are minimised by their weights. A task whose
-    target was never set holds what is in the first posture.
-
-    Attributes:
-        robot: The robot.
-        tasks: Their targets may change from call to call.
-        problem: Composed of the tasks; ``problem.violations()`` says how far hard ones were missed.
-    """
-
-    def __init__(
-        self,
-        robot: IdynTreeModel,
-        tasks: Iterable[Task],
-        *,
-        position_margin: float = 1e-3,
-        solver: SolverName = SolverName.DAQP,
-        compiler: Compiler = interpreted,
-    ) -> None:
-        """Build the problem.
-
-        Args:
-            robot: The robot, as ``gradiva.load_robot`` returns it.
-            tasks: That state a velocity; without one that is about all joints, add a light `PostureTask`.
-            position_margin: Kept from each joint limit, [rad].
-            solver: ``daqp`` or ``osqp``.
-            compiler: How the problem's function becomes fast, such as ``GccCompiler``.
-
-        Raises:
-            ConfigError: Two tasks have one name, or one states no velocity.
-            ModelError: A task names a frame that the robot does not have.
-        """
-        self.robot, self.tasks = robot, tuple(tasks)
-        lower, upper = robot.joint_limits()
-        limits = lower + position_margin, upper - position_margin
-        body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
-        self.problem = _compiled(body, composer, solver, compiler, {})
-
-    def solve(self, posture: RobotPosture, dt: float, relaxed: bool = False) -> NDArray:
-        """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, [m/s, rad/s], shape (6 + n,); see ``integrate`` for the next posture.
-
-        Args:
-            posture: Of the robot now.
-            dt: For which the velocity will be held, [s].
-            relaxed: Where hard tasks contradict each other or the limits, come as near as possible.
-
-        Raises:
-            NoSolutionFound: They do; it names what was the hardest to meet.
-            ModelError: The posture is that of another robot.
-            ConfigError: dt is not positive, or a target has a wrong shape.
-        """
-        check_posture(self.robot, posture)
-        if not dt > 0.0:
-            raise ConfigError(f"dt={dt} s, must be positive: the velocity is held for it")
-        for task in self.tasks:
-            task.hold(self.robot, posture)
-        values = self.problem.reference.values(NO_WALK)
-        values["base_position"], values["base_rotation"] = posture.base_position, posture.base_rotation
-        values["joint_positions"], values["period"] = posture.joint_positions, dt
-        return base_first(self.problem.solve(values, relaxed), len(posture.joint_positions))
-
-
-def check_posture(robot: IdynTreeModel, posture: RobotPosture) -> None:
-    """Pass when a posture has the joints of a robot and is finite.
-
-    Raises:
-        ModelError: It has not; the message says what it has.
-    """
-    joints, description = len(posture.joint_positions), robot.description
-    if joints != len(description.joints):
-        raise ModelError(f"{description.name} has {len(description.joints)} joints, the posture has {joints}")
-    for part in (posture.base_position, posture.base_rotation, posture.joint_positions):
-        if not np.isfinite(part).all():
-            raise ModelError(f"{description.name}: the posture is not finite")
 
 
 class WalkingKinematics:
@@ -313,7 +232,7 @@ class WalkingKinematics:
         body, composer = kinematic_problem(SymbolicDynamics.of(model), [*walking, *tasks], *limits)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, WalkingComTask))]
         outputs = {"errors": cs.vertcat(*errors)}
-        return _compiled(body, composer, config.solver, compiler, outputs)
+        return compiled_problem(body, composer, config.solver, compiler, outputs)
 
     def solve(
         self, state: RobotPosture, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -584,113 +503,6 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
     )
 
 
-class WholeBodyController(Protocol):
-    """Layer 3: from what the body should do to a joint command."""
-
-    @property
-    def desired_posture(self) -> RobotPosture:
-        """Commanded posture at the end of the last tick."""
-        ...
-
-    @property
-    def desired_joint_positions(self) -> NDArray:
-        """Those of ``desired_posture``, [rad], (n,); asked for in each tick, where the posture may not be computed."""
-        ...
-
-    @property
-    def desired_velocity(self) -> NDArray:
-        """ν of the last tick, (6 + n,)."""
-        ...
-
-    def reset(self, posture: RobotPosture) -> None:
-        """Begin again, at rest, from the posture that is commanded now."""
-        ...
-
-    def command(
-        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
-    ) -> JointCommand:
-        """Return the command for the coming ``period`` [s].
-
-        Args:
-            state: Estimated.
-            reference: Of the body.
-            period: [s].
-            relaxed: Where the references contradict each other or the limits, come as near as possible.
-
-        Raises:
-            NoSolutionFound: The references contradict each other; nothing has changed.
-        """
-        ...
-
-
-class OwnController:
-    """A controller of the user's own over the shipped one: it hands on what it does not override.
-
-    ``walking.whole_body`` names it, by an entry point of the group ``gradiva.whole_body_controllers`` or as
-    ``package.module:Class``, and ``[whole_body_controllers.NAME]`` is the table of its ``Config``.
-
-    Attributes:
-        Config: Dataclass of its table; None without one.
-        shipped: The controller that ``walking.control`` chooses.
-    """
-
-    Config: ClassVar[type[Any] | None] = None
-
-    def __init__(self, shipped: WholeBodyController, own: Any = None) -> None:
-        """Take the shipped controller, and an instance of ``Config``."""
-        self.shipped = shipped
-
-    @property
-    def desired_posture(self) -> RobotPosture:
-        """See ``WholeBodyController.desired_posture``."""
-        return self.shipped.desired_posture
-
-    @property
-    def desired_joint_positions(self) -> NDArray:
-        """See ``WholeBodyController.desired_joint_positions``."""
-        return self.shipped.desired_joint_positions
-
-    @property
-    def desired_velocity(self) -> NDArray:
-        """See ``WholeBodyController.desired_velocity``."""
-        return self.shipped.desired_velocity
-
-    def reset(self, posture: RobotPosture) -> None:
-        """See ``WholeBodyController.reset``."""
-        self.shipped.reset(posture)
-
-    def command(
-        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
-    ) -> JointCommand:
-        """See ``WholeBodyController.command``."""
-        return self.shipped.command(state, reference, period, relaxed)
-
-    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
-        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
-        return {}
-
-
-CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
-
-
-def make_controller(
-    name: str, shipped: WholeBodyController, tables: Mapping[str, Mapping[str, Any]]
-) -> WholeBodyController:
-    """Return the controller that ``walking.whole_body`` names; the shipped one where it names none.
-
-    Raises:
-        ConfigError: There is none of this name, or its table is refused.
-    """
-    if not name:
-        return shipped
-    kind, place = CONTROLLERS.kind(name), name.rpartition(":")[2]
-    where = f"[whole_body_controllers.{place}]"
-    own = CONTROLLERS.config(kind, tables.get(place, {}), where)
-    with plugin_errors(where, kind):
-        controller: OwnController = kind(shipped, own)
-    return controller
-
-
 class PositionController:
     """Sends joint positions: the inverse kinematics runs on its own integrated state, the servos follow it."""
 
@@ -737,32 +549,3 @@ class PositionController:
         ahead = (self._feedforward.lead - self._feedforward.hold * period) * smooth[6:][actuated]
         positions = self.desired_posture.joint_positions[actuated] + ahead + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
-
-
-class VelocityController:
-    """Sends joint velocities: the inverse kinematics closes its loop on the estimated state."""
-
-    def __init__(self, inverse_kinematics: WalkingKinematics, posture: RobotPosture) -> None:
-        self._inverse_kinematics = inverse_kinematics
-        self.reset(posture)
-
-    def reset(self, posture: RobotPosture) -> None:
-        """See ``WholeBodyController.reset``."""
-        self._inverse_kinematics.problem.reset()
-        self.desired_posture = posture
-        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
-
-    @property
-    def desired_joint_positions(self) -> NDArray:
-        """See ``WholeBodyController.desired_joint_positions``."""
-        return self.desired_posture.joint_positions
-
-    def command(
-        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
-    ) -> JointCommand:
-        """See ``WholeBodyController.command``."""
-        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
-        velocity = self._inverse_kinematics.solve(measured, reference, period, relaxed)
-        self.desired_posture = integrate(measured, velocity, period)
-        self.desired_velocity = velocity
-        return JointCommand(ControlMode.VELOCITY, velocity[6:][self._inverse_kinematics.actuated])

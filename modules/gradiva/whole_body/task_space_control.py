@@ -1,4 +1,6 @@
-r"""Torques of tasks and contacts of one's own, on rigid ground.
+r"""Task-space control of one's own tasks: velocities without contacts, and torques on rigid ground.
+
+`InverseKinematics` solves the problem of `inverse_kinematics` with other tasks. `InverseDynamics`, with contacts:
 
 Variables
     :math:`\dot\nu` and the wrenches :math:`f_k` of the contacts; torques follow from the joints' rows of the dynamics.
@@ -23,7 +25,7 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, ModelError, NDArray, RobotPosture, nearest_name
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
 from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
-from gradiva.whole_body.inverse_kinematics import check_posture
+from gradiva.whole_body.inverse_kinematics import base_first, compiled_problem, kinematic_problem
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -47,6 +49,84 @@ _CONE = WrenchConeConfig(
 )
 _JOINT_LIMITS = JointLimitConfig(Priority.SOFT, 1.0, horizon=0.1, margin=0.0, narrowed={})
 _TORQUE_LIMITS = TorqueLimitConfig(Priority.SOFT, 1e3)
+
+
+class InverseKinematics:
+    """Finds the velocity with which a robot does tasks of one's own, its joints within their limits.
+
+    Hard tasks are constraints, the squares of the residuals of soft ones are minimised by their weights. A task whose
+    target was never set holds what is in the first posture.
+
+    Attributes:
+        robot: The robot.
+        tasks: Their targets may change from call to call.
+        problem: Composed of the tasks; ``problem.violations()`` says how far hard ones were missed.
+    """
+
+    def __init__(
+        self,
+        robot: IdynTreeModel,
+        tasks: Iterable[Task],
+        *,
+        position_margin: float = 1e-3,
+        solver: SolverName = SolverName.DAQP,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Build the problem.
+
+        Args:
+            robot: The robot, as ``gradiva.load_robot`` returns it.
+            tasks: That state a velocity; without one that is about all joints, add a light `PostureTask`.
+            position_margin: Kept from each joint limit, [rad].
+            solver: ``daqp`` or ``osqp``.
+            compiler: How the problem's function becomes fast, such as ``GccCompiler``.
+
+        Raises:
+            ConfigError: Two tasks have one name, or one states no velocity.
+            ModelError: A task names a frame that the robot does not have.
+        """
+        self.robot, self.tasks = robot, tuple(tasks)
+        lower, upper = robot.joint_limits()
+        limits = lower + position_margin, upper - position_margin
+        body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
+        self.problem = compiled_problem(body, composer, solver, compiler, {})
+
+    def solve(self, posture: RobotPosture, dt: float, relaxed: bool = False) -> NDArray:
+        """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, [m/s, rad/s], shape (6 + n,); see ``integrate`` for the next posture.
+
+        Args:
+            posture: Of the robot now.
+            dt: For which the velocity will be held, [s].
+            relaxed: Where hard tasks contradict each other or the limits, come as near as possible.
+
+        Raises:
+            NoSolutionFound: They do; it names what was the hardest to meet.
+            ModelError: The posture is that of another robot.
+            ConfigError: dt is not positive, or a target has a wrong shape.
+        """
+        check_posture(self.robot, posture)
+        if not dt > 0.0:
+            raise ConfigError(f"dt={dt} s, must be positive: the velocity is held for it")
+        for task in self.tasks:
+            task.hold(self.robot, posture)
+        values = self.problem.reference.values(NO_WALK)
+        values["base_position"], values["base_rotation"] = posture.base_position, posture.base_rotation
+        values["joint_positions"], values["period"] = posture.joint_positions, dt
+        return base_first(self.problem.solve(values, relaxed), len(posture.joint_positions))
+
+
+def check_posture(robot: IdynTreeModel, posture: RobotPosture) -> None:
+    """Pass when a posture has the joints of a robot and is finite.
+
+    Raises:
+        ModelError: It has not; the message says what it has.
+    """
+    joints, description = len(posture.joint_positions), robot.description
+    if joints != len(description.joints):
+        raise ModelError(f"{description.name} has {len(description.joints)} joints, the posture has {joints}")
+    for part in (posture.base_position, posture.base_rotation, posture.joint_positions):
+        if not np.isfinite(part).all():
+            raise ModelError(f"{description.name}: the posture is not finite")
 
 
 @dataclass(slots=True)

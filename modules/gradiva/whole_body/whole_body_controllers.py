@@ -1,0 +1,149 @@
+"""The seam of layer 3: what a whole-body controller does, the registry of those of one's own, velocity control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import ControlMode, JointCommand, NDArray, Registry, RobotPosture, RobotState, plugin_errors
+from gradiva.whole_body.inverse_kinematics import WalkingKinematics, integrate
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+
+class WholeBodyController(Protocol):
+    """Layer 3: from what the body should do to a joint command."""
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """Commanded posture at the end of the last tick."""
+        ...
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """Those of ``desired_posture``, [rad], (n,); asked for in each tick, where the posture may not be computed."""
+        ...
+
+    @property
+    def desired_velocity(self) -> NDArray:
+        """ν of the last tick, (6 + n,)."""
+        ...
+
+    def reset(self, posture: RobotPosture) -> None:
+        """Begin again, at rest, from the posture that is commanded now."""
+        ...
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """Return the command for the coming ``period`` [s].
+
+        Args:
+            state: Estimated.
+            reference: Of the body.
+            period: [s].
+            relaxed: Where the references contradict each other or the limits, come as near as possible.
+
+        Raises:
+            NoSolutionFound: The references contradict each other; nothing has changed.
+        """
+        ...
+
+
+class OwnController:
+    """A controller of the user's own over the shipped one: it hands on what it does not override.
+
+    ``walking.whole_body`` names it, by an entry point of the group ``gradiva.whole_body_controllers`` or as
+    ``package.module:Class``, and ``[whole_body_controllers.NAME]`` is the table of its ``Config``.
+
+    Attributes:
+        Config: Dataclass of its table; None without one.
+        shipped: The controller that ``walking.control`` chooses.
+    """
+
+    Config: ClassVar[type[Any] | None] = None
+
+    def __init__(self, shipped: WholeBodyController, own: Any = None) -> None:
+        """Take the shipped controller, and an instance of ``Config``."""
+        self.shipped = shipped
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """See ``WholeBodyController.desired_posture``."""
+        return self.shipped.desired_posture
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.shipped.desired_joint_positions
+
+    @property
+    def desired_velocity(self) -> NDArray:
+        """See ``WholeBodyController.desired_velocity``."""
+        return self.shipped.desired_velocity
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.shipped.reset(posture)
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        return self.shipped.command(state, reference, period, relaxed)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
+        return {}
+
+
+CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
+
+
+def make_controller(
+    name: str, shipped: WholeBodyController, tables: Mapping[str, Mapping[str, Any]]
+) -> WholeBodyController:
+    """Return the controller that ``walking.whole_body`` names; the shipped one where it names none.
+
+    Raises:
+        ConfigError: There is none of this name, or its table is refused.
+    """
+    if not name:
+        return shipped
+    kind, place = CONTROLLERS.kind(name), name.rpartition(":")[2]
+    where = f"[whole_body_controllers.{place}]"
+    own = CONTROLLERS.config(kind, tables.get(place, {}), where)
+    with plugin_errors(where, kind):
+        controller: OwnController = kind(shipped, own)
+    return controller
+
+
+class VelocityController:
+    """Sends joint velocities: the inverse kinematics closes its loop on the estimated state."""
+
+    def __init__(self, inverse_kinematics: WalkingKinematics, posture: RobotPosture) -> None:
+        self._inverse_kinematics = inverse_kinematics
+        self.reset(posture)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self._inverse_kinematics.problem.reset()
+        self.desired_posture = posture
+        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.desired_posture.joint_positions
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
+        velocity = self._inverse_kinematics.solve(measured, reference, period, relaxed)
+        self.desired_posture = integrate(measured, velocity, period)
+        self.desired_velocity = velocity
+        return JointCommand(ControlMode.VELOCITY, velocity[6:][self._inverse_kinematics.actuated])
