@@ -16,11 +16,13 @@ class LinearStepsConfig:
     Attributes:
         gain: Of the landing on the grown error of the DCM, [-].
         trigger: Error of the DCM below which the landing stays, [m].
+        farthest: Largest change of it at a time, [m].
         frozen: Time before touch-down in which it stays, [s].
     """
 
     gain: float
     trigger: float
+    farthest: float
     frozen: float
 
     def __post_init__(self) -> None:
@@ -54,6 +56,7 @@ class LinearSteps(StepAdaptation):
         if left < config.frozen or math.hypot(*error) < config.trigger:
             return None
         move = config.gain * math.exp(reference.dcm.divergence_rate * left) * error
+        move *= min(1.0, config.farthest / math.hypot(*move))
         moved = replace(pose, x=pose.x + move[0], y=pose.y + move[1])
         places = step.footstep.side, pose.planar, moved.planar
         self.log = SteppingLog(self.mode, True, *places, changes=self.log.changes + 1)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from inspect import CO_GENERATOR
 from types import FrameType
 from typing import Any
 
@@ -203,6 +204,8 @@ def _error_at(call: int, error: Exception, raised: list[Exception]) -> Iterator[
         nonlocal left
         if event not in ("call", "c_call") or not _is_within_tick(frame):
             return
+        if event == "call" and frame.f_code.co_flags & CO_GENERATOR:
+            return  # it may be the close of one that was left early, in which Python ignores errors
         left -= 1
         if left == 0:
             raised.append(error)
