@@ -24,7 +24,7 @@ from gradiva.common.filters import (
     minimum_acceleration,
     minimum_jerk,
 )
-from gradiva.common.plugins import Registry, load_plugin, plugin_errors, plugin_names
+from gradiva.common.plugins import Registry, installed_plugins, load_plugin, plugin_errors, plugin_names
 from gradiva.common.references import (
     DcmPreview,
     DcmReference,
@@ -94,6 +94,7 @@ __all__ = [
     "altered",
     "freeze_arrays",
     "from_table",
+    "installed_plugins",
     "load_plugin",
     "low_pass_gain",
     "merge",

@@ -16,16 +16,30 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from gradiva.common.configuration import from_table
 from gradiva.common.errors import ConfigError, WalkingError, nearest_name
 
 
+def installed_plugins(group: str) -> EntryPoints:
+    """Return the installed entry points of ``group``, such as ``gradiva.safety_checks``.
+
+    All packages are read once for each Python path: that takes a hundred times as long as the rest of a look-up.
+    """
+    return _entry_points(tuple(sys.path)).select(group=group)
+
+
+@lru_cache
+def _entry_points(path: tuple[str, ...]) -> EntryPoints:
+    return entry_points()
+
+
 def plugin_names(group: str) -> list[str]:
-    """Return the names of the installed entry points of ``group``, such as ``gradiva.safety_checks``, sorted."""
-    return sorted({point.name for point in entry_points(group=group)})
+    """Return the names of the installed entry points of ``group``, sorted."""
+    return sorted({point.name for point in installed_plugins(group)})
 
 
 def load_plugin(group: str, name: str) -> Any:
@@ -40,7 +54,7 @@ def load_plugin(group: str, name: str) -> Any:
     """
     if ":" in name:
         return _load(EntryPoint(name, name, group))
-    found = {point.value: point for point in entry_points(group=group, name=name)}
+    found = {point.value: point for point in installed_plugins(group) if point.name == name}
     if not found:
         installed = plugin_names(group)
         known = nearest_name(name, installed) if installed else "; no installed package declares one"

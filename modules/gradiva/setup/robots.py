@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gradiva
-from gradiva.common import ConfigError, ModelError, from_table, nearest_name
+from gradiva.common import ConfigError, ModelError, from_table, installed_plugins, nearest_name
 from gradiva.robot_model import RobotDescription
 
 SEARCH_PATH = "GRADIVA_ROBOTS"
@@ -61,7 +61,7 @@ def robot_folders() -> dict[str, Path]:
     for place in search_path():
         for file in sorted(place.glob(f"*/{ROBOT_FILE}")):
             found.setdefault(file.parent.name, file.parent)
-    for point in importlib.metadata.entry_points(group=ROBOTS):
+    for point in installed_plugins(ROBOTS):
         found.setdefault(point.name, _folder_of_package(point.value))
     return dict(sorted(found.items()))
 
