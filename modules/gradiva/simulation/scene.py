@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import mujoco
@@ -17,7 +19,7 @@ from gradiva.simulation.urdf import Visual
 
 _HEADER = 84  # bytes of a binary STL before its triangles
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attribute", "<u2")])
-_FINEST_GRID, _COARSEST_GRID = 256, 8  # cells along the longest edge of a mesh
+_GRIDS = tuple(int(256 / 1.25**power) for power in range(16))  # cells along the longest edge of a mesh, to 9
 READABLE = (".stl", ".dae")
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
 _DISC_THICKNESS = 0.004  # [m] half of that of discs on either side of flexible joints
@@ -143,10 +145,14 @@ def _add_visual(
     key = (visual.file, visual.size)
     if key not in meshes:
         meshes[key] = f"mesh {len(meshes)}"
-        mesh = thin_out(read_mesh(find_mesh(visual.file, model_file)), _FACES)
-        _add_mesh(spec, meshes[key], mesh, visual.size)
+        _add_mesh(spec, meshes[key], _drawn_mesh(find_mesh(visual.file, model_file)), visual.size)
     geom.type = mujoco.mjtGeom.mjGEOM_MESH
     geom.meshname = meshes[key]
+
+
+@lru_cache(maxsize=256)
+def _drawn_mesh(path: Path) -> Mesh:
+    return thin_out(read_mesh(path), _FACES)
 
 
 def _add_mesh(spec: mujoco.MjSpec, name: str, mesh: Mesh, scale: tuple[float, ...]) -> None:
@@ -220,21 +226,19 @@ def read_stl(path: Path) -> Mesh:
 
 def thin_out(mesh: Mesh, faces: int) -> Mesh:
     """Return a mesh of at most about ``faces`` triangles: vertices in one cell of a grid become their mean."""
-    cells = _FINEST_GRID
-    thinned = _cluster(mesh, cells)
-    while len(thinned.faces) > faces and cells > _COARSEST_GRID:
-        cells = int(cells / 1.25)
-        thinned = _cluster(mesh, cells)
-    return thinned
+    axes = np.ascontiguousarray(mesh.vertices.T)
+    first = bisect_left(_GRIDS[:-1], True, key=lambda cells: len(_cluster(mesh, axes, cells).faces) <= faces)
+    return _cluster(mesh, axes, _GRIDS[first])
 
 
-def _cluster(mesh: Mesh, cells: int) -> Mesh:
-    low = mesh.vertices.min(axis=0)
-    edge = float(np.ptp(mesh.vertices, axis=0).max()) / cells
-    x, y, z = np.floor((mesh.vertices - low) / edge).astype(np.int64).T
+def _cluster(mesh: Mesh, axes: NDArray, cells: int) -> Mesh:
+    """Return a mesh without what is smaller than a cell; ``axes`` are its vertices, shape (3, v)."""
+    low = axes.min(axis=1)
+    edge = float((axes.max(axis=1) - low).max()) / cells
+    x, y, z = np.floor((axes - low[:, None]) / edge).astype(np.int64)
     row = cells + 1
     _, cluster, size = np.unique(x + row * (y + row * z), return_inverse=True, return_counts=True)
-    sums = np.stack([np.bincount(cluster, mesh.vertices[:, axis]) for axis in range(3)], axis=1)
+    sums = np.stack([np.bincount(cluster, axis) for axis in axes], axis=1)
     faces = cluster[mesh.faces].astype(np.int32)
     distinct = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     return Mesh(sums / size[:, None], faces[distinct])
