@@ -28,6 +28,12 @@ def test_importing_gradiva_imports_nothing_heavy():
     assert modules_after("import gradiva") & HEAVY == set()
 
 
+def test_a_first_plan_needs_no_simulator_and_no_solver_of_a_predictive_law():
+    plan = 'gradiva.WalkingPlanner(gradiva.load_robot("icub_v3")).plan(gradiva.VelocityCommand(0.2, duration=2.0))'
+    needed = {"casadi", "daqp", "idyntree", "numpy"}
+    assert modules_after(f"import gradiva\n{plan}") & HEAVY == needed
+
+
 @pytest.mark.parametrize("name", sorted(set(gradiva.__all__) - {"__version__"}))
 def test_every_noun_is_what_its_room_hands_on_and_says_what_it_is(name):
     found = getattr(gradiva, name)

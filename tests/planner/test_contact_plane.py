@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
-from gradiva.contacts import ContactPlane, pendulum_wrenches, support_polygon
+from gradiva.contacts import ContactPlane, support_polygon
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
+from tests.contacts.pendulum_in_numbers import wrenches_in_numbers
 
 from .planning import config_of, sole_of, start_of, state_vector, times_of
 
@@ -95,7 +96,7 @@ def test_foot_wrenches_act_through_the_zmp_on_the_plane(plans, in_contact):
     points = np.array([foot.position[:2] for foot in feet])
     zmp = points[0] if not in_contact[1] else 0.4 * points[0] + 0.6 * points[1] + [0.01, 0.02]
     force = np.array([20.0, -30.0, 300.0])
-    wrenches = pendulum_wrenches(force, zmp, feet, points, PLANE)
+    wrenches = wrenches_in_numbers(force, zmp, feet, points, PLANE)
     moment = sum(np.cross(foot.position, wrench[:3]) + wrench[3:] for foot, wrench in zip(feet, wrenches, strict=True))
     through = np.array([*zmp, PLANE.height_at(*zmp)])
     np.testing.assert_allclose(sum(wrench[:3] for wrench in wrenches), force, atol=1e-12)

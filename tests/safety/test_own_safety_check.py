@@ -5,7 +5,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.safety import Response, SafetyKind
-from gradiva.safety.supervisor import own_checks
+from gradiva.safety.supervisor import CHECKS
 from gradiva.setup import load_robot, load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
@@ -38,7 +38,7 @@ def test_a_walk_stops_with_the_finding_of_the_installed_check_in_the_log(install
 def test_without_an_installation_it_is_found_by_its_class(monkeypatch, icub):
     monkeypatch.syspath_prepend(str(EXAMPLE))
     tables = {"yard": {"class": "fence:FenceCheck", "radius": 1.0}}
-    (check,) = own_checks(tables, icub.description)
+    (check,) = CHECKS.make_all(tables, icub.description)
     assert type(check).__name__ == "FenceCheck"
 
 
@@ -54,7 +54,7 @@ def test_without_an_installation_it_is_found_by_its_class(monkeypatch, icub):
 )
 def test_a_check_that_cannot_be_built_is_refused_by_its_place(installed, icub, tables, message):
     with pytest.raises(ConfigError, match=message):
-        own_checks(tables, icub.description)
+        CHECKS.make_all(tables, icub.description)
 
 
 class WithoutReset:
@@ -70,6 +70,6 @@ class WithoutReset:
 def test_a_check_without_a_method_is_refused_by_name():
     said = "WithoutReset has no method 'reset', which a safety check needs"
     with pytest.raises(ConfigError, match=said):
-        own_checks({"mine": {"class": f"{__name__}:WithoutReset"}}, load_robot("icub_v2_7"))
+        CHECKS.make_all({"mine": {"class": f"{__name__}:WithoutReset"}}, load_robot("icub_v2_7"))
     with pytest.raises(ConfigError, match=said):
         SimulatedWalk(load_setup("icub_v2_7"), checks=[WithoutReset()])

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, RobotPosture, Side, so3
-from gradiva.contacts import ContactPlane, pendulum_wrenches
+from gradiva.contacts import ContactPlane
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
 from tests.conftest import ROBOTS
+from tests.contacts.pendulum_in_numbers import expected_wrenches
+from tests.walking.momentum_of_legs import momentum_of_legs
 
 SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
 
@@ -137,7 +139,7 @@ def test_the_trunk_turns_with_the_mean_of_the_feet(plan, references):
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.1])
-def test_the_wrenches_are_those_of_contacts_in_numbers(plan, references, slope):
+def test_the_wrenches_are_fractions_of_the_force_through_shifted_points(plan, references, slope):
     lean = so3.exp(np.array([0.0, -slope, 0.0]))
     for time in times_within_phases(plan):
         here = plan.at(time)
@@ -151,7 +153,7 @@ def test_the_wrenches_are_those_of_contacts_in_numbers(plan, references, slope):
         ]
         force = MASS * (body.com_acceleration + np.array([0.0, 0.0, GRAVITY]))
         plane = ContactPlane.of_sole(here.foot(here.stance_foot))
-        expected = pendulum_wrenches(force, zmp, (feet[0], feet[1]), np.array(points), plane)
+        expected = expected_wrenches(force, zmp, feet, np.array(points), plane)
         np.testing.assert_allclose(body.left_foot_wrench, expected[0], atol=1e-9)
         np.testing.assert_allclose(body.right_foot_wrench, expected[1], atol=1e-9)
 
@@ -164,8 +166,8 @@ def test_the_legs_momentum_and_the_shift_of_the_zmp_are_those_of_whole_body(plan
         asked, legs = desired(here), layers.swing_momentum
         body = layers.body_references.reference(here, asked)
         feet = here.left_foot, here.right_foot
-        momentum = legs.momentum(*(foot.twist for foot in feet), asked.com_velocity, here.heading)
-        rate = legs.momentum(*(foot.acceleration for foot in feet), body.com_acceleration, here.heading)
+        momentum = momentum_of_legs(legs, *(foot.twist for foot in feet), asked.com_velocity, here.heading)
+        rate = momentum_of_legs(legs, *(foot.acceleration for foot in feet), body.com_acceleration, here.heading)
         np.testing.assert_allclose(body.angular_momentum, momentum, atol=1e-13)
         np.testing.assert_allclose(body.angular_momentum_rate, rate, atol=1e-12)
         np.testing.assert_allclose(body.zmp - asked.zmp_position, legs.zmp_shift(here), atol=1e-15)

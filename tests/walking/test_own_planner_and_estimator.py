@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import ConfigError, EstimationError
 from gradiva.estimation import Estimator, StateEstimator
-from gradiva.planner import VelocityCommand, WalkingPlanner, make_planner
+from gradiva.planner import PLANNERS, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.setup.robot import load_robot
 from gradiva.simulated_walk import SimulatedWalk, plan_from_start, simulate
@@ -108,13 +108,14 @@ def test_what_is_no_planner_is_refused_by_name(installed, name, said):
 
 
 def test_tables_and_constructors_of_planners_are_checked_with_the_line_that_raised(installed):
-    config = load_setup(ROBOT).walking.planner
+    limits = load_setup(ROBOT).walking.planner
+
     with pytest.raises(ConfigError, match=r"\[planners\.tiles\]: unknown key 'lenght'; did you mean 'length'"):
-        make_planner("tiles", config, {"tiles": {"lenght": 0.3}})
+        PLANNERS.make("tiles", {"tiles": {"lenght": 0.3}}, limits)
     with pytest.raises(ConfigError, match=r"\[planners\.Raising\]: unknown key 'a', Raising has no settings"):
-        make_planner(f"{__name__}:Raising", config, {"Raising": {"a": 1}})
+        PLANNERS.make(f"{__name__}:Raising", {"Raising": {"a": 1}}, limits)
     with pytest.raises(ConfigError, match=r"LinAlgError: Singular matrix \(.*test_own_planner_and.*: np\.linalg\.inv"):
-        make_planner(f"{__name__}:Raising", config, {})
+        PLANNERS.make(f"{__name__}:Raising", {}, limits)
 
 
 def test_an_estimator_alone_is_made_of_a_robot():

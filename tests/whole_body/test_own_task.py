@@ -15,6 +15,7 @@ from gradiva.robot_model import SymbolicDynamics
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.whole_body import (
+    TASKS,
     Body,
     Priority,
     Quantity,
@@ -22,7 +23,6 @@ from gradiva.whole_body import (
     Task,
     WalkingKinematics,
     WholeBodyReference,
-    own_tasks,
 )
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import ACTUATION, PERIOD, ROBOT, reference, start_posture, state, walking_config
@@ -209,10 +209,10 @@ def test_an_unknown_name_and_an_unknown_key_are_refused(arm_swing):
     with pytest.raises(
         ConfigError, match=r"unknown task 'arm_swing'; no installed package declares one in 'gradiva\.tasks'"
     ):
-        own_tasks({"arm_swing": {}})
+        TASKS.make_all({"arm_swing": {}})
     table = {"class": "arm_swing:ArmSwing", **TABLE["tasks"]["arm_swing"], "gian": 1.0}
     with pytest.raises(ConfigError, match=r"\[tasks\.arm_swing\]: unknown key 'gian'; did you mean 'gain'"):
-        own_tasks({"arm_swing": table})
+        TASKS.make_all({"arm_swing": table})
 
 
 def test_a_task_makes_another_compiled_function(arm_swing):

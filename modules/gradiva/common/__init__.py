@@ -24,6 +24,7 @@ from gradiva.common.filters import (
     minimum_acceleration,
     minimum_jerk,
 )
+from gradiva.common.lazy_module import LazyModule
 from gradiva.common.plugins import Registry, installed_plugins, load_plugin, plugin_errors, plugin_names
 from gradiva.common.references import (
     DcmPreview,
@@ -71,6 +72,7 @@ __all__ = [
     "ImuMeasurement",
     "JointCommand",
     "LateSource",
+    "LazyModule",
     "LowPass",
     "Measurement",
     "ModelError",

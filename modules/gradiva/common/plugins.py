@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
 from functools import lru_cache
@@ -106,6 +106,8 @@ class Registry:
         bases: Classes of which a kind derives from one; empty: any class that has ``methods``.
         methods: Names of the methods that a kind has at least.
         shipped: Name to ``package.module:Class`` of those that Gradiva ships.
+        tables: Name of the table in the configuration that holds the kinds' own tables; empty: the end of the group.
+        build: Makes an instance of a kind, its configuration, the name of its table and what `make` is given.
     """
 
     group: str
@@ -113,6 +115,8 @@ class Registry:
     bases: tuple[type, ...] = ()
     methods: tuple[str, ...] = ()
     shipped: Mapping[str, str] = field(default_factory=dict)
+    tables: str = ""
+    build: Callable[..., Any] = lambda kind, config, _name, *given: kind(*given, config)
 
     def names(self) -> list[str]:
         """Return the names of the shipped kinds and of those of installed packages."""
@@ -159,6 +163,36 @@ class Registry:
         if table:
             raise ConfigError(f"{where}: unknown key '{next(iter(table))}', {kind.__name__} has no settings")
         return None
+
+    def make(self, name: str, tables: Mapping[str, Mapping[str, Any]], *given: Any, place: str = "") -> Any:
+        """Return an instance of a kind.
+
+        Args:
+            name: In the registry, or ``package.module:Class``.
+            tables: Tables of the kinds of this seam, by name.
+            given: Whatever ``build`` takes beside the configuration.
+            place: Name of its table; empty: that of the kind.
+
+        Raises:
+            ConfigError: There is none of this name, its table is refused, or it cannot be built.
+        """
+        kind, place = self.kind(name), place or name.rpartition(":")[2]
+        where = f"[{self.tables or self.group.rpartition('.')[2]}.{place}]"
+        config = self.config(kind, tables.get(place, {}), where)
+        with plugin_errors(where, kind):
+            made = self.build(kind, config, place, *given)
+        if self.bases and not isinstance(made, self.bases):
+            raise ConfigError(f"{where}: {kind.__name__} made {made!r}, {self._wanted()}")
+        return made
+
+    def make_all(self, tables: Mapping[str, Mapping[str, Any]], *given: Any) -> list[Any]:
+        """Return an instance for each table ``[….NAME]``: its ``class`` names the kind, without one its name does.
+
+        Raises:
+            ConfigError: As of `make`.
+        """
+        own = {name: {key: value for key, value in table.items() if key != "class"} for name, table in tables.items()}
+        return [self.make(str(table.get("class", name)), own, *given, place=name) for name, table in tables.items()]
 
     def _wanted(self) -> str:
         if not self.bases:

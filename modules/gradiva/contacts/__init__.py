@@ -1,6 +1,6 @@
 """Contacts with the ground: support polygon, foot wrenches, soft and rigid contact forces."""
 
-from gradiva.contacts.contact_plane import UP, ContactPlane, left_fraction, pendulum_wrenches
+from gradiva.contacts.contact_plane import UP, ContactPlane, pendulum_wrenches
 from gradiva.contacts.loaded_part import (
     LoadedEdge,
     SoleMoments,
@@ -35,7 +35,6 @@ __all__ = [
     "ViscoElasticEquations",
     "ViscoElasticParameters",
     "WrenchRate",
-    "left_fraction",
     "loaded_moments",
     "loaded_part",
     "normal_pressure",

@@ -8,7 +8,7 @@ from gradiva.estimation.contact_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
-from gradiva.estimation.estimators import ESTIMATORS, Estimator, make_estimator
+from gradiva.estimation.estimators import ESTIMATORS, Estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import (
     DeflectionSource,
@@ -42,5 +42,4 @@ __all__ = [
     "FootMotion",
     "StateEstimator",
     "StateEstimatorConfig",
-    "make_estimator",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
-from gradiva.common import Measurement, NDArray, Registry, RobotState, WalkingReference, plugin_errors
+from gradiva.common import Measurement, NDArray, Registry, RobotState, WalkingReference
 
 if TYPE_CHECKING:
     from gradiva.estimation.state_estimator import StateEstimator
@@ -28,7 +28,7 @@ class Estimator(ABC):
     Config: ClassVar[type[Any] | None] = None
 
     @classmethod
-    def over(cls, shipped: StateEstimator, own: Any) -> Estimator:
+    def built(cls, shipped: StateEstimator, own: Any) -> Estimator:
         """Return the estimator; by default by its constructor.
 
         Args:
@@ -68,23 +68,5 @@ ESTIMATORS = Registry(
     "estimator",
     (Estimator,),
     shipped={"floating_base": "gradiva.estimation.state_estimator:StateEstimator"},
+    build=lambda kind, config, _name, shipped: kind.built(shipped, config),
 )
-
-
-def make_estimator(name: str, shipped: StateEstimator, tables: Mapping[str, Mapping[str, Any]]) -> Estimator:
-    """Return the estimator that ``walking.estimator`` names.
-
-    Args:
-        name: In the registry, or ``package.module:Class``.
-        shipped: The estimator of Gradiva.
-        tables: ``[estimators]``: configuration of estimators of one's own, by name.
-
-    Raises:
-        ConfigError: There is none of this name, or its table is refused.
-    """
-    kind, place = ESTIMATORS.kind(name), name.rpartition(":")[2]
-    where = f"[estimators.{place}]"
-    own = ESTIMATORS.config(kind, tables.get(place, {}), where)
-    with plugin_errors(where, kind):
-        estimator: Estimator = kind.over(shipped, own)
-    return estimator

@@ -480,7 +480,7 @@ class StateEstimator(Estimator):
         self.reset()
 
     @classmethod
-    def over(cls, shipped: StateEstimator, own: Any) -> Estimator:
+    def built(cls, shipped: StateEstimator, own: Any) -> Estimator:
         """Return the shipped estimator itself."""
         return shipped
 

@@ -8,7 +8,7 @@ from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import Polyline, end_heading
 from gradiva.planner.walking_plan import WalkingPlan, planned_polygon
-from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner, make_planner
+from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner
 
 __all__ = [
     "PLANNERS",
@@ -34,7 +34,6 @@ __all__ = [
     "WalkingPlanner",
     "end_heading",
     "foot_pose",
-    "make_planner",
     "planned_polygon",
     "quintic",
 ]

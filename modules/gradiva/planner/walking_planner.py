@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import DcmReference, NDArray, Registry, Side, plugin_errors
+from gradiva.common import DcmReference, NDArray, Registry, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.dcm_trajectory import (
@@ -256,25 +256,6 @@ PLANNERS = Registry(
     (WalkingPlanner,),
     shipped={"unicycle": "gradiva.planner.walking_planner:WalkingPlanner"},
 )
-
-
-def make_planner(name: str, config: PlannerConfig, tables: Mapping[str, Mapping[str, Any]]) -> WalkingPlanner:
-    """Return the planner that ``walking.planner`` names.
-
-    Args:
-        name: In the registry, or ``package.module:Class``.
-        config: Settings and limits of steps.
-        tables: ``[planners]``: configuration of planners of one's own, by name.
-
-    Raises:
-        ConfigError: There is none of this name, or its table is refused.
-    """
-    kind, place = PLANNERS.kind(name), name.rpartition(":")[2]
-    where = f"[planners.{place}]"
-    own = PLANNERS.config(kind, tables.get(place, {}), where)
-    with plugin_errors(where, kind):
-        planner: WalkingPlanner = kind(config, own)
-    return planner
 
 
 def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side, StandingFoot], DcmReference]:

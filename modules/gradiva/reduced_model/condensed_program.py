@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
 
-from gradiva.common import NDArray, NoSolutionFound
+from gradiva.common import LazyModule, NDArray, NoSolutionFound
 from gradiva.reduced_model.centroidal_problem import CentroidalBody, CentroidalWeights
+
+if TYPE_CHECKING:
+    from scipy.linalg import lapack
+else:
+    lapack = LazyModule("scipy.linalg.lapack")
 
 PROBLEM = "centroidal MPC"  # its name in errors
 _AXES = np.array([0, 0, 1])  # weights are those of horizontal axes, or of the vertical

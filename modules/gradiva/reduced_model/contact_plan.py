@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.interpolate import make_interp_spline
 
 from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, sealed
 
@@ -218,6 +217,8 @@ def com_reference(plan: ContactPlan, height: float) -> ComReference:
     points = np.array([mean for _, mean in knots]) + np.array([0.0, 0.0, height])
     if len(knots) < 2 or end - begin <= _SAME:
         return lambda at: np.broadcast_to(points[0], (len(at), 3))
+    from scipy.interpolate import make_interp_spline  # half a second, of the centroidal MPC alone
+
     rest = [(1, np.zeros(3)), (2, np.zeros(3))]
     spline = make_interp_spline(times, points, k=_DEGREE, bc_type=(rest, rest))
     return lambda at: np.asarray(spline(np.clip(at, begin, end)))

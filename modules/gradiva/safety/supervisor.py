@@ -25,7 +25,6 @@ from gradiva.common import (
     Side,
     WalkingError,
     WalkingReference,
-    plugin_errors,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
@@ -45,7 +44,13 @@ from gradiva.safety.robot_checks import (
 from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig, silent_sources
 
 _LOGGER = logging.getLogger("gradiva.module")
-CHECKS = Registry("gradiva.safety_checks", "safety check", methods=("reset", "findings"))
+CHECKS = Registry(
+    "gradiva.safety_checks",
+    "safety check",
+    methods=("reset", "findings"),
+    tables="safety.checks",
+    build=lambda kind, config, _name, robot: kind(config, robot),
+)
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
@@ -253,7 +258,7 @@ class SafetySupervisor:
         self._fall = FallCheck(config.fall, start_posture)
         self._reference = ReferenceAgeCheck(config.reference)
         self._failures = FailurePolicy(config.failures)
-        self._own = own_checks(config.checks, robot)
+        self._own: list[SafetyCheck] = CHECKS.make_all(config.checks, robot)
         self._pending: list[Finding] = []
         self._reported: set[tuple[SafetyKind, str]] = set()
         self.events: list[SafetyEvent] = []
@@ -363,22 +368,6 @@ class SafetySupervisor:
             if event.kind is SafetyKind.FOOT_FORCE and event.subject in tuple(Side):
                 self._sensors.distrust_foot(Side(event.subject))
         return _most_severe(new) if new else None
-
-
-def own_checks(tables: Mapping[str, Mapping[str, Any]], robot: RobotDescription) -> list[SafetyCheck]:
-    """Return the checks of the tables ``[safety.checks.NAME]``.
-
-    Raises:
-        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``Config``.
-    """
-    checks: list[SafetyCheck] = []
-    for name, table in tables.items():
-        where, table = f"[safety.checks.{name}]", dict(table)
-        kind = CHECKS.kind(str(table.pop("class", name)))
-        config = CHECKS.config(kind, table, where)
-        with plugin_errors(where, kind):
-            checks.append(kind(config, robot))
-    return checks
 
 
 def _most_severe(events: Sequence[SafetyEvent]) -> SafetyEvent:

@@ -19,9 +19,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import casadi as cs
 import numpy as np
 
-from gradiva.common import GRAVITY, ControlMode, FootReference, NDArray, Side, low_pass_gain
+from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
 from gradiva.contacts import pendulum_wrenches
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
@@ -139,11 +140,11 @@ class _MotionController:
         body, zmp = self._body, self._zmp_position() + shift
         pull = body.mass * self._frequency**2
         force = np.array([*(pull * (body.com_position[:2] - zmp)), body.mass * GRAVITY])
-        zero = np.zeros(6)
-        feet = [FootReference(body.soles[side], np.eye(3), zero, zero, side in body.sides) for side in Side]
+        feet = [{"position": cs.DM(body.soles[side]), "in_contact": cs.DM(side in body.sides)} for side in Side]
         x, y = self._config.planner.zmp_offset
-        points = [(body.soles[side][0] + x, body.soles[side][1] + side.sign * y) for side in Side]
-        return np.concatenate(pendulum_wrenches(force, zmp, (feet[0], feet[1]), (points[0], points[1])))
+        points = [cs.DM(body.soles[side][:2] + np.array([x, side.sign * y])) for side in Side]
+        level = feet[0]["position"][2], cs.DM.zeros(2)
+        return np.array(cs.vertcat(*pendulum_wrenches(cs.DM(force), cs.DM(zmp), feet, points, level)))[:, 0]
 
     # -- soles -------------------------------------------------------------------------------------------------
 

@@ -155,9 +155,15 @@ def balance_layer(
 
 
 def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = interpreted) -> SimplifiedModelControl:
-    """Return the simplified model control by a DCM law; where that has no solution the instantaneous one answers."""
-    if type(law) is not DcmController:
-        period = law.decision_period
+    """Return the simplified model control by a DCM law; where that has no solution the instantaneous one answers.
+
+    Raises:
+        ConfigError: The law states neither equations nor a method ``zmp``, or they do not fit layer 2.
+    """
+    if type(law).zmp is DcmLaw.zmp:
+        law.equations()
+    period = law.decision_period
+    if not law.states_equations or period > 0.0:
         law = FallbackLaw(law, DcmController(config.dcm_controller))
         law = DecimatedLaw(law, period) if period > 0.0 else law
     zmp_com = config.zmp_com_controller

@@ -14,10 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    ConfigError,
     DcmPreview,
     NDArray,
     PlanarPose,
@@ -26,9 +28,10 @@ from gradiva.common import (
     WalkingReference,
     freeze_arrays,
     readonly,
+    sealed,
 )
 from gradiva.contacts import SupportPolygon
-from gradiva.robot_model import Compiler, RobotDescription
+from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, built_once
 from gradiva.simplified_model.zmp_com_controller import GainProgress
 
 _ROUNDING = 1e-6  # [-] ages are differences of sums of periods
@@ -288,18 +291,63 @@ class BalanceLayer(ABC):
         """
 
 
-class DcmLaw(ABC):
+Equations = tuple[dict[str, cs.SX], dict[str, cs.SX]]
+"""Inputs and outputs of a law as expressions, by name."""
+
+
+class DcmLaw:
     """Chooses the ZMP that keeps the divergent component of motion (DCM) on its reference.
 
+    A law states ``equations``, which become a part of the one compiled function of layer 2, or else a method ``zmp``.
+    The most derived class decides: where it states ``zmp`` alone, equations of its base class are no part of layer 2.
     A class that the registry is to build has a constructor ``(config, robot)``, as a ``BalanceLayer``.
 
     Attributes:
         Config: Dataclass of its table in the configuration; None without one.
         table: Name of that table.
+        states_equations: Whether its law is ``equations``.
     """
 
     Config: ClassVar[type | None] = None
     table: ClassVar[str] = ""
+    states_equations: ClassVar[bool] = False
+    _function: FlatFunction | None = None
+
+    def __init_subclass__(cls) -> None:
+        """Note by which of the two a class states its law."""
+        super().__init_subclass__()
+        if stated := {"equations", "zmp"} & vars(cls).keys():
+            cls.states_equations = "equations" in stated
+
+    @classmethod
+    def equations(cls) -> Equations:
+        """Return the law as expressions.
+
+        Inputs are ``period`` [s] and what ``write`` writes: numbers of the configuration too, so that others need no
+        new compilation. The output ``zmp`` is the desired ZMP, world, [m], shape (2,), within the polygon.
+
+        Raises:
+            ConfigError: The class states neither equations nor a method ``zmp``.
+        """
+        raise ConfigError(f"{cls.__name__} states neither equations() nor a method zmp")
+
+    @property
+    def function(self) -> FlatFunction:
+        """Function that has the equations as a part: that of layer 2, or of the law alone until layer 2 attaches it."""
+        if self._function is None:
+            name = f"law_{type(self).__name__}"
+            self.attach(built_once((DcmLaw, type(self)), lambda: FlatFunction(name, *self.equations())))
+        return self._function  # type: ignore[return-value]
+
+    def attach(self, function: FlatFunction) -> None:
+        """Take a function that has the equations as a part; a derived class writes the inputs that do not change."""
+        self._function = function
+
+    def write(self, state: RobotState, plan: BalancePlan) -> None:
+        """Write the inputs of the equations, all but the period; called before them in each tick."""
+
+    def keep(self) -> None:
+        """Keep what the next tick needs of the outputs; called after the equations in each tick."""
 
     @classmethod
     def horizon(cls, config: Any) -> tuple[float, int] | None:
@@ -316,19 +364,18 @@ class DcmLaw(ABC):
         """State between two ticks."""
         return LawMemory(np.zeros(2))
 
-    def resume(self, memory: LawMemory) -> None:  # noqa: B027
+    def resume(self, memory: LawMemory) -> None:
         """Go on from the memory of a law of the same kind."""
 
-    def reset(self) -> None:  # noqa: B027
+    def reset(self) -> None:
         """Forget the past."""
 
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
         return {}
 
-    @abstractmethod
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
-        """Return the desired ZMP (world, [m], shape (2,)), within ``plan.polygon``.
+        """Return the desired ZMP (world, [m], shape (2,)), within ``plan.polygon``; by default that of the equations.
 
         Args:
             state: Estimated; ``dcm_position`` is the measured DCM.
@@ -338,3 +385,9 @@ class DcmLaw(ABC):
         Raises:
             NoSolutionFound: It has none: the instantaneous law answers in its place, and the failure is counted.
         """
+        function = self.function
+        self.write(state, plan)
+        function.set(period=period)
+        function()
+        self.keep()
+        return sealed(function.outputs["zmp"].copy())

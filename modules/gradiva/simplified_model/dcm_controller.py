@@ -8,18 +8,10 @@ from dataclasses import dataclass
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, RobotState, sealed
+from gradiva.common import ConfigError, NDArray, RobotState
 from gradiva.contacts import SupportPolygon
-from gradiva.robot_model import (
-    Compiler,
-    ConfiguredRobot,
-    FlatFunction,
-    RobotDescription,
-    built_once,
-    configured,
-    interpreted,
-)
-from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory, PendulumState
+from gradiva.robot_model import ConfiguredRobot, FlatFunction, RobotDescription, configured
+from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, Equations, LawMemory, PendulumState
 
 _EDGES = 8  # of the hull of two rectangles at most
 _TINY = 1e-300  # [m·s] an integral of zero is bounded as well
@@ -77,21 +69,36 @@ class DcmController(DcmLaw):
     Config = DcmControllerConfig
     table = "dcm_controller"
 
-    def __init__(
-        self,
-        config: DcmControllerConfig | ConfiguredRobot,
-        robot: RobotDescription | None = None,
-        compiler: Compiler = interpreted,
-    ) -> None:
+    def __init__(self, config: DcmControllerConfig | ConfiguredRobot, robot: RobotDescription | None = None) -> None:
         """Take gains and limits, or a robot that brings them."""
         self._config = configured(DcmControllerConfig, config, self.table)
-        self.attach(
-            built_once((dcm_equations, compiler), lambda: FlatFunction("dcm_controller", *dcm_equations(), compiler))
-        )
+        self._whole_polygon: SupportPolygon | None = None
+
+    @classmethod
+    def equations(cls) -> Equations:
+        """Return the law as expressions, its inputs and outputs named as above; see ``DcmLaw.equations``."""
+        names = ("period", "divergence_rate", "proportional_gain", "integral_gain", "integral_limit")
+        inputs = {name: cs.SX.sym(name) for name in names}
+        for name in ("dcm_position", "dcm_reference", "dcm_velocity_reference", "dcm_integral"):
+            inputs[name] = cs.SX.sym(name, 2)
+        inputs |= {name: cs.SX.sym(f"edge_{name}", _EDGES, 2) for name in ("starts", "ends", "normals")}
+        inputs["offsets"] = cs.SX.sym("edge_offsets", _EDGES)
+        error, last = inputs["dcm_position"] - inputs["dcm_reference"], inputs["dcm_integral"]
+        feedforward = inputs["dcm_reference"] - inputs["dcm_velocity_reference"] / inputs["divergence_rate"]
+
+        def unbounded(integral: cs.SX) -> cs.SX:
+            return feedforward + inputs["proportional_gain"] * error + inputs["integral_gain"] * integral
+
+        integral = last + error * inputs["period"]
+        integral = integral * cs.fmin(1.0, inputs["integral_limit"] / cs.fmax(_norm(integral), _TINY))
+        is_winding_up = cs.logic_and(_norm(integral) > _norm(last), _depth(unbounded(integral), inputs) > 0.0)
+        integral = cs.if_else(is_winding_up, last, integral)
+        zmp = unbounded(integral)
+        return inputs, {"zmp": _projected(zmp, inputs), "unbounded_zmp": zmp, "dcm_integral": integral}
 
     def attach(self, function: FlatFunction) -> None:
-        """Take a function that has ``dcm_equations`` as a part, and keep the integral in its inputs."""
-        self._function = function
+        """See ``DcmLaw.attach``; the integral is kept in the inputs."""
+        super().attach(function)
         config = self._config
         function.set(
             proportional_gain=config.proportional_gain,
@@ -99,41 +106,32 @@ class DcmController(DcmLaw):
             integral_limit=config.integral_limit,
             dcm_integral=0.0,
         )
-        self._whole_polygon: SupportPolygon | None = None
+        self._whole_polygon = None
 
     @property
     def memory(self) -> LawMemory:
         """See ``DcmLaw.memory``: the integral of the error."""
-        return LawMemory(self._function.inputs["dcm_integral"].copy())
+        return LawMemory(self.function.inputs["dcm_integral"].copy())
 
     def resume(self, memory: LawMemory) -> None:
         """See ``DcmLaw.resume``."""
-        self._function.set(dcm_integral=memory.dcm_integral)
+        self.function.set(dcm_integral=memory.dcm_integral)
 
     def reset(self) -> None:
         """See ``DcmLaw.reset``."""
-        self._function.set(dcm_integral=0.0)
+        self.function.set(dcm_integral=0.0)
 
-    def zmp(self, state: RobotState | PendulumState, plan: BalancePlan, period: float) -> NDArray:
-        """Return the ZMP that steers the DCM to its reference, within the shrunk polygon; see ``DcmLaw.zmp``.
+    def write(self, state: RobotState | PendulumState, plan: BalancePlan) -> None:
+        """See ``DcmLaw.write``.
 
         Raises:
             ConfigError: The margin leaves nothing of the polygon.
-            ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
-        self.write(state, plan)
-        self._function.set(period=period)
-        self._function()
-        self.keep()
-        return sealed(self._function.outputs["zmp"].copy())
-
-    def write(self, state: RobotState | PendulumState, plan: BalancePlan) -> None:
-        """Write the inputs of the equations, all but the period."""
+        function, reference = self.function, plan.reference.dcm
         if plan.polygon is not self._whole_polygon:
-            self._function.set(**_edges(self._inner(plan.polygon)))
+            function.set(**_edges(self._inner(plan.polygon)))
             self._whole_polygon = plan.polygon
-        reference = plan.reference.dcm
-        self._function.set(
+        function.set(
             dcm_position=state.dcm_position,
             dcm_reference=reference.position,
             dcm_velocity_reference=reference.velocity,
@@ -141,44 +139,22 @@ class DcmController(DcmLaw):
         )
 
     def keep(self) -> None:
-        """Keep the integral of the last call.
+        """Keep the integral.
 
         Raises:
-            ValueError: The DCM or its reference is not finite.
+            ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
-        outputs = self._function.outputs
-        x, y = outputs["unbounded_zmp"].tolist()
+        function = self.function
+        x, y = function.outputs["unbounded_zmp"].tolist()
         if not math.isfinite(x + y):
             raise ValueError("the DCM or its reference is not finite")
-        self._function.inputs["dcm_integral"][...] = outputs["dcm_integral"]
+        function.inputs["dcm_integral"][...] = function.outputs["dcm_integral"]
 
     def _inner(self, polygon: SupportPolygon) -> SupportPolygon:
         try:
             return polygon.shrunk(self._config.polygon_margin)
         except ValueError as error:
             raise ConfigError(f"[dcm_controller] polygon_{error}") from None
-
-
-def dcm_equations() -> tuple[dict[str, cs.SX], dict[str, cs.SX]]:
-    """Return inputs and outputs of the instantaneous law as expressions, named as in ``DcmController``."""
-    names = ("period", "divergence_rate", "proportional_gain", "integral_gain", "integral_limit")
-    inputs = {name: cs.SX.sym(name) for name in names}
-    for name in ("dcm_position", "dcm_reference", "dcm_velocity_reference", "dcm_integral"):
-        inputs[name] = cs.SX.sym(name, 2)
-    inputs |= {name: cs.SX.sym(f"edge_{name}", _EDGES, 2) for name in ("starts", "ends", "normals")}
-    inputs["offsets"] = cs.SX.sym("edge_offsets", _EDGES)
-    error, last = inputs["dcm_position"] - inputs["dcm_reference"], inputs["dcm_integral"]
-    feedforward = inputs["dcm_reference"] - inputs["dcm_velocity_reference"] / inputs["divergence_rate"]
-
-    def unbounded(integral: cs.SX) -> cs.SX:
-        return feedforward + inputs["proportional_gain"] * error + inputs["integral_gain"] * integral
-
-    integral = last + error * inputs["period"]
-    integral = integral * cs.fmin(1.0, inputs["integral_limit"] / cs.fmax(_norm(integral), _TINY))
-    is_winding_up = cs.logic_and(_norm(integral) > _norm(last), _depth(unbounded(integral), inputs) > 0.0)
-    integral = cs.if_else(is_winding_up, last, integral)
-    zmp = unbounded(integral)
-    return inputs, {"zmp": _projected(zmp, inputs), "unbounded_zmp": zmp, "dcm_integral": integral}
 
 
 def _norm(vector: cs.SX) -> cs.SX:

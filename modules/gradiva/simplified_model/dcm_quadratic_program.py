@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from numpy.linalg import LinAlgError
-from scipy.linalg.lapack import dpbsv
 
-from gradiva.common import NDArray, NoSolutionFound
+from gradiva.common import LazyModule, NDArray, NoSolutionFound
+
+if TYPE_CHECKING:
+    from scipy.linalg import lapack
+else:
+    lapack = LazyModule("scipy.linalg.lapack")
 
 POLYGON_ROWS = 8  # the hull of two rectangles has at most eight edges
 PROBLEM = "DCM MPC"  # its name in errors
@@ -106,7 +111,7 @@ class DcmQuadraticProgram:
         """Compute K from the bands of H, and the responses to the error and to the changes of the reference."""
         own, following = growth / (growth - 1.0), 1.0 / (growth - 1.0)  # T: u_k = own e_k − following e_{k+1}
         transposed = np.diag(own) - np.diag(following[:-1], -1)
-        _, solution, status = dpbsv(self._bands(own, following), transposed, lower=1)
+        _, solution, status = lapack.dpbsv(self._bands(own, following), transposed, lower=1)
         if status != 0:
             raise NoSolutionFound(PROBLEM, "not run: the DCM rates are not usable")
         response = own[:, None] * solution

@@ -20,7 +20,6 @@ from gradiva.simplified_model.balance_layer import (
     DcmLaw,
     LawMemory,
 )
-from gradiva.simplified_model.dcm_controller import DcmController, dcm_equations
 from gradiva.simplified_model.zmp_com_controller import GainSchedule, zmp_com_velocity
 
 _OUTPUTS = ("com_position", "com_velocity", "com_acceleration", "zmp_position")
@@ -38,17 +37,17 @@ class SimplifiedModelControl(BalanceLayer):
         """Build the equations.
 
         Args:
-            dcm_law: Chooses the ZMP; a ``DcmController``, no class derived from it, is part of the equations.
+            dcm_law: Chooses the ZMP: by equations, which become part of those of the layer, or by its method.
             gains: Of the ZMP-CoM law.
             compiler: How the equations become fast.
         """
         self._dcm_law = dcm_law
         self._gains = gains
-        self._instantaneous = dcm_law if type(dcm_law) is DcmController else None
-        by_dcm = self._instantaneous is not None
-        self._function = built_once((balance_function, by_dcm, compiler), lambda: balance_function(by_dcm, compiler))
-        if self._instantaneous is not None:
-            self._instantaneous.attach(self._function)
+        self._compiled_law = dcm_law if dcm_law.states_equations else None
+        kind = type(dcm_law) if dcm_law.states_equations else None
+        self._function = built_once((balance_function, kind, compiler), lambda: balance_function(kind, compiler))
+        if self._compiled_law is not None:
+            self._compiled_law.attach(self._function)
         self._reference = self._function.maker(BalanceReference, _OUTPUTS)
         self._has_begun = False
 
@@ -88,8 +87,8 @@ class SimplifiedModelControl(BalanceLayer):
     def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
         """See ``BalanceLayer.update``; a ZMP that is not measured is taken to be the desired one."""
         function, reference = self._function, plan.reference
-        if self._instantaneous is not None:
-            self._instantaneous.write(state, plan)
+        if self._compiled_law is not None:
+            self._compiled_law.write(state, plan)
         else:
             function.set(zmp=self._dcm_law.zmp(state, plan, period))
         if not self._has_begun:
@@ -109,26 +108,33 @@ class SimplifiedModelControl(BalanceLayer):
             zmp_shift=plan.zmp_shift,
         )
         outputs = function()
-        if self._instantaneous is not None:
-            self._instantaneous.keep()
+        if self._compiled_law is not None:
+            self._compiled_law.keep()
         function.inputs["commanded_com"][...] = outputs["commanded_com"]
         return self._reference(foot_wrenches=None, contact_targets=None)
 
 
-def balance_function(is_instantaneous: bool, compiler: Compiler) -> FlatFunction:
+def balance_function(kind: type[DcmLaw] | None, compiler: Compiler) -> FlatFunction:
     """Return layer 2 as one function: its laws, and the integration of the commanded CoM.
 
     Args:
-        is_instantaneous: The DCM law is that of ``DcmController``; otherwise the desired ZMP is an input.
+        kind: DCM law that states equations; None: the desired ZMP is an input.
         compiler: How it becomes fast.
+
+    Raises:
+        ConfigError: The equations of the law have no ZMP, or one of their names is that of another input.
     """
-    inputs, outputs = dcm_equations() if is_instantaneous else ({}, {})
-    if not is_instantaneous:
-        inputs = {"zmp": cs.SX.sym("zmp", 2), "period": cs.SX.sym("period")}
-        outputs = {"zmp": inputs["zmp"]}
-    inputs |= {name: cs.SX.sym(name) for name in ("zmp_gain", "com_gain", "square", "zmp_is_measured")}
+    zmp, period = cs.SX.sym("zmp", 2), cs.SX.sym("period")
+    law = kind.__name__ if kind else "zmp"
+    given, outputs = kind.equations() if kind else ({"zmp": zmp, "period": period}, {"zmp": zmp})
+    if "zmp" not in outputs or outputs["zmp"].shape != (2, 1):
+        raise ConfigError(f"{law}.equations: no output 'zmp' of shape (2, 1)")
+    inputs = {name: cs.SX.sym(name) for name in ("zmp_gain", "com_gain", "square", "zmp_is_measured")}
     inputs |= {name: cs.SX.sym(name, 2) for name in ("measured_zmp", "zmp_shift", "commanded_com")}
     inputs |= {name: cs.SX.sym(name, 3) for name in ("com_reference", "com_velocity_reference", "com_position")}
+    if taken := sorted(inputs.keys() & given.keys()):
+        raise ConfigError(f"{law}.equations: layer 2 has an input '{taken[0]}' itself, call that of the law otherwise")
+    inputs = {"period": period, **given, **inputs}
     desired = outputs["zmp"] + inputs["zmp_shift"]
     velocity = zmp_com_velocity(
         inputs["com_velocity_reference"][:2],
@@ -140,14 +146,14 @@ def balance_function(is_instantaneous: bool, compiler: Compiler) -> FlatFunction
     )
     period, climb = inputs["period"], inputs["com_velocity_reference"][2]
     commanded = inputs["commanded_com"] + period * velocity
-    outputs |= {
+    outputs = outputs | {
         "zmp_position": outputs["zmp"],
         "commanded_com": commanded,
         "com_position": cs.vertcat(commanded, inputs["com_reference"][2] + period * climb),
         "com_velocity": cs.vertcat(velocity, climb),
         "com_acceleration": cs.vertcat(inputs["square"] * (inputs["com_reference"][:2] - outputs["zmp"]), 0.0),
     }
-    return FlatFunction(f"balance_{'dcm' if is_instantaneous else 'zmp'}", inputs, outputs, compiler)
+    return FlatFunction(f"balance_{law}", inputs, outputs, compiler)
 
 
 class FallbackLaw(DcmLaw):

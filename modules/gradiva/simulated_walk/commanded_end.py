@@ -15,7 +15,6 @@ from gradiva.planner import (
     PlannerConfig,
     VelocityCommand,
     WalkingPlan,
-    make_planner,
 )
 from gradiva.setup import Setup
 from gradiva.simulated_walk.walk_score import middles_of_feet
@@ -41,8 +40,7 @@ def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
     Raises:
         PlanningError: The command exceeds a limit, or no footsteps fulfil it.
     """
-    config = setup.walking
-    planner = make_planner(config.walking.planner, config.planner, config.planners)
+    planner = setup.walking.make_planner()
     return planner.plan(command, planner.at_origin(0.0))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name, so3
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree
 from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.urdf import Urdf, read_urdf

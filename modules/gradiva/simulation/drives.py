@@ -11,12 +11,12 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.transport import DrawnValues, effect_generator
 
 # Impedance: a torque of half the friction creeps by 2e-5 to 8e-4 rad/s; by a tenth of it at 0.999, in twice the time.

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.engine import mujoco
 
 _ROOM_TEMPERATURE = 40.0  # [°C] of the motors of a robot at work
 

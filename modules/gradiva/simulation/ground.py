@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, Registry, nearest_name, plugin_errors, so3
 from gradiva.robot_model import Compiler, interpreted
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.soles import SoleBox
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from gradiva.common import (
@@ -23,6 +22,7 @@ from gradiva.common import (
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.drives import JointFriction, MotorLimits, drawn_friction, drawn_play
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from gradiva.common import NDArray, so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations, penalty_forces
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.soles import SoleBodies, SoleBox, add_sole_body
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side
 from gradiva.robot_model import FlexibleJoint, RobotDescription, balanced, check_inertias, is_physical
 from gradiva.simulation.drives import JointFriction, add_play, play_of, rotor_factors
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, add_bodies, quaternion, weld
 from gradiva.simulation.soles import SoleBox, sole_boxes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, so3
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.rigid_tree import RigidTree
 
 TORSO = "torso"

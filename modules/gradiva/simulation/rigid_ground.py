@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
-
 from gradiva.common import NDArray
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.soles import SoleBox, add_sole_body

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name, so3
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.urdf import Inertial, Shape, Urdf, UrdfJoint, UrdfLink, Visual
 
 

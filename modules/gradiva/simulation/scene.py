@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ModelError, NDArray
 from gradiva.robot_model import DISC_COLOURS, DISC_HEIGHT, DISC_RADIUS, RobotDescription, read_collada
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.plant import load_tree
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree, add_bodies, quaternion
 from gradiva.simulation.urdf import Visual
@@ -24,11 +24,7 @@ READABLE = (".stl", ".dae")
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
 _DISC_THICKNESS = 0.004  # [m] half of that of discs on either side of flexible joints
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
-_SHAPES = {
-    "box": mujoco.mjtGeom.mjGEOM_BOX,
-    "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
-    "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
-}
+_SHAPES = {"box": "mjGEOM_BOX", "cylinder": "mjGEOM_CYLINDER", "sphere": "mjGEOM_SPHERE"}
 
 
 def build_scene(description: RobotDescription, width: int, height: int) -> mujoco.MjModel:
@@ -139,7 +135,7 @@ def _add_visual(
         conaffinity=0,
     )
     if visual.kind != "mesh":
-        geom.type = _SHAPES[visual.kind]
+        geom.type = getattr(mujoco.mjtGeom, _SHAPES[visual.kind])
         geom.size = _engine_size(visual)
         return
     key = (visual.file, visual.size)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import mujoco
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +19,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.simulation.drives import MotorConfig, TorqueResponse
+from gradiva.simulation.engine import mujoco
 
 Joints = npt.NDArray[np.bool_] | slice  # which of the bank's joints
 ALL = slice(None)

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import mujoco
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, so3
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.rigid_tree import RigidTree, quaternion
 
 _THICKNESS = 0.02  # [m] upwards from the touching surface; only the lower face ever touches
-_SITE = mujoco.mjtObj.mjOBJ_SITE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +169,7 @@ class SoleBodies:
     def twists(self, data: mujoco.MjData, into: NDArray) -> None:
         """Write the twists of the middles of the faces, angular first, shape (n, 6)."""
         for face, twist in zip(self._faces, into, strict=True):
-            mujoco.mj_objectVelocity(self._model, data, _SITE, face, twist, 0)
+            mujoco.mj_objectVelocity(self._model, data, mujoco.mjtObj.mjOBJ_SITE, face, twist, 0)
 
     def at_sensors(self, data: mujoco.MjData, wrenches: NDArray) -> NDArray:
         """Return wrenches about the middles of the faces as wrenches about the sensors.

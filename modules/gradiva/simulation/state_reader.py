@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import mujoco
 import numpy as np
 
 from gradiva.common import (
@@ -19,10 +18,10 @@ from gradiva.common import (
     unchecked,
 )
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.falls import SlipMeter
 
 _BASE = 1  # first body after the world
-_SITE = mujoco.mjtObj.mjOBJ_SITE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +162,7 @@ class StateReader:
         return np.stack((snapshot.positions[self.flexible_positions], snapshot.velocities[self.flexible_velocities]))
 
     def _sensed_imu(self, time: float) -> ImuMeasurement:
-        mujoco.mj_objectVelocity(self._model, self._data, _SITE, self._imu, self._imu_twist, 1)
+        mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_SITE, self._imu, self._imu_twist, 1)
         return unchecked(
             ImuMeasurement,
             rotation=self._level_rotation.dot(self._imu_rotation),

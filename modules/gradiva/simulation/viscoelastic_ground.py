@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any
 
 import casadi as cs
-import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, FootContact, NDArray, Side, SoleRectangle, so3
@@ -22,6 +21,7 @@ from gradiva.contacts import (
     rectangle_moments,
 )
 from gradiva.robot_model import Compiler, FlatFunction
+from gradiva.simulation.engine import mujoco
 from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.soles import SoleBodies, SoleBox, SolePlaces, add_sole_body
 

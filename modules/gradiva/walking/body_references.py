@@ -19,9 +19,10 @@ A robot that moves feet and CoM alike turns nothing, so with both feet's gains a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import casadi as cs
 import numpy as np
@@ -38,6 +39,7 @@ from gradiva.common import (
     sealed,
     so3,
 )
+from gradiva.contacts import pendulum_wrenches
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
@@ -95,21 +97,6 @@ class SwingMomentum:
         }
         self._shifted: tuple[WalkingReference | None, NDArray] = None, _NO_SHIFT
 
-    def momentum(self, left: NDArray, right: NDArray, com: NDArray, heading: float) -> NDArray:
-        """Return the angular momentum about the CoM of legs that move feet and CoM so (world, [N·m·s], shape (3,)).
-
-        Args:
-            left: Twist of the left foot, shape (6,); with accelerations for velocities, the rate is returned, [N·m].
-            right: Twist of the right foot.
-            com: Velocity of the CoM, shape (3,).
-            heading: [rad].
-        """
-        turn = so3.rotation_z(heading)
-        of_left = self.gains(Side.LEFT) @ turn.T @ (left[:3] - com)
-        of_right = self.gains(Side.RIGHT) @ turn.T @ (right[:3] - com)
-        momentum: NDArray = turn @ (of_left + of_right)
-        return momentum
-
     @property
     def shift_gain(self) -> float:
         """Shift of the ZMP for each unit of the rate of the angular momentum, [1/N]."""
@@ -137,17 +124,28 @@ class SwingMomentum:
         for side, gains in self._gains.items():
             foot = reference.foot(side)
             if not foot.in_contact:
-                return self._shift(gains, foot, reference.heading)
+                turn = math.cos(reference.heading), math.sin(reference.heading)
+                return sealed(np.array(leg_shift(self._gain, gains, foot.acceleration.tolist(), *turn)))
         return _NO_SHIFT
 
-    def _shift(self, gains: list[list[float]], foot: FootReference, heading: float) -> NDArray:
-        (a, b, c), (d, e, f), _ = gains
-        cosine, sine = math.cos(heading), math.sin(heading)
-        x, y, z, *_ = foot.acceleration.tolist()
-        x, y = cosine * x + sine * y, cosine * y - sine * x  # in the axes of the heading
-        rate_x, rate_y = a * x + b * y + c * z, d * x + e * y + f * z
-        of_x, of_y = sine * rate_x + cosine * rate_y, cosine * rate_x - sine * rate_y
-        return sealed(np.array((-self._gain * of_x, self._gain * of_y)))
+
+def leg_shift(gain: Any, gains: Sequence[Sequence[Any]], acceleration: Any, cosine: Any, sine: Any) -> tuple[Any, Any]:
+    r"""Return by how much a foot in the air moves the ZMP (world, x and y, [m]); of expressions, expressions.
+
+    .. math:: \frac{k}{m g} \begin{bmatrix} -\dot L_y \\ \dot L_x \end{bmatrix}, \qquad \dot L = R K R^\top a
+
+    Args:
+        gain: k / (m g), [1/N].
+        gains: K, rows of x and y first, [kg·m], shape (3, 3).
+        acceleration: a, world, [m/s²]; its first three are used.
+        cosine: Of the heading, whose rotation is R.
+        sine: Likewise.
+    """
+    (a, b, c), (d, e, f), _ = gains
+    x, y, z = acceleration[0], acceleration[1], acceleration[2]
+    x, y = cosine * x + sine * y, cosine * y - sine * x  # in the axes of the heading
+    rate_x, rate_y = a * x + b * y + c * z, d * x + e * y + f * z
+    return -gain * (sine * rate_x + cosine * rate_y), gain * (cosine * rate_x - sine * rate_y)
 
 
 def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBodyReference:
@@ -292,7 +290,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     plane = _plane(inputs["left_is_stance"], feet)
     zmp = inputs["zmp_position"] + _zmp_shift(inputs, feet, turn)
     force = _pendulum_force(inputs, plane)
-    left, right = _foot_wrenches(inputs, feet, force, zmp, plane)
+    left, right = pendulum_wrenches(force, zmp, [*feet.values()], _zmp_points(inputs["zmp_offset"], feet), plane)
     acceleration = force / inputs["mass"] - cs.vertcat(0.0, 0.0, GRAVITY)
     outputs = {
         "com_acceleration": acceleration,
@@ -325,19 +323,19 @@ def _plane(left_is_stance: cs.SX, feet: dict[Side, dict[str, cs.SX]]) -> tuple[c
 
 
 def _zmp_shift(inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], turn: cs.SX) -> cs.SX:
-    """Return by how much the foot in the air moves the ZMP, [m]; see ``SwingMomentum.zmp_shift``."""
+    """Return by how much the foot in the air moves the ZMP, [m]; see ``leg_shift``."""
     shift = cs.SX(2, 1)
     for side in reversed(Side):  # the left one first, where both are in the air
-        foot = feet[side]
-        rate = turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ foot["acceleration"][:3]))
-        shift = cs.if_else(foot["in_contact"], shift, inputs["shift_gain"] * cs.vertcat(-rate[1], rate[0]))
+        foot, gains = feet[side], [cs.horzsplit(row) for row in cs.vertsplit(inputs[f"{side}_momentum_gains"])]
+        swung = leg_shift(inputs["shift_gain"], gains, foot["acceleration"], turn[0, 0], turn[1, 0])
+        shift = cs.if_else(foot["in_contact"], shift, cs.vertcat(*swung))
     return shift
 
 
 def _momentum(
     inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], motion: str, com: cs.SX, turn: cs.SX
 ) -> cs.SX:
-    """Return the angular momentum of the legs, or its rate; see ``SwingMomentum.momentum``."""
+    """Return the angular momentum of the legs, or its rate; see the head of this file."""
     total = cs.SX(3, 1)
     for side, foot in feet.items():
         total += turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ (foot[motion][:3] - com)))
@@ -366,29 +364,10 @@ def _mean_turn(feet: dict[Side, dict[str, cs.SX]], motion: str) -> cs.SX:
     return cs.vertcat(0.0, 0.0, 0.5 * (feet[Side.LEFT][motion][5] + feet[Side.RIGHT][motion][5]))
 
 
-def _foot_wrenches(
-    inputs: dict[str, cs.SX],
-    feet: dict[Side, dict[str, cs.SX]],
-    force: cs.SX,
-    zmp: cs.SX,
-    plane: tuple[cs.SX, cs.SX],
-) -> list[cs.SX]:
-    """Return the wrenches of both feet, about their origins; ``contacts.pendulum_wrenches`` is the same in numbers."""
+def _zmp_points(offset: cs.SX, feet: dict[Side, dict[str, cs.SX]]) -> list[cs.SX]:
+    """Return the nominal ZMP of both feet, world, [m]."""
     points = []
     for side, foot in feet.items():
-        x, y = inputs["zmp_offset"][0], side.sign * inputs["zmp_offset"][1]
+        x, y = offset[0], side.sign * offset[1]
         points.append(foot["position"][:2] + foot["rotation"][:2, 0] * x + foot["rotation"][:2, 1] * y)
-    left, right = points
-    line = left - right
-    ratio = cs.fmin(1.0, cs.fmax(0.0, cs.dot(zmp - right, line) / cs.sumsqr(line)))
-    ratio = cs.if_else(feet[Side.LEFT]["in_contact"], ratio, 0.0)
-    ratio = cs.if_else(feet[Side.RIGHT]["in_contact"], ratio, 1.0)
-    shift = zmp - ratio * left - (1.0 - ratio) * right
-    height, slope = plane
-    wrenches = []
-    for foot, point, fraction in zip(feet.values(), points, (ratio, 1.0 - ratio), strict=True):
-        place = point + shift
-        lever = cs.vertcat(place, height + cs.dot(slope, place)) - foot["position"]
-        part = fraction * force
-        wrenches.append(cs.vertcat(part, cs.cross(lever, part)))
-    return wrenches
+    return points

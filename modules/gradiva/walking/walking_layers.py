@@ -16,15 +16,15 @@ from gradiva.estimation import (
     ESTIMATORS,
     ContactEstimator,
     ContactEstimatorConfig,
+    Estimator,
     ExternalWrenchConfig,
     ExternalWrenchObserver,
     FlexibleJointObserver,
     FlexibleJointObserverConfig,
     StateEstimator,
     StateEstimatorConfig,
-    make_estimator,
 )
-from gradiva.planner import PLANNERS, LegMomentumConfig, PlannerConfig, make_planner
+from gradiva.planner import PLANNERS, LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.push_recovery import (
     FootAdmittance,
     FootAdmittanceConfig,
@@ -59,6 +59,7 @@ from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
     CONTROLLERS,
+    TASKS,
     CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
@@ -80,8 +81,6 @@ from gradiva.whole_body import (
     VelocityController,
     WalkingKinematics,
     WholeBodyController,
-    make_controller,
-    own_tasks,
     solve_start_posture,
     torso_rotation,
     upright_torso,
@@ -146,10 +145,10 @@ class WalkingLayers:
         self._model = self._flexible_model = IdynTreeModel(robot, config.drives.rotor_inertia)
         if self.knows_flexible_joints:
             self._flexible_model = IdynTreeModel(robot.with_flexible_joints(), config.drives.rotor_inertia)
-        self._tasks = [*own_tasks(config.tasks), *tasks]
+        self._tasks = [*TASKS.make_all(config.tasks), *tasks]
         self._take_limits()
         self._stand(compiler)
-        self.planner = make_planner(config.walking.planner, config.planner, config.planners)
+        self.planner = config.make_planner()
         self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
         self._estimate(compiler)  # refuses links whose deflection no foot shows before layer 3 is compiled
         self._control_whole_body(compiler)
@@ -183,7 +182,9 @@ class WalkingLayers:
         self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
         shipped = self._whole_body(self.inverse_kinematics, feedforward, compiler)
-        self.whole_body = make_controller(config.walking.whole_body, shipped, config.whole_body_controllers)
+        self.whole_body: WholeBodyController = shipped
+        if own := config.walking.whole_body:
+            self.whole_body = CONTROLLERS.make(own, config.whole_body_controllers, shipped)
 
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
@@ -196,7 +197,7 @@ class WalkingLayers:
         shipped = StateEstimator(
             self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
         )
-        self.estimator = make_estimator(config.walking.estimator, shipped, config.estimators)
+        self.estimator: Estimator = ESTIMATORS.make(config.walking.estimator, config.estimators, shipped)
         self.flexible_joint_observer = flexible_joints
 
     def _refer(self, compiler: Compiler) -> None:
@@ -447,6 +448,15 @@ class WalkingConfig:
     def knows_soft_ground(self) -> bool:
         """Whether layer 3 assumes soft ground."""
         return self.walking.control is ControlMode.TORQUE and self.torque_control.ground is GroundModel.COMPLIANT
+
+    def make_planner(self) -> WalkingPlanner:
+        """Return layer 1, the planner that ``walking.planner`` names.
+
+        Raises:
+            ConfigError: It cannot be built.
+        """
+        planner: WalkingPlanner = PLANNERS.make(self.walking.planner, self.planners, self.planner)
+        return planner
 
     def __post_init__(self) -> None:
         if self.walking.control is not ControlMode.TORQUE:

@@ -39,7 +39,6 @@ from gradiva.whole_body.tasks import (
     Body,
     Task,
     frame_acceleration,
-    own_tasks,
     rotation_error,
 )
 from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
@@ -48,7 +47,6 @@ from gradiva.whole_body.whole_body_controllers import (
     OwnController,
     VelocityController,
     WholeBodyController,
-    make_controller,
 )
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
@@ -101,9 +99,7 @@ __all__ = [
     "forward_base_rotation",
     "frame_acceleration",
     "integrate",
-    "make_controller",
     "make_solver",
-    "own_tasks",
     "probed_momentum",
     "rotation_error",
     "soles_of",

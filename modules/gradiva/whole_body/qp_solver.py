@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import daqp
 import numpy as np
 import numpy.typing as npt
-import osqp
-import scipy.sparse
 
-from gradiva.common import NDArray, NoSolutionFound
+from gradiva.common import LazyModule, NDArray, NoSolutionFound
+
+if TYPE_CHECKING:
+    import osqp
+    from scipy import sparse
+else:
+    osqp, sparse = LazyModule("osqp"), LazyModule("scipy.sparse")
 
 _DAQP_EQUALITY = 5
 _DAQP_SOFT = 8
@@ -204,13 +208,13 @@ class OsqpSolver:
 
     def _set_up(self) -> osqp.OSQP:
         p, size = self._problem, self._size
-        hessian = scipy.sparse.csc_matrix((self._regularised(), self._upper_triangle), (size, size))
-        rows = scipy.sparse.csc_matrix((self._rows[self._pattern], self._pattern), self._rows.shape)
+        hessian = sparse.csc_matrix((self._regularised(), self._upper_triangle), (size, size))
+        rows = sparse.csc_matrix((self._rows[self._pattern], self._pattern), self._rows.shape)
         solver = osqp.OSQP()
         solver.setup(
-            scipy.sparse.block_diag((hessian, scipy.sparse.eye(self._slack.shape[1])), format="csc"),
+            sparse.block_diag((hessian, sparse.eye(self._slack.shape[1])), format="csc"),
             self._gradient(),
-            scipy.sparse.hstack((rows, self._slack), format="csc"),
+            sparse.hstack((rows, self._slack), format="csc"),
             p.lower,
             p.upper,
             verbose=False,
@@ -224,13 +228,13 @@ class OsqpSolver:
         return solver
 
 
-def _slack_columns(problem: QuadraticProgram) -> scipy.sparse.csc_matrix:
+def _slack_columns(problem: QuadraticProgram) -> sparse.csc_matrix:
     """Return one column a soft constraint: the violation that costs a half."""
     slack_weights = np.full(len(problem.lower), np.inf) if problem.slack_weights is None else problem.slack_weights
     soft = np.flatnonzero(np.isfinite(slack_weights))
     worth = 1.0 / np.sqrt(slack_weights[soft])
     shape = (len(slack_weights), len(soft))
-    return scipy.sparse.csc_matrix((worth, (soft, np.arange(len(soft)))), shape)
+    return sparse.csc_matrix((worth, (soft, np.arange(len(soft)))), shape)
 
 
 def make_solver(solver: SolverName, name: str, problem: QuadraticProgram) -> QpSolver:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side, plugin_errors
+from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_log
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.whole_body_reference import (
@@ -146,7 +146,7 @@ class Task:
         return type(self).velocity is not Task.velocity
 
 
-TASKS = Registry("gradiva.tasks", "task", (Task,))
+TASKS = Registry("gradiva.tasks", "task", (Task,), build=lambda kind, config, name: kind(name, config))
 """Tasks of other packages; those of walking are no plug-ins."""
 
 
@@ -162,22 +162,6 @@ def distinct(tasks: Iterable[Task]) -> list[Task]:
             raise ConfigError(f"two tasks of the whole body are called '{task.name}': give one another name")
         by_name[task.name] = task
     return [task for task in by_name.values() if task.priority is not Priority.OFF]
-
-
-def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:
-    """Return the tasks of the tables ``[tasks.NAME]``.
-
-    Raises:
-        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``Config``.
-    """
-    tasks: list[Task] = []
-    for name, table in tables.items():
-        where, table = f"[tasks.{name}]", dict(table)
-        kind = TASKS.kind(str(table.pop("class", name)))
-        config = TASKS.config(kind, table, where)
-        with plugin_errors(where, kind):
-            tasks.append(kind(name, config))
-    return tasks
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ControlMode, JointCommand, NDArray, Registry, RobotPosture, RobotState, plugin_errors
+from gradiva.common import ControlMode, JointCommand, NDArray, Registry, RobotPosture, RobotState
 from gradiva.whole_body.inverse_kinematics import WalkingKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -100,24 +100,6 @@ class OwnController:
 
 
 CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
-
-
-def make_controller(
-    name: str, shipped: WholeBodyController, tables: Mapping[str, Mapping[str, Any]]
-) -> WholeBodyController:
-    """Return the controller that ``walking.whole_body`` names; the shipped one where it names none.
-
-    Raises:
-        ConfigError: There is none of this name, or its table is refused.
-    """
-    if not name:
-        return shipped
-    kind, place = CONTROLLERS.kind(name), name.rpartition(":")[2]
-    where = f"[whole_body_controllers.{place}]"
-    own = CONTROLLERS.config(kind, tables.get(place, {}), where)
-    with plugin_errors(where, kind):
-        controller: OwnController = kind(shipped, own)
-    return controller
 
 
 class VelocityController:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 from gradiva.middleware import Element
-from gradiva.planner import make_planner
 from gradiva.robot_model import RobotDescription
 from gradiva.session.tick_timing import give_way_to_ticks
 from gradiva.simplified_model import balance_layer
@@ -143,7 +142,7 @@ class PlannerModule(ServiceModule):
             WalkingError: The configuration is wrong.
         """
         config = setup_of(options).walking
-        planner = make_planner(config.walking.planner, config.planner, config.planners)
+        planner = config.make_planner()
         service = PlannerService(planner, planner_fingerprint(config.planner, config.walking.planner, config.planners))
         super().__init__(options, service, (PlanQuestion, plan_codec()), _USEFUL)
 
