@@ -14,6 +14,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
     ESTIMATORS,
+    MINIMUM_LOAD,
     ContactEstimator,
     ContactEstimatorConfig,
     ExternalWrenchConfig,
@@ -48,7 +49,6 @@ from gradiva.simplified_model import (
     BalanceLayer,
     DcmControllerConfig,
     DcmLaw,
-    GainScheduleConfig,
     LinearInvertedPendulum,
     ZmpComControllerConfig,
     balance_law,
@@ -58,6 +58,7 @@ from gradiva.walking.body_references import BodyReferences, SwingMomentum, Swing
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
+    COMMAND_LATENCY,
     CONTROLLERS,
     CommandedMotion,
     CompliantTorqueControlConfig,
@@ -171,7 +172,7 @@ class WalkingLayers:
         config, model = self.config, self._model
         self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
-        upright = upright_torso(model, config.walking.torso_lean)
+        upright = upright_torso(model)
         self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
         self.torso_rotation = torso_rotation(model, self.start_posture)
 
@@ -222,7 +223,7 @@ class WalkingLayers:
         zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY,
             config.planner.zmp_offset,
-            config.state_estimator.minimum_load,
+            MINIMUM_LOAD,
             config.state_estimator.zmp_time_constant,
         )
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
@@ -328,7 +329,7 @@ class WalkingLayers:
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
-        motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
+        motion = CommandedMotion(6 + len(model.description.joints), COMMAND_LATENCY, time_constant)
         actuation = TorqueActuation(
             rate, FrictionCompensator(model, config.drives, compiler), motion, config.torque_control.zmp_excess
         )
@@ -378,7 +379,6 @@ class WalkingConfig:
         planner: Layer 1.
         dcm_controller: Layer 2, instantaneous.
         zmp_com_controller: Layer 2, towards the body.
-        gain_schedule: Between standing and walking.
         step_adaptation: Between layers 2 and 1: footholds that follow the DCM.
         hip_strategy: Between layers 2 and 3: tilt of the trunk while a push is caught.
         inverse_kinematics: Layer 3.
@@ -406,7 +406,6 @@ class WalkingConfig:
     planner: PlannerConfig
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
-    gain_schedule: GainScheduleConfig
     step_adaptation: StepAdaptationConfig
     hip_strategy: HipStrategyConfig
     inverse_kinematics: InverseKinematicsConfig
@@ -435,8 +434,9 @@ class WalkingConfig:
         model = self.walking.model
         law, planner = self.balance_laws.get(model), self.planner
         narrowest = max(planner.min_step_width, planner.min_feet_distance)
-        gains = self.zmp_com_controller, self.gain_schedule
-        return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
+        return BalanceConfig(
+            model, law, self.dcm_controller, self.zmp_com_controller, planner.max_feet_distance, narrowest
+        )
 
     @property
     def knows_flexible_joints(self) -> bool:
@@ -470,7 +470,6 @@ class TickConfig:
         estimator: From sensors to state, likewise.
         whole_body: Layer 3 of the user's own, likewise; empty: the shipped one.
         control: Layer 3 that is shipped, and the mode of the servos.
-        torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
         replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
@@ -482,7 +481,6 @@ class TickConfig:
     estimator: str
     whole_body: str
     control: ControlMode
-    torso_lean: float
     prepare_duration: float
     prepare_speed: float
     replan_margin: float

@@ -2,9 +2,16 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
-from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
+from gradiva.whole_body.drives import (
+    COMMAND_LATENCY,
+    CommandedMotion,
+    DrivesConfig,
+    FrictionCompensator,
+    FrictionFeedforward,
+)
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
 from gradiva.whole_body.inverse_kinematics import (
+    ACCELERATION_TIME_CONSTANT,
     InverseKinematicsConfig,
     PositionController,
     ServoFeedforward,
@@ -53,6 +60,8 @@ from gradiva.whole_body.whole_body_controllers import (
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [
+    "ACCELERATION_TIME_CONSTANT",
+    "COMMAND_LATENCY",
     "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",
