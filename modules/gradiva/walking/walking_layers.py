@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +67,7 @@ from gradiva.whole_body import (
     FlexibleTorqueController,
     FrictionCompensator,
     FrictionFeedforward,
+    GroundModel,
     InverseKinematicsConfig,
     OwnController,
     PositionController,
@@ -78,6 +78,8 @@ from gradiva.whole_body import (
     ServoInverse,
     Task,
     TorqueActuation,
+    TorqueControlConfig,
+    TorqueLaw,
     VelocityController,
     WalkingKinematics,
     WholeBodyController,
@@ -386,9 +388,6 @@ class WalkingConfig:
         drives: Layer 3: rotors and friction.
         foot_admittance: Before layer 3 where it commands motion.
         torque_control: Layer 3, torque control.
-        rigid_torque_control: The same for rigid ground.
-        compliant_torque_control: The same for soft ground.
-        flexible_torque_control: The same for robots whose links bend.
         state_estimator: Estimation.
         flexible_joint_observer: Of the links that bend.
         contact_estimator: The contacts with soft ground.
@@ -413,9 +412,6 @@ class WalkingConfig:
     drives: DrivesConfig
     foot_admittance: FootAdmittanceConfig
     torque_control: TorqueControlConfig
-    rigid_torque_control: RigidTorqueControlConfig
-    compliant_torque_control: CompliantTorqueControlConfig
-    flexible_torque_control: FlexibleTorqueControlConfig
     state_estimator: StateEstimatorConfig
     flexible_joint_observer: FlexibleJointObserverConfig
     contact_estimator: ContactEstimatorConfig
@@ -437,6 +433,21 @@ class WalkingConfig:
         return BalanceConfig(
             model, law, self.dcm_controller, self.zmp_com_controller, planner.max_feet_distance, narrowest
         )
+
+    @property
+    def rigid_torque_control(self) -> RigidTorqueControlConfig:
+        """Configuration of TSID-Rigid."""
+        return RigidTorqueControlConfig.of(self.torque_control)
+
+    @property
+    def compliant_torque_control(self) -> CompliantTorqueControlConfig:
+        """Configuration of TSID-Compliant."""
+        return CompliantTorqueControlConfig.of(self.torque_control)
+
+    @property
+    def flexible_torque_control(self) -> FlexibleTorqueControlConfig:
+        """Configuration of TSID-Flex."""
+        return FlexibleTorqueControlConfig.of(self.torque_control)
 
     @property
     def knows_flexible_joints(self) -> bool:
@@ -503,41 +514,3 @@ class TickConfig:
                     registry.kind(getattr(self, name))
             except ConfigError as error:
                 raise ConfigError(f"{name}={getattr(self, name)}: {error}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class TorqueControlConfig:
-    """Layer 3 where it commands torques.
-
-    Attributes:
-        ground: Chooses its controller.
-        law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
-        torque_rate: Largest rate of the commanded torques, [N·m/s].
-        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
-    """
-
-    ground: GroundModel
-    law: TorqueLaw
-    torque_rate: float
-    zmp_excess: float
-
-    def __post_init__(self) -> None:
-        for name in ("torque_rate", "zmp_excess"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-
-
-class GroundModel(StrEnum):
-    """Ground that torque control assumes."""
-
-    RIGID = "rigid"
-    COMPLIANT = "compliant"
-
-
-class TorqueLaw(StrEnum):
-    """Law on rigid ground of a robot with flexible joints."""
-
-    FLEXIBLE = "flexible"
-    """TSID-Flex: they are degrees of freedom, which estimation observes."""
-    RIGID = "rigid"
-    """TSID-Rigid: links do not bend."""

@@ -49,7 +49,13 @@ from gradiva.whole_body.tasks import (
     own_tasks,
     rotation_error,
 )
-from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
+from gradiva.whole_body.torque_control import (
+    GroundModel,
+    TorqueActuation,
+    TorqueControlConfig,
+    TorqueController,
+    TorqueLaw,
+)
 from gradiva.whole_body.whole_body_controllers import (
     CONTROLLERS,
     OwnController,
@@ -79,6 +85,7 @@ __all__ = [
     "FrameTask",
     "FrictionCompensator",
     "FrictionFeedforward",
+    "GroundModel",
     "InverseDynamics",
     "InverseKinematics",
     "InverseKinematicsConfig",
@@ -101,7 +108,9 @@ __all__ = [
     "TargetTaskConfig",
     "Task",
     "TorqueActuation",
+    "TorqueControlConfig",
     "TorqueController",
+    "TorqueLaw",
     "VelocityController",
     "WalkingKinematics",
     "WholeBodyController",

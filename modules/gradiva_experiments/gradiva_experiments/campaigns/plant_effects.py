@@ -96,8 +96,8 @@ def scaled_gains(robot: str, control: ControlMode, factor: float, overrides: Map
     """
     tables = load_setup(robot, overrides).tables
     if control is ControlMode.TORQUE:
-        tasks = tables["rigid_torque_control"]
-        found = {f"rigid_torque_control.{task}": tasks[task] for task in ("stance_foot", "swing_foot", "com")}
+        tasks = tables["torque_control"]
+        found = {f"torque_control.{task}": tasks[task] for task in ("stance_foot", "swing_foot", "com")}
         kinds = ("", "linear_", "angular_")
         powers = {f"{kind}{gain}": power for kind in kinds for gain, power in _POWERS.items()}
     else:
