@@ -161,7 +161,7 @@ def test_a_centre_of_pressure_may_be_off_by_the_gains_of_the_sensor():
     config = replace(FOOT_CONFIG, pressure_gain_error=0.1)
     assert foot_findings(standing(moment=(0.0, -11.49)), config=config) == []
     (finding,) = foot_findings(standing(moment=(0.0, -12.0)), config=config)
-    assert "is 5.0 mm beyond its limit" in finding.text
+    assert "is 4.5 mm beyond its limit" in finding.text
 
 
 def test_a_foot_that_stands_alone_has_to_carry():

@@ -1,6 +1,7 @@
 """Inputs of the coordinator: commands, goals that stream in, the free space."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,12 @@ def test_full_deflection_is_the_configured_share_of_the_highest_speeds(stream):
     change = stream.change(0.0)
     forward, turn = CONFIG.full_deflection * LIMITS.max_speed, CONFIG.full_deflection * LIMITS.max_angular_speed
     assert change == GoalChange(VelocityCommand(forward, CONFIG.full_deflection * LIMITS.max_lateral_speed, -turn))
+
+
+def test_full_deflection_may_be_slower():
+    slow = GoalStream(replace(CONFIG, full_deflection=0.2), LIMITS)
+    slow.take([1.0, 0.0, 0.0], 0.0)
+    assert slow.change(0.0).command.forward == 0.2 * LIMITS.max_speed
 
 
 def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(stream):

@@ -36,7 +36,8 @@ from tests.whole_body.standing_robot import (
 )
 
 HARD = tuple(
-    f"torque_control.priorities.{name}=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
+    f"torque_control.{name}=hard"
+    for name in ("priorities.com", "priorities.wrench_cone", "priorities.joint_limits", "priorities.torque_limits")
 )
 CONFIG = walking_config().rigid_torque_control
 
@@ -164,8 +165,9 @@ def wrenches_of(controller):
 
 
 def test_the_whole_centroidal_momentum_may_be_a_constraint():
-    names = ("com", "angular_momentum")
-    controller = rigid_controller(*(f"torque_control.priorities.{name}=hard" for name in names))
+    controller = rigid_controller(
+        "torque_control.priorities.com=hard", "torque_control.priorities.angular_momentum=hard"
+    )
     wanted = np.array([0.3, -0.2, 0.1])
     moving = np.zeros(23)
     moving[0] = 0.5

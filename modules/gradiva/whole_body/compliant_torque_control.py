@@ -27,8 +27,10 @@ from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, Rob
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
+    FRICTION,
     LIMIT_HORIZON,
     MINIMUM_FORCE,
+    SOLE_FRACTION,
     TORQUE_LIMIT_WEIGHT,
     TORSIONAL_FRICTION,
     JointLimitConfig,
@@ -234,7 +236,7 @@ class CompliantTorqueControlConfig:
     def of(cls, config: TorqueControlConfig) -> CompliantTorqueControlConfig:
         """Return what the tables of torque control and the constants of this law make."""
         priorities, own = config.priorities, config.compliant
-        cone = priorities.wrench_cone, _LIMIT_WEIGHT, config.friction, TORSIONAL_FRICTION, config.sole_fraction
+        cone = priorities.wrench_cone, _LIMIT_WEIGHT, FRICTION, TORSIONAL_FRICTION, SOLE_FRACTION
         limits = priorities.joint_limits, _LIMIT_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
         return cls(
             linear_momentum=_LINEAR_MOMENTUM,

@@ -22,8 +22,10 @@ from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Sid
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
+    FRICTION,
     LIMIT_HORIZON,
     MINIMUM_FORCE,
+    SOLE_FRACTION,
     TORQUE_LIMIT_WEIGHT,
     TORSIONAL_FRICTION,
     JointLimitConfig,
@@ -149,9 +151,9 @@ class RigidTorqueControlConfig:
             wrench_cone=WrenchConeConfig(
                 priorities.wrench_cone,
                 _CONE_WEIGHT,
-                config.friction,
+                FRICTION,
                 TORSIONAL_FRICTION,
-                config.sole_fraction,
+                SOLE_FRACTION,
                 MINIMUM_FORCE,
             ),
             joint_limits=JointLimitConfig(

@@ -183,8 +183,6 @@ class TorqueControlConfig:
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
         spring_horizon: After which torques of flexible joints count; 0: those of now, as in the thesis, [s].
-        friction: Of the wrench cones, coefficient of each direction of the pyramid, [-].
-        sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
         narrowed: Lower and upper position of joints with narrower limits than their own, [rad].
         priorities: Of tasks and limits.
         weights: Of tasks on rigid ground.
@@ -204,8 +202,6 @@ class TorqueControlConfig:
     touch_fraction: float = setting("-", least=0.0)
     touch_timeout: float = setting("s", least=0.0)
     spring_horizon: float = setting("s", least=0.0)
-    friction: float = setting("-", above=0.0)
-    sole_fraction: float = setting("-", above=0.0, most=1.0)
     narrowed: dict[str, tuple[float, float]]
     priorities: PrioritiesConfig
     weights: TaskWeightsConfig
