@@ -15,7 +15,7 @@ from gradiva.setup import load_robot
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
 
-IDLE = 'rigid_torque_control.form="full"'
+IDLE = 'torque_control.form="full"'
 CONTRACT = {
     "outcome": str,
     "reason": str,
@@ -97,7 +97,7 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
         "walk", "--duration", 2, "--json", "result.json", "--plant", "robot", "--seed", 5, "--set", IDLE
     )
     assert status == 0
-    assert "warning: --set rigid_torque_control.… has no effect in this walk" in out
+    assert "warning: --set torque_control.… has no effect in this walk" in out
     assert "walked" in out
     result = json.loads((tmp_path / "result.json").read_text())
     report = Path(result["report"])

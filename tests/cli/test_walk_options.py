@@ -221,17 +221,17 @@ def lines(setting, choices):
     ("setting", "choices", "warning"),
     [
         (
-            'rigid_torque_control.form="full"',
+            'torque_control.form="full"',
             POSITION,
-            "rigid_torque_control.… has no effect in this walk, it needs --control torque",
+            "torque_control.… has no effect in this walk, it needs --control torque",
         ),
         (
             "torque_control.torque_rate=3000",
             POSITION,
             "torque_control.… has no effect in this walk, it needs --control torque",
         ),
-        ('rigid_torque_control.form="full"', SOFT, 'torque_control.ground="rigid"'),
-        ("compliant_torque_control.search.speed=0.04", RIGID, 'torque_control.ground="compliant"'),
+        ("torque_control.com.damping=10.0", SOFT, 'torque_control.ground="rigid"'),
+        ("torque_control.compliant.attitude_weight=200.0", RIGID, 'torque_control.ground="compliant"'),
         ("contact_estimator.stiffness=1e6", RIGID, "contact_estimator.…"),
         ("dcm_mpc.horizon=1.0", POSITION, "--model dcm_mpc"),
         ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
@@ -270,9 +270,9 @@ def test_tables_of_a_file_without_effect_are_reported_and_those_of_a_run_are_not
 @pytest.mark.parametrize(
     ("setting", "choices"),
     [
-        ('rigid_torque_control.form="full"', RIGID),
+        ("torque_control.com.damping=10.0", RIGID),
         ("torque_control.torque_rate=3000", SOFT),
-        ("compliant_torque_control.search.speed=0.04", SOFT),
+        ("torque_control.compliant.attitude_weight=200.0", SOFT),
         ("contact_estimator.stiffness=1e6", SOFT),
         ("simulation.viscoelastic.stiffness=1e6", SOFT),
         ("dcm_mpc.horizon=1.0", ['walking.model="dcm_mpc"']),

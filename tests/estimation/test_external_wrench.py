@@ -14,7 +14,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import walking_signals
 
-CONFIG = ExternalWrenchConfig(True, 0.05, 1.0, 10.0, 100.0, 0.0, 0.0)
+CONFIG = ExternalWrenchConfig(True, 0.05, 1.0, 10.0, 0.0, 0.0)
 PERIOD = 0.002
 PUSHED_AT = 2.0
 

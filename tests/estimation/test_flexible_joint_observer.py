@@ -28,7 +28,7 @@ from gradiva.setup import load_setup
 from tests.conftest import description_of
 
 STIFFNESS, DAMPING, PERIOD = 1000.0, 60.0, 0.001  # [N·m/rad], [N·m·s/rad], [s]
-CONFIG = FlexibleJointObserverConfig(DeflectionSource.WRENCHES, 1.0, FootMotion.KINEMATICS, 0.0, 0.0, 0.06, 0.0, 0.01)
+CONFIG = FlexibleJointObserverConfig(DeflectionSource.WRENCHES, 1.0, FootMotion.KINEMATICS, 0.0, 0.06, 0.0, 0.01)
 ACTUATED = 32
 
 
@@ -292,7 +292,7 @@ def test_a_flexible_joint_in_an_arm_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("computed_fraction", 1.1), ("computed_fraction", -0.1), ("acceleration_time_constant", -1.0)]
+    ("name", "value"), [("computed_fraction", 1.1), ("computed_fraction", -0.1), ("touch_time_constant", -1.0)]
 )
 def test_wrong_numbers_are_refused(name, value):
     with pytest.raises(ConfigError, match=name):

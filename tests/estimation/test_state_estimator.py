@@ -34,11 +34,9 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 @lru_cache
 def estimator_of(
-    name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY, attitude_filter=0.0, velocity_filter=0.0
+    name, use_imu=False, zmp_filter=0.0, base=BaseSource.ODOMETRY, attitude_filter=0.0, velocity_filter=0.0
 ):
-    config = StateEstimatorConfig(
-        base, use_imu, blend, attitude_filter, velocity_filter, zmp_filter, 0.0, 20.0, 0.03, True, 0.0, 3.0
-    )
+    config = StateEstimatorConfig(base, use_imu, attitude_filter, velocity_filter, zmp_filter, 0.0, True, 0.0, 3.0)
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 
 
@@ -232,7 +230,7 @@ def test_the_imu_sees_the_stance_sole_turn_on_the_ground(icub):
 
 def test_a_contact_switch_does_not_jump_and_ends_on_the_plan(icub):
     scene = Scene(icub)
-    estimator = estimator_of("icub_v2_7", False, blend=0.2)
+    estimator = estimator_of("icub_v2_7", False)
     estimator.reset()
     before = estimator.update(scene.measurement(0.0), scene.reference())
     landed = before.right_foot_position, before.right_foot_rotation

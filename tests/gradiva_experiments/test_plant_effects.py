@@ -68,11 +68,11 @@ def test_keys_that_no_effect_names_are_an_effect_of_their_table():
 
 def test_gains_are_scaled_with_their_damping_ratio():
     assert [gain_factor(step) for step in (1, 5, 7)] == [0.25, 1.0, 2.0]
-    swing = load_setup("icub_v2_7").tables["rigid_torque_control"]["swing_foot"]
+    swing = load_setup("icub_v2_7").tables["torque_control"]["swing_foot"]
     torque = scaled_gains("icub_v2_7", ControlMode.TORQUE, 4.0, {})
-    assert torque["rigid_torque_control.swing_foot.linear_stiffness"] == 4.0 * swing["linear_stiffness"]
-    assert torque["rigid_torque_control.swing_foot.linear_damping"] == 2.0 * swing["linear_damping"]
-    assert torque["rigid_torque_control.com.stiffness"] == 200.0
+    assert torque["torque_control.swing_foot.linear_stiffness"] == 4.0 * swing["linear_stiffness"]
+    assert torque["torque_control.swing_foot.linear_damping"] == 2.0 * swing["linear_damping"]
+    assert torque["torque_control.com.stiffness"] == 200.0
 
 
 @pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])

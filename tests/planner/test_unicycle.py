@@ -3,8 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, PlanningError
+from gradiva.common import PlanningError
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.planner.planner_config import UNICYCLE_GAIN
 from gradiva.planner.unicycle import PointFollower, UnicyclePath, UnicycleState, ramped_velocities, turn_velocities
 from gradiva.planner.unicycle_planner import Polyline, UnicyclePlanner
 
@@ -44,8 +45,7 @@ def test_a_turn_on_the_spot_ends_at_exactly_its_angle(angle):
 
 
 def test_the_law_gives_the_reference_point_the_velocity_it_asks_for():
-    config = config_of(reference_point=[0.12, 0.0])
-    follower = PointFollower(config, max_speed=9.0, acceleration=1e6)
+    follower = PointFollower(config_of(), max_speed=9.0, acceleration=1e6)
     pose = (0.3, -0.2, 0.8)
     point = np.array(follower.control_point(pose))
     target = point + 0.004 * np.array([math.cos(0.9), math.sin(0.9)])
@@ -53,7 +53,7 @@ def test_the_law_gives_the_reference_point_the_velocity_it_asks_for():
     step = 1e-6
     moved = (pose[0] + step * v * math.cos(pose[2]), pose[1] + step * v * math.sin(pose[2]), pose[2] + step * w)
     velocity = (np.array(follower.control_point(moved)) - point) / step
-    np.testing.assert_allclose(velocity, config.unicycle_gain * (target - point), atol=1e-5)
+    np.testing.assert_allclose(velocity, UNICYCLE_GAIN * (target - point), atol=1e-5)
 
 
 def test_what_lies_to_the_left_turns_left_and_what_lies_behind_is_turned_to_without_walking():
@@ -201,8 +201,3 @@ def test_a_path_of_one_place_is_a_goal():
     path = planner.path(PathCommand(np.array([[0.5, 0.2], [0.5, 0.2]])[:1], 0.19), start)
     goal = planner.path(GoalCommand(0.5, 0.2, speed=0.19), start)
     np.testing.assert_allclose(path.poses, goal.poses)
-
-
-def test_a_reference_point_beside_the_robot_is_refused():
-    with pytest.raises(ConfigError, match="y 0"):
-        config_of(reference_point=(0.1, 0.08))

@@ -257,7 +257,6 @@ def test_an_old_decision_gives_way_to_the_instantaneous_law_until_there_is_one_i
     """The third decision, begun at 1.04 s, takes 1.2 s: too old to count, it ends the warning alone."""
     plan, time = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), 1.0
     layer, alone = late_layer(lambda: time, lambda begin: 1.2 if 1.03 < begin < 1.05 else 0.0)
-    assert layer._law.config.max_age == 0.06
     followed, warned = [], []
     for tick in range(128):
         time = 1.0 + tick * PERIOD
@@ -319,9 +318,8 @@ def test_a_robot_whose_decisions_come_late_goes_on_walking(delay):
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("decision_period", 0.0, "decision_period=0.0 s: must be positive"),
-        ("first_move", -0.1, "first_move=-0.1: must be zero or more"),
-        ("mpc.samples", 1, "samples=1"),
+        ("toe_margin", -0.1, "toe_margin=-0.1, must not be negative"),
+        ("mpc.samples", 1, "samples=1, must be at least 2"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(key, value, why):
@@ -329,10 +327,9 @@ def test_settings_that_make_no_sense_are_refused(key, value, why):
         load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{key}": value})
 
 
-@pytest.mark.parametrize(("name", "margin"), [("sole_margin", 0.06), ("toe_margin", 0.12)])
-def test_a_margin_that_leaves_nothing_of_the_sole_is_refused(name, margin):
-    setup = load_setup("icub_v3", CENTROIDAL | {f"centroidal_walking.{name}": margin})
-    why = rf"{name}={margin} m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.{name} is set .*"
+def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
+    setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.toe_margin": 0.12})
+    why = "toe_margin=0.12 m leaves nothing of a sole of 0.236 m x 0.1 m; centroidal_walking.toe_margin is set .*"
     with pytest.raises(ConfigError, match=why), setup.naming_places():
         balance_layer(setup.walking.balance, setup.robot)
 

@@ -182,7 +182,7 @@ def test_joints_that_moved_while_the_clock_jumped_have_no_wrong_encoders():
     icub = load_robot("icub_v2_7")
     joints, feet = np.zeros(len(icub.joints)), np.zeros((len(icub.force_torque_sensors), 6))
     for gap, accepted in ((0.0, 0.0), (0.3, 0.4), (0.1, 0.0)):
-        check = SensorCheck(SensorCheckConfig(0.05, 0.05, 1.0, 0.05, 0.5), icub, np.full(len(icub.joints), 1.2))
+        check = SensorCheck(SensorCheckConfig(0.05, 0.05, 0.5), icub, np.full(len(icub.joints), 0.6))
         check.update(Measurement(0.0, joints, joints, joints, feet), joints, 0.0)
         check.note_gap(gap)  # 1.2 rad/s in 0.31 s and the margin are 0.42 rad
         moved, _ = check.update(Measurement(0.01, joints + 0.4, joints, joints, feet), joints, 0.01)
@@ -194,7 +194,7 @@ def test_joints_that_moved_while_the_clock_jumped_have_no_wrong_encoders():
 @pytest.mark.parametrize("stamp", [-0.5, np.nan])
 def test_a_measurement_without_a_present_time_is_stale_and_bridged_by_the_commands(stamp):
     icub = load_robot("icub_v2_7")
-    check = SensorCheck(SensorCheckConfig(0.05, 0.05, 1.5, 0.05, 0.5), icub, np.full(len(icub.joints), 10.0))
+    check = SensorCheck(SensorCheckConfig(0.05, 0.05, 0.5), icub, np.full(len(icub.joints), 10.0))
     joints, feet = np.zeros(len(icub.joints)), np.zeros((len(icub.force_torque_sensors), 6))
     moving = joints + 0.1
     _, found = check.update(Measurement(0.0, joints, joints, joints, feet), moving, 0.0)

@@ -1,6 +1,7 @@
 """Findings become events with responses."""
 
 import re
+from dataclasses import replace
 from types import FunctionType, SimpleNamespace
 
 import numpy as np
@@ -136,19 +137,38 @@ def test_only_a_finding_that_names_a_foot_makes_its_force_sensor_untrusted():
     assert safety.untrusted_feet == {Side.LEFT}
 
 
-def test_responses_are_configured():
-    safety = supervisor("safety.responses.motor_hot=freeze")
-    assert safety.note([Finding(SafetyKind.MOTOR_HOT, "l_knee", "hot")], 0.0).response is Response.FREEZE
+RESPONSES = {
+    "joints": "joint_position joint_velocity joint_torque joint_tracking",
+    "motor_warm": "motor_warm",
+    "motor_hot": "motor_hot",
+    "feet": "centre_of_pressure foot_force",
+    "fall": "tilt base_height dcm_error",
+    "sensors": "sensor_not_finite encoder_jump sensor_frozen stale_measurement",
+    "references": "stale_reference",
+    "control_mode": "control_mode",
+    "own_check": "own_check",
+}
+
+
+@pytest.mark.parametrize(("choice", "kinds"), RESPONSES.items())
+def test_responses_are_configured(choice, kinds):
+    shipped = load_setup("icub_v2_7").walking.safety.responses
+    for wanted in (Response.WARN, Response.FREEZE):
+        responses = replace(shipped, **{choice: wanted})
+        assert {str(kind) for kind in SafetyKind if responses.of(kind) is wanted} >= set(kinds.split())
+        others = [kind for kind in SafetyKind if str(kind) not in kinds.split()]
+        assert [responses.of(kind) for kind in others] == [shipped.of(kind) for kind in others]
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("responses.motor_hot", "ignore", "unknown value 'ignore'"),
-        ("responses.tilt", "finish the step", "a robot that falls cannot"),
+        ("responses.fall", "finish the step", "a robot that falls cannot"),
         ("joints.velocity_factor", 0.0, "velocity_factor=0.0"),
         ("joints.torque_duration", -1.0, "torque_duration=-1.0"),
         ("motors.warn_temperature", 90.0, "must be below stop_temperature"),
+        ("motors.stop_temperature", 60.0, "must be below stop_temperature"),
         ("feet.minimum_force", 1.0, "minimum_force=1.0"),
         ("fall.max_tilt", 0.0, "max_tilt=0.0"),
         ("fall.min_base_height", 1.0, "min_base_height=1.0"),

@@ -1,6 +1,7 @@
 """Inputs of the coordinator: commands, goals that stream in, the free space."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,15 +108,21 @@ def stream():
 def test_full_deflection_is_the_configured_share_of_the_highest_speeds(stream):
     stream.take([1.0, -1.0, 1.0], 0.0)
     change = stream.change(0.0)
-    forward, turn = CONFIG.forward_fraction * LIMITS.max_speed, CONFIG.turn_fraction * LIMITS.max_angular_speed
-    assert change == GoalChange(VelocityCommand(forward, CONFIG.lateral_fraction * LIMITS.max_lateral_speed, -turn))
+    forward, turn = CONFIG.full_deflection * LIMITS.max_speed, CONFIG.full_deflection * LIMITS.max_angular_speed
+    assert change == GoalChange(VelocityCommand(forward, CONFIG.full_deflection * LIMITS.max_lateral_speed, -turn))
+
+
+def test_full_deflection_may_be_slower():
+    slow = GoalStream(replace(CONFIG, full_deflection=0.2), LIMITS)
+    slow.take([1.0, 0.0, 0.0], 0.0)
+    assert slow.change(0.0).command.forward == 0.2 * LIMITS.max_speed
 
 
 def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(stream):
     stream.take([-1.0, 0.0], 0.0)
     command = stream.change(0.0).command
     assert command.lateral == 0.0
-    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.forward_fraction * LIMITS.max_speed)
+    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.full_deflection * LIMITS.max_speed)
 
 
 def test_a_deflection_that_has_hardly_or_just_changed_makes_no_plan(stream):
@@ -127,8 +134,8 @@ def test_a_deflection_that_has_hardly_or_just_changed_makes_no_plan(stream):
     assert stream.change(1.1) is not None
     stream.take([0.9, 0.0, 0.0], 1.2)
     assert stream.change(1.2) is None, "too soon"
-    stream.take([0.9, 0.0, 0.0], 1.1 + CONFIG.goal_period)
-    assert stream.change(1.1 + CONFIG.goal_period) is not None
+    stream.take([0.9, 0.0, 0.0], 1.6)
+    assert stream.change(1.6) is not None
 
 
 def test_to_stand_is_never_too_soon(stream):

@@ -9,7 +9,6 @@ from gradiva.common import ConfigError, from_table, merge
 from gradiva.simplified_model import (
     DcmControllerConfig,
     DcmMpcConfig,
-    GainScheduleConfig,
     ZmpComControllerConfig,
 )
 
@@ -19,7 +18,6 @@ KINDS = {
     "dcm_controller": DcmControllerConfig,
     "dcm_mpc": DcmMpcConfig,
     "zmp_com_controller": ZmpComControllerConfig,
-    "gain_schedule": GainScheduleConfig,
 }
 
 

@@ -19,7 +19,6 @@ from gradiva.simplified_model import (
     DecimatedLaw,
     FallbackLaw,
     GainSchedule,
-    GainScheduleConfig,
     LawMemory,
     SimplifiedModelControl,
     ZmpComGains,
@@ -52,7 +51,7 @@ def instantaneous():
 
 
 def control(law=None):
-    gains = GainSchedule(GainScheduleConfig(0.0), WALKING, STANDING)
+    gains = GainSchedule(WALKING, STANDING, 0.0)
     return SimplifiedModelControl(law or instantaneous(), gains)
 
 

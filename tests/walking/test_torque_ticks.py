@@ -13,7 +13,7 @@ from gradiva.walking import SafetyKind, WalkingState
 pytestmark = pytest.mark.walk
 
 TORQUE = "walking.control=torque"
-HARD = tuple(f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "torque_limits"))
+HARD = tuple(f"torque_control.priorities.{name}=hard" for name in ("com", "wrench_cone", "torque_limits"))
 FORCE_UNIT = 30.0  # [N, N·m] of a wrench among the variables
 IMPATIENT = ("safety.failures.relaxed_duration=0.005", "safety.failures.failed_duration=0.01")
 

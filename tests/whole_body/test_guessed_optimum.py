@@ -121,7 +121,7 @@ def test_a_standing_robot_needs_no_solver_and_gets_the_solvers_optimum(monkeypat
 
 def test_joints_at_their_limits_are_guessed_after_the_first_tick(monkeypatch):
     elbow = start_posture().joint_positions[JOINT]
-    narrowed = f"rigid_torque_control.joint_limits.narrowed={{l_elbow = [0.0, {elbow}]}}"
+    narrowed = f"torque_control.narrowed={{l_elbow = [0.0, {elbow}]}}"
     controller = standing(narrowed)
     asked = controller.problem.solution
     assert controller.problem.violations()["joint positions"] > 0.0

@@ -192,7 +192,7 @@ def test_kinematics_leave_a_passive_joint_alone_and_out_of_their_commands():
     posture = start_posture().joint_positions.copy()
     posture[ELBOW] += 0.5
     wanted = reference(posture=posture, com_velocity=np.array([0.02, 0.0, 0.0]))
-    config = ServoFeedforwardConfig(1.0, 0.5, 1.0, 0.02, 0.02, 1.0)
+    config = ServoFeedforwardConfig(0.5, 1.0, 0.02, 1.0)
     feedforward = ServoFeedforward(sprung(), config)
     for controller in (
         VelocityController(layer, start_posture()),

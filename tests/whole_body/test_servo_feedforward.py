@@ -13,8 +13,8 @@ from tests.whole_body.conftest import inverse_kinematics_of
 from tests.whole_body.standing_robot import ROBOT, reference, start_posture, state
 
 
-def config(static=1.0, velocity=1.0, acceleration=1.0):
-    return ServoFeedforwardConfig(static, velocity, acceleration, 0.02, 0.02, 1.0)
+def config(velocity=1.0, acceleration=1.0):
+    return ServoFeedforwardConfig(velocity, acceleration, 0.02, 1.0)
 
 
 def without_integrals(description):
@@ -145,7 +145,7 @@ def test_beyond_the_limit_of_its_integral_a_deflection_carries_the_rest():
 def test_set_points_are_held_back_by_so_many_periods():
     wanted, commands = reference(com_velocity=np.array([0.02, 0.01, 0.0])), []
     for hold in (0.0, 1.5):
-        feedforward = ServoFeedforward(model_of(ROBOT), ServoFeedforwardConfig(0.0, 0.0, 0.0, 0.0, 0.0, hold))
+        feedforward = ServoFeedforward(model_of(ROBOT), ServoFeedforwardConfig(0.0, 0.0, 0.0, hold))
         controller = PositionController(inverse_kinematics_of(ROBOT), feedforward, start_posture())
         commands.append(controller.command(state(), wanted, 0.01).values)
     velocities = controller.desired_velocity[6:]
@@ -153,26 +153,18 @@ def test_set_points_are_held_back_by_so_many_periods():
     np.testing.assert_allclose(commands[0] - commands[1], 1.5 * 0.01 * velocities, atol=1e-12)
 
 
-def test_fractions_of_zero_leave_it_to_the_servo(icub):
-    feedforward = ServoFeedforward(icub, config(0.0, 0.0, 0.0))
-    joints = len(icub.description.joints)
-    ones = np.ones(6 + joints)
-    torques = feedforward.servo_torques(state_of(icub), ones, ones, np.ones(6), np.ones(6))
-    np.testing.assert_array_equal(torques, np.zeros(joints))
-
-
-def test_the_fraction_of_the_acceleration_does_not_depend_on_the_static_one(icub):
+def test_the_fraction_of_the_acceleration_leaves_the_static_torques(icub):
     joints, nothing = len(icub.description.joints), np.zeros(6)
     rest, acceleration = np.zeros(6 + joints), np.linspace(-1.0, 1.0, 6 + joints)
-    offsets = []
-    for static in (0.0, 0.5, 1.0):
-        feedforward = ServoFeedforward(icub, config(static))
-        with_and_without = [
-            feedforward.servo_torques(state_of(icub), rest, a, nothing, nothing) for a in (acceleration, rest)
-        ]
-        offsets.append(with_and_without[0] - with_and_without[1])
-    assert np.abs(offsets[0]).max() > 1e-3
-    np.testing.assert_allclose(offsets[1:], [offsets[0]] * 2, atol=1e-12)
+    state = state_of(icub)
+    none, half, all_of_it = (
+        ServoFeedforward(icub, config(0.0, fraction)).servo_torques(state, rest, acceleration, nothing, nothing)
+        for fraction in (0.0, 0.5, 1.0)
+    )
+    at_rest = ServoFeedforward(icub, config()).torques(state, rest, nothing, nothing)
+    np.testing.assert_allclose(none, at_rest, atol=1e-9)
+    assert np.abs(all_of_it - none).max() > 1e-3
+    np.testing.assert_allclose(half, 0.5 * (none + all_of_it), atol=1e-9)
 
 
 def test_a_fraction_above_one_is_refused():

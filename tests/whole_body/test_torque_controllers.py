@@ -9,6 +9,7 @@ from gradiva.setup import GccCompiler, cache_folder
 from gradiva.whole_body import (
     CompliantTorqueController,
     FlexibleTorqueController,
+    Priority,
     RigidTorqueController,
     SolverName,
     TorqueActuation,
@@ -35,7 +36,8 @@ from tests.whole_body.standing_robot import (
 )
 
 HARD = tuple(
-    f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
+    f"torque_control.{name}=hard"
+    for name in ("priorities.com", "priorities.wrench_cone", "priorities.joint_limits", "priorities.torque_limits")
 )
 CONFIG = walking_config().rigid_torque_control
 
@@ -142,7 +144,7 @@ def in_a_moved_world(asked, turn, shift):
 
 
 def test_both_forms_both_solvers_and_the_guess_find_the_same_optimum(rigid):
-    full = rigid_controller("rigid_torque_control.form=full")
+    full = rigid_controller("torque_control.form=full")
     for asked in (reference(com_acceleration=np.array([0.5, -0.4, 0.2])), on_one_foot()):
         for before in disturbed_states(2):
             full.reset(start_posture())
@@ -163,8 +165,9 @@ def wrenches_of(controller):
 
 
 def test_the_whole_centroidal_momentum_may_be_a_constraint():
-    names = ("com", "angular_momentum")
-    controller = rigid_controller(*(f"rigid_torque_control.{name}.priority=hard" for name in names))
+    controller = rigid_controller(
+        "torque_control.priorities.com=hard", "torque_control.priorities.angular_momentum=hard"
+    )
     wanted = np.array([0.3, -0.2, 0.1])
     moving = np.zeros(23)
     moving[0] = 0.5
@@ -183,8 +186,10 @@ def test_the_whole_centroidal_momentum_may_be_a_constraint():
 
 
 def test_the_zmp_may_be_a_constraint_for_both_feet_and_a_cost_for_each():
-    names = ("global_zmp.priority=hard", "local_zmp.priority=soft", "local_zmp.weight=100.0", "torque_weight=1e-5")
-    controller = rigid_controller(*(f"rigid_torque_control.{name}" for name in names))
+    both = replace(CONFIG.global_zmp, priority=Priority.HARD)
+    each = replace(CONFIG.local_zmp, priority=Priority.SOFT, weight=100.0)
+    config = replace(CONFIG, global_zmp=both, local_zmp=each, torque_weight=1e-5)
+    controller = RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture())
     zmp = np.array([0.03, 0.01])
     controller.command(state(), reference(zmp=zmp), PERIOD)
     left, right = wrenches_of(controller)

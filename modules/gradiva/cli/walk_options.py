@@ -471,13 +471,19 @@ _TABLES = (
         True,
     ),
     _Table(
-        "flexible_torque_control",
-        f"--control torque and {_SPRINGS}",
-        lambda setup: _is_by_torque(setup) and _has_springs(setup),
+        "torque_control.spring_horizon",
+        _SPRINGS,
+        lambda setup: not _is_by_torque(setup) or _has_springs(setup),
+        True,
     ),
     _Table("flexible_joint_observer", _SPRINGS, _has_springs),
-    _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
-    _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
+    *(
+        _Table(
+            f"torque_control.{part}", _RIGID, lambda setup: not _is_by_torque(setup) or not _knows_soft_ground(setup)
+        )
+        for part in ("weights", "com", "stance_foot", "swing_foot", "posture_weights")
+    ),
+    _Table("torque_control.compliant", _COMPLIANT, lambda setup: not _is_by_torque(setup) or _knows_soft_ground(setup)),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
     _Table("step_adaptation", "--step-adaptation place or place_and_time", _adapts_steps, chooses="mode"),
     _Table(

@@ -2,8 +2,8 @@
 
 from gradiva.common import so3
 from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
-from gradiva.common.configuration import from_table, merge
-from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock, ControlClockConfig
+from gradiva.common.configuration import configuration, from_table, merge, setting
+from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock
 from gradiva.common.errors import (
     ConfigError,
     ControlModeLost,
@@ -60,7 +60,6 @@ __all__ = [
     "ClockJump",
     "ConfigError",
     "ControlClock",
-    "ControlClockConfig",
     "ControlMode",
     "ControlModeLost",
     "DcmPreview",
@@ -94,6 +93,7 @@ __all__ = [
     "WalkingError",
     "WalkingReference",
     "altered",
+    "configuration",
     "freeze_arrays",
     "from_table",
     "installed_plugins",
@@ -107,6 +107,7 @@ __all__ = [
     "plugin_names",
     "readonly",
     "sealed",
+    "setting",
     "so3",
     "unchecked",
 ]

@@ -9,11 +9,88 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gradiva.common.errors import ConfigError, nearest_name
 
 T = TypeVar("T")
+
+
+class Limits(NamedTuple):
+    """Range of a number, and why; a bound that is None is none."""
+
+    above: float | None
+    least: float | None
+    below: float | None
+    most: float | None
+    why: str
+
+    def complaint(self, value: float) -> str:
+        """Return the condition that a value violates, as ``must be positive``; empty where it violates none."""
+        if not math.isfinite(value):
+            return "must be finite"
+        low = self.least is None or value >= self.least, self.above is None or value > self.above
+        high = self.most is None or value <= self.most, self.below is None or value < self.below
+        return "" if all((*low, *high)) else f"must {self._condition()}" + (f": {self.why}" if self.why else "")
+
+    def _condition(self) -> str:
+        lower = next((bound for bound in (self.least, self.above) if bound is not None), None)
+        upper = next((bound for bound in (self.most, self.below) if bound is not None), None)
+        if lower is not None and upper is not None:
+            return f"be in {'(['[self.above is None]}{lower:g}, {upper:g}{')]'[self.below is None]}"
+        if upper is not None:
+            return f"be {'below' if self.most is None else 'at most'} {upper:g}"
+        if lower == 0.0:
+            return "be positive" if self.least is None else "not be negative"
+        return f"be {'above' if self.least is None else 'at least'} {lower:g}"
+
+
+def setting(
+    unit: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    why: str = "",
+) -> Any:
+    """Return a field of a `configuration`: a number, or some in a tuple or dict, with its unit and its range.
+
+    Args:
+        unit: ``m``, ``rad/s``; ``-`` of pure numbers.
+        above: Bound that it must exceed.
+        least: Smallest value.
+        below: Bound that it must not reach.
+        most: Largest value.
+        why: Reason of the range, for messages.
+    """
+    return dataclasses.field(metadata={"unit": unit, "limits": Limits(above, least, below, most, why)})
+
+
+@typing.dataclass_transform(frozen_default=True, field_specifiers=(setting, dataclasses.field))
+def configuration(kind: type[T]) -> type[T]:
+    """Make a frozen dataclass of which each `setting` is checked, before a ``__post_init__`` of its own."""
+    own = kind.__dict__.get("__post_init__")
+
+    def checked(self: Any) -> None:
+        for field in dataclasses.fields(self):
+            if "limits" in field.metadata:
+                _check(field.name, getattr(self, field.name), field.metadata["limits"])
+        if own is not None:
+            own(self)
+
+    kind.__post_init__ = checked  # type: ignore[attr-defined]
+    return dataclasses.dataclass(frozen=True, slots=True)(kind)
+
+
+def _check(name: str, value: Any, limits: Limits) -> None:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _check(f"{name}.{key}", item, limits)
+        return
+    for number in value if isinstance(value, tuple) else (value,):
+        if complaint := limits.complaint(number):
+            raise ConfigError(f"{name}={value}, {complaint}", [name])
 
 
 def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:

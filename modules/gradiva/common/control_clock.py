@@ -5,26 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gradiva.common.errors import ConfigError
 from gradiva.common.robot import Measurement
 
 TIME_ROUNDING = 1e-9
 """[s] by which sums of periods, and stamps that come as text, are not exact: an instant is reached that much before."""
 
 
-@dataclass(frozen=True, slots=True)
-class ControlClockConfig:
-    """Limit of the step of control time in one tick.
+LARGEST_STEP = 0.05  # [s]
+"""Of control time in one tick; a tick that comes later than this, or earlier than the last one, is a jump.
 
-    Attributes:
-        max_step: Of one tick, [s]; a tick that comes later than this, or earlier than the last one, is a jump.
-    """
-
-    max_step: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.max_step < math.inf:
-            raise ConfigError(f"max_step={self.max_step}, must be positive")
+In a longer stall the joints stand, and the plan with them: one that goes on lifts the foot that carries the robot, and
+of stalls of 0.3 s at 0.2 m/s iCub v2.7 falls at 40 of 110 moments, else at 2 of 54; iCub v3 at 5 of 13, 0.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ class ControlClock:
               t_k = t_{k-1} + \Delta t,\; o = t_k - s_k \quad\text{elsewhere.}
 
     So control time equals the source until that one jumps (a wall clock that is set, a simulation that begins anew, a
-    tick that is late), and runs beside it from then on. Jitter up to ``max_step`` passes unchanged.
+    tick that is late), and runs beside it from then on. Jitter up to ``largest_step`` passes unchanged.
 
     Call `update` exactly once a tick with the time of the source and use what it returns, and nothing else, as the time
     of that tick; then look at `jump`. Bring samples, whose time stamps count on the source, to control time by
@@ -77,15 +69,15 @@ class ControlClock:
         jump: That of the last tick, or None.
     """
 
-    def __init__(self, period: float, config: ControlClockConfig) -> None:
+    def __init__(self, period: float, largest_step: float = LARGEST_STEP) -> None:
         """Begin; the first time of the source is that of the control clock, or zero where it is not finite.
 
         Args:
             period: By which control time goes on where the source jumps, [s].
-            config: The largest step.
+            largest_step: Of control time in one tick, [s].
         """
         self._period = period
-        self._max_step = config.max_step
+        self._largest_step = largest_step
         self.restart()
 
     def restart(self) -> None:
@@ -98,7 +90,7 @@ class ControlClock:
         """Return the control time of a tick at ``source`` [s]; raises nothing, whatever ``source`` is."""
         time = _number(source) + self._offset
         is_first, self._is_running = not self._is_running, True
-        if 0.0 < time - self.time <= self._max_step or (is_first and math.isfinite(time)):
+        if 0.0 < time - self.time <= self._largest_step or (is_first and math.isfinite(time)):
             self.time, self.jump = time, None
         else:
             self._resynchronise(time)

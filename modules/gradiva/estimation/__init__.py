@@ -2,11 +2,9 @@
 
 from gradiva.estimation.contact_estimator import (
     ContactDetector,
-    ContactDetectorConfig,
     ContactEstimator,
     ContactEstimatorConfig,
     ContactParameterEstimator,
-    ContactParameterEstimatorConfig,
 )
 from gradiva.estimation.estimators import ESTIMATORS, Estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
@@ -19,19 +17,19 @@ from gradiva.estimation.flexible_joint_observer import (
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import (
+    MINIMUM_LOAD,
     StateEstimator,
     StateEstimatorConfig,
 )
 
 __all__ = [
     "ESTIMATORS",
+    "MINIMUM_LOAD",
     "BaseSource",
     "ContactDetector",
-    "ContactDetectorConfig",
     "ContactEstimator",
     "ContactEstimatorConfig",
     "ContactParameterEstimator",
-    "ContactParameterEstimatorConfig",
     "DeflectionSource",
     "Estimator",
     "ExternalWrenchConfig",

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
-    ConfigError,
     FootContact,
     FootReference,
     LowPass,
@@ -19,6 +18,8 @@ from gradiva.common import (
     Side,
     SoleRectangle,
     WalkingReference,
+    configuration,
+    setting,
     so3,
 )
 from gradiva.contacts import ViscoElasticEquations, ViscoElasticParameters, loaded_moments, normal_pressure
@@ -28,7 +29,7 @@ _NORMAL = 2  # of a wrench: the normal force
 _MOTION, _CONTACT = ("position", "rotation", "twist"), ("rest_position", "rest_rotation", "ground")
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ContactEstimatorConfig:
     """Assume a ground, and how it is detected and estimated.
 
@@ -37,21 +38,14 @@ class ContactEstimatorConfig:
         damping: b, [N·s/m³].
         learns: k and b are estimated; otherwise they are as assumed.
         ground_height: Height of a sole frame that just touches the unloaded ground, [m].
-        detector: When a foot is in contact.
-        parameters: How k and b are estimated.
+        force_time_constant: Of the low pass on the normal force that detects contacts, 0 for none, [s].
     """
 
-    stiffness: float
-    damping: float
+    stiffness: float = setting("N/m³", above=0.0)
+    damping: float = setting("N·s/m³", above=0.0)
     learns: bool
-    ground_height: float
-    detector: ContactDetectorConfig
-    parameters: ContactParameterEstimatorConfig
-
-    def __post_init__(self) -> None:
-        for name in ("stiffness", "damping"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+    ground_height: float = setting("m")
+    force_time_constant: float = setting("s", least=0.0)
 
 
 class ContactEstimator:
@@ -78,7 +72,7 @@ class ContactEstimator:
             compiler: How the equations become fast.
         """
         self._function = normal_force_function(sole, compiler)
-        self._force_filter = LowPass(config.detector.force_time_constant)
+        self._force_filter = LowPass(config.force_time_constant)
         self._feet = tuple(_FootContactEstimator(side, config, wrench_age) for side in Side)
         self.reset()
 
@@ -120,12 +114,12 @@ class _FootContactEstimator:
         self._wrench_age = wrench_age
         self._config = config
         self._names = tuple(f"{side}_{name}" for name in _MOTION + _CONTACT)
-        self._detector = ContactDetector(config.detector)
+        self._detector = ContactDetector()
 
     def reset(self) -> None:
         self._detector.reset()
         assumed = ViscoElasticParameters(self._config.stiffness, self._config.damping)
-        self._parameters = ContactParameterEstimator(self._config.parameters, assumed)
+        self._parameters = ContactParameterEstimator(_LEARNING, assumed)
         self._contact: FootContact | None = None
         self._regressor: tuple[float, float] | None = None
 
@@ -173,27 +167,8 @@ class _FootContactEstimator:
         return contact.with_ground(*self._parameters.update(force, *now, now[1] / area, period))
 
 
-@dataclass(frozen=True, slots=True)
-class ContactDetectorConfig:
-    """Forces between which a contact keeps what it was.
-
-    Attributes:
-        touch_force: Normal force from which a foot is in contact, [N].
-        release_force: Normal force below which it no longer is, [N].
-        force_time_constant: Of the low pass on the normal force, 0 for none, [s].
-    """
-
-    touch_force: float
-    release_force: float
-    force_time_constant: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.release_force < self.touch_force:
-            raise ConfigError(
-                f"release_force={self.release_force}, touch_force={self.touch_force}: needs 0 ≤ release < touch"
-            )
-        if self.force_time_constant < 0.0:
-            raise ConfigError(f"force_time_constant={self.force_time_constant}, must not be negative")
+_TOUCH_FORCE = 8.0  # [N] normal force; earlier the rest pose is no better, later the foot is asked to stop too late
+_RELEASE_FORCE = 1.0  # [N] below it a foot is no longer in contact
 
 
 class ContactDetector:
@@ -203,8 +178,7 @@ class ContactDetector:
     stands. It is released when its force is gone, whatever the plan says, or when the plan lifts it.
     """
 
-    def __init__(self, config: ContactDetectorConfig) -> None:
-        self._config = config
+    def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
@@ -222,10 +196,10 @@ class ContactDetector:
         is_lifted = self._was_planned and not reference.in_contact
         self._was_planned = reference.in_contact
         if self.is_active:
-            self.is_active = force >= self._config.release_force and not is_lifted
+            self.is_active = force >= _RELEASE_FORCE and not is_lifted
         else:
             comes_down = reference.in_contact or float(reference.twist[2]) < 0.0
-            self.is_active = comes_down and force > self._config.touch_force
+            self.is_active = comes_down and force > _TOUCH_FORCE
         return self.is_active
 
 
@@ -269,7 +243,7 @@ def _numbers(symbol: cs.SX) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class ContactParameterEstimatorConfig:
+class ContactLearning:
     """Prior of the ground parameters, noise of the forces, and limits.
 
     Attributes:
@@ -297,14 +271,19 @@ class ContactParameterEstimatorConfig:
     minimum_stiffness: float
     minimum_damping: float
 
-    def __post_init__(self) -> None:
-        for name in ("damping_drift", "innovation_timeout", "still_speed"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        positive = ("stiffness_deviation", "damping_deviation", "force_deviation")
-        for name in (*positive, "innovation_limit", "minimum_load", "minimum_stiffness", "minimum_damping"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+_LEARNING = ContactLearning(
+    stiffness_deviation=1e6,  # [N/m³] much less, and a wrong k is taken for a wrong b
+    damping_deviation=2e4,  # [N·s/m³]
+    damping_drift=500.0,  # [N·s/m³/√s] follows b under a standing foot in some seconds; 1000 is noisier
+    force_deviation=5.0,  # [N]
+    innovation_limit=10.0,  # [-]
+    innovation_timeout=0.01,  # [s] 0.003 resets by chance where the noise is four times as large as assumed
+    minimum_load=30.0,  # [N] below it the loaded part of the sole is too uncertain
+    still_speed=0.002,  # [m/s] at slower motion the effect of b is below the model error
+    minimum_stiffness=5e4,  # [N/m³] no robot stands on softer ground
+    minimum_damping=100.0,  # [N·s/m³] the least that has been walked on
+)
 
 
 class ContactParameterEstimator:
@@ -329,7 +308,7 @@ class ContactParameterEstimator:
     lasts, the ground below the foot has changed.
     """
 
-    def __init__(self, config: ContactParameterEstimatorConfig, parameters: ViscoElasticParameters) -> None:
+    def __init__(self, config: ContactLearning, parameters: ViscoElasticParameters) -> None:
         """Begin with these parameters, as uncertain as after a touch-down."""
         self._config = config
         self._variance = config.force_deviation**2

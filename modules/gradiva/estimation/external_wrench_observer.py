@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, NDArray, RobotState, Side, low_pass_gain, sealed
+from gradiva.common import (
+    GRAVITY,
+    NDArray,
+    RobotState,
+    Side,
+    configuration,
+    low_pass_gain,
+    sealed,
+    setting,
+)
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, built_once, interpreted
 
 _STATE = ("base_rotation", "base_twist", "com_position")
@@ -16,7 +24,7 @@ _JOINTS = ("positions", "velocities")
 _FEET = tuple(f"{side}_foot_{quantity}" for side in Side for quantity in ("position", "wrench"))
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ExternalWrenchConfig:
     """Whether the external wrench is estimated, and by which filters.
 
@@ -26,26 +34,19 @@ class ExternalWrenchConfig:
         offset_time_constant: In which the estimate forgets what lasts, such as offsets of the sensors and errors of the
             model, [s].
         push_force: Residual beyond its offset that is a push, [N].
-        push_time_constant: In which the estimate forgets a push, [s].
         dead_band: Part of the offset of the ZMP by the wrench that layer 2 and step adaptation ignore, [m].
         push_offset: Least offset of the ZMP by a wrench that is a push, for a law of layer 2 that takes it itself, [m].
     """
 
     is_estimated: bool
-    time_constant: float
-    offset_time_constant: float
-    push_force: float
-    push_time_constant: float
-    dead_band: float
-    push_offset: float
+    time_constant: float = setting("s", above=0.0)
+    offset_time_constant: float = setting("s", above=0.0)
+    push_force: float = setting("N", above=0.0)
+    dead_band: float = setting("m", least=0.0)
+    push_offset: float = setting("m", least=0.0)
 
-    def __post_init__(self) -> None:
-        for name in ("time_constant", "offset_time_constant", "push_force", "push_time_constant"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
-        for name in ("dead_band", "push_offset"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)} m: must be zero or more, and finite", [name])
+
+_PUSH_TIME_CONSTANT = 10.0  # [s] in which a push that lasts becomes an offset
 
 
 class ExternalWrenchObserver:
@@ -114,7 +115,7 @@ class ExternalWrenchObserver:
         beyond = self._smoothed - self._offset
         time_constant = min(time - self._begin, config.offset_time_constant)  # at first the offset is the mean
         if time_constant == config.offset_time_constant and math.hypot(*beyond[:3]) > config.push_force:
-            time_constant = config.push_time_constant
+            time_constant = _PUSH_TIME_CONSTANT
         self._offset += low_pass_gain(time_constant, period) * beyond
 
 

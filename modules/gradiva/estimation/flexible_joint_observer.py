@@ -43,7 +43,6 @@ import numpy as np
 
 from gradiva.common import (
     GRAVITY,
-    ConfigError,
     EstimationError,
     Measurement,
     ModelError,
@@ -51,8 +50,10 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    configuration,
     low_pass_gain,
     readonly,
+    setting,
 )
 from gradiva.estimation.floating_base_kinematics import Memory
 from gradiva.robot_model import (
@@ -89,7 +90,7 @@ class DeflectionSource(StrEnum):
     """A simulator, whose truth shows what an observer can reach at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FlexibleJointObserverConfig:
     """Configure the observer of the flexible joints.
 
@@ -97,7 +98,6 @@ class FlexibleJointObserverConfig:
         source: Of the deflections; all else is about the recursion.
         computed_fraction: Of the torques of actuated joints, the rest is measured: 1 ignores what is measured, [-].
         swing_motion: Of a foot that the plan has in the air.
-        acceleration_time_constant: Of the low pass on accelerations, which are differences of velocities, [s].
         touch_time_constant: Of a low pass on the wrench of a foot that has just touched the ground, [s]:
             the blow stops the leg and hardly reaches the hip, but the recursion takes the foot to be at rest.
         touch_duration: In which that low pass fades, [s].
@@ -107,24 +107,15 @@ class FlexibleJointObserverConfig:
     """
 
     source: DeflectionSource
-    computed_fraction: float
+    computed_fraction: float = setting("-", least=0.0, most=1.0)
     swing_motion: FootMotion
-    acceleration_time_constant: float
-    touch_time_constant: float
-    touch_duration: float
-    stiffness_rate: float
-    stiffness_deflection: float
+    touch_time_constant: float = setting("s", least=0.0)
+    touch_duration: float = setting("s", above=0.0, why="touch_time_constant = 0: none")
+    stiffness_rate: float = setting("1/s", least=0.0)
+    stiffness_deflection: float = setting("rad", above=0.0)
 
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.computed_fraction <= 1.0:
-            raise ConfigError(f"computed_fraction={self.computed_fraction}, must be in [0, 1]")
-        for name in ("acceleration_time_constant", "touch_time_constant", "stiffness_rate"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        if self.touch_duration <= 0.0:
-            raise ConfigError(f"touch_duration={self.touch_duration}, must be positive; touch_time_constant = 0: none")
-        if self.stiffness_deflection <= 0.0:
-            raise ConfigError(f"stiffness_deflection={self.stiffness_deflection}, must be positive")
+
+_ACCELERATION_TIME_CONSTANT = 0.01  # [s] of the low pass on accelerations, which are differences of velocities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,7 +204,7 @@ class FlexibleJointObserver:
             joint_velocities=measurement.joint_velocities,
             contact_wrenches=measurement.contact_wrenches,
             period=period if self.state is not None else 1.0,
-            acceleration_gain=low_pass_gain(self._config.acceleration_time_constant, period),
+            acceleration_gain=low_pass_gain(_ACCELERATION_TIME_CONSTANT, period),
         )
         if self._measures_torques:
             function.set(joint_torques=measurement.joint_torques)

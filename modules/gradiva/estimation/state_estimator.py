@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -15,7 +14,6 @@ from gradiva.common import (
     GRAVITY,
     NO_JOINTS,
     BaseMeasurement,
-    ConfigError,
     EstimationError,
     ImuMeasurement,
     Measurement,
@@ -25,8 +23,10 @@ from gradiva.common import (
     Side,
     WalkingReference,
     altered,
+    configuration,
     low_pass_gain,
     minimum_jerk,
+    setting,
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
@@ -47,14 +47,6 @@ _OUTPUTS = (  # of the state function that are fields of the state
     "dcm_position",
     "zmp_position",
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
-)
-_TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
-    "attitude_time_constant",
-    "velocity_time_constant",
-    "zmp_time_constant",
-    "com_velocity_time_constant",
-    "wrench_filter_time_constant",
-    "wrench_age_factor",
 )
 
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
@@ -386,22 +378,24 @@ class AttitudeFilter:
         self._attitude = attitude.copy()
 
 
-@dataclass(frozen=True, slots=True)
+_ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
+MINIMUM_LOAD = 20.0  # [N] of both feet together, below which they give no ZMP and the last one holds
+_SWING_LOAD = 0.03  # [-] of the weight, up to which a planned swing carries nothing: a fast foot's inertia is 0.02
+
+
+@configuration
 class StateEstimatorConfig:
     """Filters of the estimate.
 
     Attributes:
         base: Where pose and twist of the base come from.
         use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
-        anchor_blend_time: In which the stance sole's offset from its plan fades after a switch, [s].
         attitude_time_constant: With which the IMU's attitude pulls the one that its gyroscope integrates to; 0: it is
             taken as it is, [s].
         velocity_time_constant: Of the low pass on all velocities that are measured, of joints and base alike; 0 for
             none, [s].
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
         com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
-        minimum_load: Below it the feet give no ZMP and the last one holds, [N].
-        swing_load: Fraction of the weight up to which a foot that the plan has in the air counts as carrying nothing.
         predicts: Predict joints, attitude and CoM velocity from the times of their samples to the present; otherwise
             all samples are taken to be of the joints' time.
         wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above
@@ -412,24 +406,13 @@ class StateEstimatorConfig:
 
     base: BaseSource
     use_imu: bool
-    anchor_blend_time: float
-    attitude_time_constant: float
-    velocity_time_constant: float
-    zmp_time_constant: float
-    com_velocity_time_constant: float
-    minimum_load: float
-    swing_load: float
+    attitude_time_constant: float = setting("s", least=0.0)
+    velocity_time_constant: float = setting("s", least=0.0)
+    zmp_time_constant: float = setting("s", least=0.0)
+    com_velocity_time_constant: float = setting("s", least=0.0)
     predicts: bool
-    wrench_filter_time_constant: float
-    wrench_age_factor: float
-
-    def __post_init__(self) -> None:
-        for name in _TIME_CONSTANTS:
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        for name in ("anchor_blend_time", "minimum_load", "swing_load"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+    wrench_filter_time_constant: float = setting("s", least=0.0)
+    wrench_age_factor: float = setting("-", least=0.0)
 
 
 class StateEstimator(Estimator):
@@ -471,8 +454,8 @@ class StateEstimator(Estimator):
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
-        constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
-        self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
+        constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
+        self._function.set(**constants, minimum_load=MINIMUM_LOAD, swing_force=_SWING_LOAD * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         self._base = self._base_estimate()
         self._predictor = SamplePredictor()
@@ -563,7 +546,7 @@ class StateEstimator(Estimator):
         config = self._config
         if config.base is BaseSource.MEASURED:
             return MeasuredBase()
-        return OdometryBase(config.anchor_blend_time, config.use_imu, config.attitude_time_constant)
+        return OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
 
     def _evaluate(
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]

@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.contacts import ContactPlane
 from gradiva.planner.footsteps import GaitSchedule, Motion, PlanningState
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.walking_plan import ContactPhase
 
 
@@ -94,7 +94,7 @@ class PendulumTrajectory:
         """
         zeta = config.natural_frequency
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-        ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule), end)
+        ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule), end)
         polynomials, growth = _segments(schedule, start, ends, swings, end)
         times = schedule.phase_times
         starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])

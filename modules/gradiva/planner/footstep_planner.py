@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, PlanningError, Side
 from gradiva.planner.footsteps import FootPose, Footstep
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import SAMPLE_PERIOD, PlannerConfig
 from gradiva.planner.unicycle import UnicyclePath
 
 
@@ -36,14 +36,14 @@ class FootstepPlanner:
 
     def __init__(self, config: PlannerConfig) -> None:
         self._config = config
-        period = config.sample_period
+        period = SAMPLE_PERIOD
         first = math.ceil(config.min_step_duration / period - 1e-9)
         last = math.floor(config.max_step_duration / period + 1e-9)
         if last < first:
             raise PlanningError(
-                f"no multiple of planner.sample_period={period} s lies between planner.min_step_duration="
+                f"no multiple of {period} s lies between planner.min_step_duration="
                 f"{config.min_step_duration} s and planner.max_step_duration={config.max_step_duration} s",
-                [f"planner.{key}" for key in ("sample_period", "min_step_duration", "max_step_duration")],
+                [f"planner.{key}" for key in ("min_step_duration", "max_step_duration")],
             )
         self._counts = np.arange(first, last + 1)
         self._time_cost = config.time_weight / (self._counts * period) ** 2
@@ -77,7 +77,7 @@ class FootstepPlanner:
             count, pose = self._best(path, index, side, feet[side.other], len(steps) + 1)
             index = min(index + count, path.end_index)
             feet[side] = pose
-            duration = count * self._config.sample_period
+            duration = count * SAMPLE_PERIOD
             steps.append(Footstep(side, pose, duration, path.state(index)))
             side = side.other
         return steps
@@ -160,7 +160,7 @@ class FootstepPlanner:
         now = np.minimum(index + self._counts, path.end_index)
         way = path.travelled[now] - path.travelled[index]
         turn = self._config.turning_lever * (path.poses[now, 2] - path.poses[index, 2])
-        return self._config.position_weight * (way[:, 0] ** 2 + 4.0 * (way[:, 1] ** 2 + turn**2))
+        return way[:, 0] ** 2 + 4.0 * (way[:, 1] ** 2 + turn**2)
 
     def _violations(self, poses: NDArray, stance: FootPose) -> NDArray:
         """Return by how much each constraint (row, as in ``_LIMITS``) fails for each candidate, shape (3, m)."""
@@ -193,7 +193,7 @@ class FootstepPlanner:
 
     def _speed_hint(self) -> str:
         """Return the highest speed straight ahead, that of the longest step in the shortest time, rounded down."""
-        config, shortest = self._config, float(self._counts[0] * self._config.sample_period)
+        config, shortest = self._config, float(self._counts[0] * SAMPLE_PERIOD)
         ahead = math.sqrt(max(0.0, config.max_feet_distance**2 - config.step_width**2))
         speed = math.floor(100.0 * ahead / shortest + 1e-9) / 100.0
         return f"a step lasts {shortest:.2f} s at least, straight ahead {speed:.2f} m/s can be planned"

@@ -14,7 +14,7 @@ import numpy as np
 from gradiva.common import FootReference, NDArray, Side, so3, unchecked
 from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, second_derivative
 from gradiva.planner.walking_plan import ContactPhase, WalkingPlan, contact_phases
 
@@ -334,7 +334,7 @@ class MovedSteps:
         supports, landed = zmp_points([step.footstep for step in steps], self._poses, self.config.zmp_offset)
         boundaries = self._boundaries()
         if self.remainder is None:
-            x, y = _between(supports[-1], landed[steps[-1].footstep.side], self.config.last_step_alpha)
+            x, y = _between(supports[-1], landed[steps[-1].footstep.side], LAST_STEP_ALPHA)
         else:
             x, y = self.remainder.boundary(self.config).tolist()
         for index in range(len(steps) - 1, 0, -1):

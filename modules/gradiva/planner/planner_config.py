@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, NDArray, Side
+from gradiva.common import GRAVITY, ConfigError, NDArray, Side, configuration, setting
 
 _FOLDED = 0.5  # [-] of the CoM height, which is about the length of a leg: its knee is then bent by 120°
 _DEEPEST = 0.2  # [-] of the CoM height: no leg that stands lets the other one press deeper
@@ -80,7 +80,16 @@ class LegMomentumConfig:
         return np.column_stack((level, turn @ [self.forward_lift, side.sign * self.outward_lift]))
 
 
-@dataclass(frozen=True, slots=True)
+SAMPLE_PERIOD = 0.02  # [s] dT of the unicycle's path; impact times are multiples of it
+REFERENCE_POINT = (0.1, 0.0)  # [m] F in the frame of the unicycle, ahead of the middle of the feet
+UNICYCLE_GAIN = 10.0  # [1/s] K of the point-following law, below 1 / SAMPLE_PERIOD
+SLOW_WHEN_TURNING = 2.0  # [s/rad] speed / (1 + 2 |ω|): half speed at full turn
+LAST_STEP_ALPHA = 0.2  # [-]
+"""Α: 0 the DCM of the last step ends over the support foot, 1 over the landing one, and overshoots sideways."""
+HEIGHT_GRID_PERIOD = 0.005  # [s] of the grid on which a varying height is integrated; 1e-6 m against a finer grid
+
+
+@configuration
 class PlannerConfig:
     """Settings of :class:`~gradiva.planner.walking_planner.WalkingPlanner`.
 
@@ -92,12 +101,7 @@ class PlannerConfig:
         max_lateral_speed: [m/s].
         max_angular_speed: [rad/s].
         cruise_speed: Of a goal that names no speed, [m/s].
-        sample_period: Of the unicycle's path, dT, [s].
-        reference_point: F in the frame of the unicycle, [m].
-        unicycle_gain: K of the point-following law, [1/s].
-        slow_when_turning: Speed is divided by 1 + this times the angular speed, [s/rad].
-        time_weight: K_t of the footstep cost, [m² s²].
-        position_weight: K_x of the footstep cost, [-].
+        time_weight: K_t of the footstep cost, beside which K_x is 1, [m² s²].
         turning_lever: Makes a way of a turn in the footstep cost, [m].
         min_step_duration: Between two impacts, [s].
         max_step_duration: [s].
@@ -110,7 +114,6 @@ class PlannerConfig:
         double_support_ratio: Double support over single support, [-].
         first_double_support: Duration of the first weight shift, [s].
         last_double_support: Duration of the last weight shift, [s].
-        last_step_alpha: α of the last step: 0 the DCM ends over the support foot, 1 over the landing one, [-].
         zmp_offset: Of the ZMP in the frame of the left foot, [m]; mirrored for the right one.
         zmp_tolerance: Distance to which the ZMP may leave the line between the feet in a replanned weight shift, [m].
         swing_height: Apex above the straight line between two footprints, [m].
@@ -121,70 +124,51 @@ class PlannerConfig:
         leg_momentum: Angular momentum of the legs.
         sinkage: Depth to which a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
         com_height_amplitude: Rise of the CoM in the middle of a single support, [m]; 0: constant height.
-        height_grid_period: Of the grid on which a varying height is integrated, [s].
         max_duration: Longest walk of one command, [s].
     """
 
-    com_height: float
-    step_width: float
-    max_speed: float
-    max_backward_speed: float
-    max_lateral_speed: float
-    max_angular_speed: float
-    cruise_speed: float
-    sample_period: float
-    reference_point: tuple[float, float]
-    unicycle_gain: float
-    slow_when_turning: float
-    time_weight: float
-    position_weight: float
-    turning_lever: float
-    min_step_duration: float
-    max_step_duration: float
-    min_feet_distance: float
-    max_feet_distance: float
-    min_step_width: float
-    heel_length: float
-    max_step_turn: float
-    ramp_steps: float
-    double_support_ratio: float
-    first_double_support: float
-    last_double_support: float
-    last_step_alpha: float
-    zmp_offset: tuple[float, float]
-    zmp_tolerance: float
-    swing_height: float
-    adapted_swing_height: float
-    apex_fraction: float
+    com_height: float = setting("m", above=0.0)
+    step_width: float = setting("m", above=0.0)
+    max_speed: float = setting("m/s", above=0.0)
+    max_backward_speed: float = setting("m/s", least=0.0)
+    max_lateral_speed: float = setting("m/s", least=0.0)
+    max_angular_speed: float = setting("rad/s", above=0.0)
+    cruise_speed: float = setting("m/s", above=0.0)
+    time_weight: float = setting("m² s²", above=0.0)
+    turning_lever: float = setting("m", above=0.0)
+    min_step_duration: float = setting("s", above=0.0)
+    max_step_duration: float = setting("s", above=0.0)
+    min_feet_distance: float = setting("m", above=0.0)
+    max_feet_distance: float = setting("m", above=0.0)
+    min_step_width: float = setting("m", above=0.0)
+    heel_length: float = setting("m", above=0.0)
+    max_step_turn: float = setting("rad", above=0.0, most=math.pi / 2.0)
+    ramp_steps: float = setting("-", least=0.0)
+    double_support_ratio: float = setting("-", least=0.05, most=2.0)
+    first_double_support: float = setting("s", above=0.0)
+    last_double_support: float = setting("s", above=0.0)
+    zmp_offset: tuple[float, float] = setting("m")
+    zmp_tolerance: float = setting("m", least=0.0)
+    swing_height: float = setting("m", above=0.0)
+    adapted_swing_height: float = setting("m", above=0.0)
+    apex_fraction: float = setting("-", least=0.2, most=0.8)
     swing_profile: SwingProfile
-    landing_height: float
+    landing_height: float = setting("m")
     leg_momentum: LegMomentumConfig
-    sinkage: float
-    com_height_amplitude: float
-    height_grid_period: float
-    max_duration: float
+    sinkage: float = setting("m", least=0.0)
+    com_height_amplitude: float = setting("m")
+    max_duration: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
-        self._check_positive()
         self._check_ordered("min_step_duration", "max_step_duration")
         self._check_ordered("min_feet_distance", "max_feet_distance")
         self._check_ordered("min_step_width", "step_width")
         self._check_ordered("min_feet_distance", "step_width")
         self._check_ordered("step_width", "max_feet_distance")
         self._check_ordered("cruise_speed", "max_speed")
-        self._check_range("apex_fraction", 0.2, 0.8)
-        self._check_range("last_step_alpha", 0.0, 1.0)
-        self._check_range("double_support_ratio", 0.05, 2.0)
-        self._check_range("max_step_turn", 0.0, math.pi / 2.0)
         for name in ("swing_height", "adapted_swing_height"):
             self._check_range(name, 0.0, _FOLDED * self.com_height, "m: a folded leg lifts its sole no higher")
         self._check_range("landing_height", -_DEEPEST * self.com_height, self.swing_height, "m")
-        if self.reference_point[0] <= 0.0 or self.reference_point[1] != 0.0:
-            raise ConfigError(f"reference_point={self.reference_point}, x must be positive and y 0: F lies ahead")
-        if self.unicycle_gain * self.sample_period >= 1.0:
-            raise ConfigError(
-                f"unicycle_gain={self.unicycle_gain}, must stay below 1 / sample_period = {1 / self.sample_period}"
-            )
         self._check_height_profile()
         if self.com_height_amplitude != 0.0 and self.inverse_frequency_offset != 0.0:
             raise ConfigError(
@@ -211,28 +195,11 @@ class PlannerConfig:
         return math.hypot(forward, 2.0 * lateral, 2.0 * self.turning_lever * angular)
 
     def preferred_duration(self, pace: float) -> float:
-        """Return the step duration of least cost at a constant pace [m/s], [s]: Δt⁴ = K_t / (K_x v²), limited."""
+        """Return the step duration of least cost at a constant pace [m/s], [s]: Δt⁴ = K_t / v², limited."""
         if pace <= 0.0:
             return self.max_step_duration
-        best = (self.time_weight / (self.position_weight * pace * pace)) ** 0.25
+        best = (self.time_weight / (pace * pace)) ** 0.25
         return min(self.max_step_duration, max(self.min_step_duration, best))
-
-    def _check_positive(self) -> None:
-        may_be_zero = (
-            "slow_when_turning",
-            "ramp_steps",
-            "zmp_tolerance",
-            "last_step_alpha",
-            "max_backward_speed",
-            "max_lateral_speed",
-            "sinkage",
-        )
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if name in ("landing_height", "com_height_amplitude") or not isinstance(value, float):
-                continue
-            if not value > 0.0 and not (name in may_be_zero and value == 0.0):
-                raise ConfigError(f"{name}={value}, must be positive")
 
     def _check_ordered(self, lower: str, upper: str) -> None:
         if getattr(self, lower) > getattr(self, upper):

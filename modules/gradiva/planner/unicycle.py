@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import (
+    REFERENCE_POINT,
+    SAMPLE_PERIOD,
+    SLOW_WHEN_TURNING,
+    UNICYCLE_GAIN,
+    PlannerConfig,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +162,12 @@ class PointFollower:
     """
 
     def __init__(self, config: PlannerConfig, max_speed: float, acceleration: float) -> None:
-        self._point = config.reference_point
-        self._gain = config.unicycle_gain
+        self._point = REFERENCE_POINT
+        self._gain = UNICYCLE_GAIN
         self._max_speed = max_speed
         self._max_angular = config.max_angular_speed
-        self._slow = config.slow_when_turning
-        self._max_rise = acceleration * config.sample_period
+        self._slow = SLOW_WHEN_TURNING
+        self._max_rise = acceleration * SAMPLE_PERIOD
 
     def control_point(self, pose: tuple[float, float, float]) -> tuple[float, float]:
         """Return F for the unicycle's pose x, y, yaw (world, [m])."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradiva.common import NDArray, PlanningError, so3
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import REFERENCE_POINT, SAMPLE_PERIOD, SLOW_WHEN_TURNING, PlannerConfig
 from gradiva.planner.unicycle import PointFollower, UnicyclePath, UnicycleState, ramped_velocities, turn_velocities
 
 _SMOOTH_TURN = 0.6  # [rad] between the two pieces at an end of the line, up to which it goes on
@@ -147,7 +147,7 @@ class UnicyclePlanner:
             PlanningError: A speed exceeds its limit, or the goal is out of reach.
         """
         if isinstance(command, StopCommand):
-            return UnicyclePath.standing(start, self._config.sample_period)
+            return UnicyclePath.standing(start, SAMPLE_PERIOD)
         if isinstance(command, VelocityCommand):
             return self._constant_velocity(command, start)
         if isinstance(command, GoalCommand):
@@ -172,8 +172,8 @@ class UnicyclePlanner:
         largest = max(pace, pace_before)
         fraction = min(1.0, config.pace(*(wanted - before).tolist()) / largest) if largest > 0.0 else 0.0
         ramp_up, ramp_down = fraction * self._ramp_time(largest), self._ramp_time(pace)
-        velocities = ramped_velocities(before, wanted, ramp_up, ramp_down, duration, config.sample_period)
-        return UnicyclePath.from_velocities(start, velocities, config.sample_period)
+        velocities = ramped_velocities(before, wanted, ramp_up, ramp_down, duration, SAMPLE_PERIOD)
+        return UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
 
     def _to_goal(self, command: GoalCommand, start: UnicycleState) -> UnicyclePath:
         speed = self._config.cruise_speed if command.speed is None else command.speed
@@ -181,11 +181,11 @@ class UnicyclePlanner:
         velocities = np.zeros((0, 3))
         if math.hypot(command.x - start.x, command.y - start.y) > _ARRIVED:
             velocities = self._follow(np.array([[command.x, command.y]]), speed, start, what, pursue=True)
-        path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+        path = UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
         if command.yaw is None:
             return path
         turn = self._turn(so3.wrap_angle(command.yaw - float(path.poses[-1, 2])))
-        return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), self._config.sample_period)
+        return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), SAMPLE_PERIOD)
 
     def _along_path(self, command: PathCommand, start: UnicycleState) -> UnicyclePath:
         points = self._joined(command.points, start)
@@ -193,20 +193,20 @@ class UnicyclePlanner:
             x, y = points[0]
             return self._to_goal(GoalCommand(float(x), float(y), command.yaw, command.speed), start)
         turn = self._turn_towards(points[1], start)
-        turned = replace(start, yaw=start.yaw + self._config.sample_period * float(turn[:, 2].sum()))
+        turned = replace(start, yaw=start.yaw + SAMPLE_PERIOD * float(turn[:, 2].sum()))
         velocities = self._follow(points, command.speed, turned, "path", pursue=False)
         velocities = np.vstack((turn, velocities))
-        path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+        path = UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
         wanted = end_heading(command, self._config) if command.yaw is None else command.yaw
         rest = self._turn(so3.wrap_angle(wanted - float(path.poses[-1, 2])))
-        return UnicyclePath.from_velocities(start, np.vstack((velocities, rest)), self._config.sample_period)
+        return UnicyclePath.from_velocities(start, np.vstack((velocities, rest)), SAMPLE_PERIOD)
 
     def _joined(self, points: NDArray, start: UnicycleState) -> NDArray:
         """Return the path from the robot on; a path beside the robot is joined gradually.
 
         A path with a distant beginning is approached straight; of one that ends here the end is left.
         """
-        reach, (x, y) = self._config.reference_point[0], (start.x, start.y)
+        reach, (x, y) = REFERENCE_POINT[0], (start.x, start.y)
         line = Polyline(points, rounding=reach)
         begin = line.nearest((x, y), 0.0, _SEARCHED * reach)
         place, *_ = line.at(begin)
@@ -233,7 +233,7 @@ class UnicyclePlanner:
         """Return the velocities that turn by ``angle`` [rad] on the spot, shape (n, 3)."""
         config = self._config
         acceleration = config.max_angular_speed / self._ramp_time(0.0)
-        return turn_velocities(angle, config.max_angular_speed, acceleration, config.sample_period)
+        return turn_velocities(angle, config.max_angular_speed, acceleration, SAMPLE_PERIOD)
 
     def _follow(self, points: NDArray, speed: float, start: UnicycleState, what: str, pursue: bool) -> NDArray:
         """Return the velocities that bring the middle of the feet over ``points``, shape (n, 3).
@@ -261,10 +261,10 @@ class UnicyclePlanner:
                 f"{config.max_duration} s",
                 ["planner.max_duration"],
             )
-        slew = config.max_angular_speed * config.sample_period / config.min_step_duration
+        slew = config.max_angular_speed * SAMPLE_PERIOD / config.min_step_duration
         pose, v = (start.x, start.y, start.yaw), max(0.0, start.forward)
         velocities: list[tuple[float, float, float]] = []
-        for _ in range(round(config.max_duration / config.sample_period)):
+        for _ in range(round(config.max_duration / SAMPLE_PERIOD)):
             desired, desired_velocity, left = target.at(pose, follower)
             if left < _ARRIVED:
                 return np.array(velocities).reshape(-1, 3)
@@ -273,7 +273,7 @@ class UnicyclePlanner:
             turning = start.angular - change, start.angular + change
             v, omega = follower.velocity(pose, desired, desired_velocity, v, brake, turning)
             velocities.append((v, 0.0, omega))
-            pose = _advance(pose, v, omega, config.sample_period)
+            pose = _advance(pose, v, omega, SAMPLE_PERIOD)
         raise PlanningError(
             f"{what}: not reached within planner.max_duration={config.max_duration} s, {left:.3f} m are left",
             ["planner.max_duration"],
@@ -289,7 +289,7 @@ class _Pursuit:
 
     def __init__(self, goal: NDArray, config: PlannerConfig) -> None:
         self._goal = (float(goal[0]), float(goal[1]))
-        self._ahead = config.reference_point[0]
+        self._ahead = REFERENCE_POINT[0]
         self._aim: tuple[float, float] | None = None
 
     def length(self, start: UnicycleState) -> float:
@@ -319,7 +319,7 @@ class _Track:
     def __init__(
         self, points: NDArray, speed: float, start: UnicycleState, config: PlannerConfig, acceleration: float
     ) -> None:
-        self._config, self._point = config, config.reference_point
+        self._config, self._point = config, REFERENCE_POINT
         self._line = Polyline(points, rounding=self._point[0], start_heading=start.yaw)
         self._acceleration = acceleration
         self._wanted, self._speed = speed, max(0.0, start.forward)
@@ -340,17 +340,17 @@ class _Track:
         point = follower.control_point((*place, heading))
         error = math.hypot(point[0] - x, point[1] - y)
         moving = max(0.0, 1.0 - error / self._tolerated) * self._next_speed(abs(turn))
-        self._progress = min(self._line.length, self._progress + moving * self._config.sample_period)
+        self._progress = min(self._line.length, self._progress + moving * SAMPLE_PERIOD)
         along, across = moving * (1.0 - turn * fy), moving * turn * fx
         velocity = along * c - across * s, along * s + across * c
         return point, velocity, self._line.length - self._progress + error
 
     def _next_speed(self, curvature: float) -> float:
         """Return how fast the line may be followed in this sample, [m/s]."""
-        config, rest = self._config, self._line.length - self._progress
-        risen = self._speed + self._acceleration * config.sample_period
+        rest = self._line.length - self._progress
+        risen = self._speed + self._acceleration * SAMPLE_PERIOD
         braked = math.sqrt(2.0 * self._acceleration * rest)
-        slowed = 4.0 * config.slow_when_turning * curvature * self._wanted
+        slowed = 4.0 * SLOW_WHEN_TURNING * curvature * self._wanted
         turning = 2.0 * self._wanted / (1.0 + math.sqrt(1.0 + slowed))  # v = wanted / (1 + slow_when_turning · |ω|)
         self._speed = min(self._wanted, risen, braked, turning)
         return self._speed
@@ -358,7 +358,7 @@ class _Track:
 
 def end_heading(command: PathCommand, config: PlannerConfig) -> float:
     """Return the heading with which a path ends, world, [rad]."""
-    line = Polyline(command.points, rounding=config.reference_point[0])
+    line = Polyline(command.points, rounding=REFERENCE_POINT[0])
     return line.at(line.length)[1]
 
 

@@ -13,7 +13,7 @@ from gradiva.common import GRAVITY, DcmReference, NDArray
 from gradiva.contacts import ContactPlane
 from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import HEIGHT_GRID_PERIOD, LAST_STEP_ALPHA, PlannerConfig
 
 _REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
 _REST_PERIOD = 0.02  # [s] of the grid there
@@ -98,7 +98,7 @@ class VaryingHeightTrajectory:
             before: The reference that is continued; η is blended from its value over the first double support.
         """
         phases = schedule.phase_times
-        times = _grid(phases, config.height_grid_period)
+        times = _grid(phases, HEIGHT_GRID_PERIOD)
         profile = ComHeight(schedule, config.com_height, config.com_height_amplitude)
         eta, eta_rate = _natural_period(times, profile, config)
         if before is not None:
@@ -215,7 +215,7 @@ def _dcm(
 
     at_boundary = CubicHermiteSpline(times, exponent, sigma)(schedule.boundaries)
     decays = np.exp(-np.diff(at_boundary, prepend=exponent[0]))
-    ends = ends_of_steps(schedule, decays, config.last_step_alpha)
+    ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA)
     node = np.searchsorted(times, phases - 1e-9)
     dcm = np.tile(schedule.middle, (len(times), 1))
     velocity = np.zeros_like(dcm)

@@ -25,7 +25,7 @@ from gradiva.planner.dcm_trajectory import (
 )
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, retargeted
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
@@ -303,7 +303,7 @@ def weight_shift_duration(
     """
     zeta = config.natural_frequency
     decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-    ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
+    ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule))
     support = schedule.supports[0]
     target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
     target = target + swings.at_lift_off[0]

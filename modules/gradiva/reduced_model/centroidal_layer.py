@@ -23,6 +23,8 @@ from gradiva.common import (
     Side,
     WalkingReference,
     altered,
+    configuration,
+    setting,
     so3,
 )
 from gradiva.reduced_model.centroidal_mpc import (
@@ -60,22 +62,26 @@ _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
 
 
-@dataclass(frozen=True, slots=True)
+_DECISION_PERIOD = 0.02  # [s] between two solutions; faster ticks hold the correction of the ZMP
+_MAX_AGE = 0.06  # [s]
+"""Of a decision that is held because the next one is late; then the instantaneous law balances, without a solver."""
+_MAX_SILENCE = 1.0  # [s]
+"""Without a decision in time: a warning in the log; without any: the robot finishes the step and stands."""
+_SOLE_MARGIN = 0.005  # [m] kept by the corners of a contact from the sides of the sole: one rocks about its edge
+_FIRST_MOVE = 0.025  # [m]
+"""Of a foothold, below which it stays as planned: iCub v3 has 0.03 inward; with 0.01 the law moves steps by torque on
+the robot plant, until it falls.
+"""
+_MINIMUM_MOVE = 0.01  # [m] of a foothold that has been moved in this swing
+_FROZEN = 0.1  # [s] before touch-down, in which a foothold stays as well
+
+
+@configuration
 class CentroidalWalkingConfig:
     """Settings of layer 2 by the centroidal MPC.
 
     Attributes:
-        decision_period: Between two solutions; faster ticks hold the correction, [s].
-        max_age: Of a decision that is held because the next one is late, beyond which the instantaneous law balances
-            until there is one in time, [s].
-        max_silence: Without a decision in time, after which the log has a warning; without any decision, after which
-            the robot finishes the step and stands, [s].
-        sole_margin: Distance that the corners of a contact keep from the sides of the sole, [m].
         toe_margin: The same from toe and heel, over which a robot tips before it steps, [m].
-        moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
-        first_move: Of a foothold that is where it was planned, below which it stays there, [m].
-        minimum_move: The same of one that has been moved in this swing, [m].
-        frozen: Time before touch-down in which it stays as well, [s].
         gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP.
         mpc: The MPC.
 
@@ -83,15 +89,7 @@ class CentroidalWalkingConfig:
         ConfigError: A time is not positive, or a distance is negative.
     """
 
-    decision_period: float
-    max_age: float
-    max_silence: float
-    sole_margin: float
-    toe_margin: float
-    moves_footholds: bool
-    first_move: float
-    minimum_move: float
-    frozen: float
+    toe_margin: float = setting("m", least=0.0)
     gives_wrenches: bool
     mpc: CentroidalMpcConfig
 
@@ -99,15 +97,6 @@ class CentroidalWalkingConfig:
     def horizon(self) -> float:
         """For which the plan is read, [s]: intervals are as long as its phases make them."""
         return _HORIZON_FACTOR * self.mpc.samples * self.mpc.period
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.decision_period < math.inf:
-            raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
-        if not self.decision_period <= self.max_age < math.inf:
-            raise ConfigError(f"max_age={self.max_age} s: finite, at least decision_period={self.decision_period} s")
-        for name in ("max_silence", "sole_margin", "toe_margin", "first_move", "minimum_move", "frozen"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
 
 class CentroidalModelControl(SimplifiedModelControl):
@@ -152,7 +141,7 @@ class CentroidalModelControl(SimplifiedModelControl):
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
         """See ``BalanceLayer.built``."""
         zmp_com = config.zmp_com_controller
-        gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+        gains = GainSchedule(zmp_com.walking, zmp_com.standing)
         law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step, compiler)
         return cls(law, DcmController(config.dcm_controller), gains, compiler)
 
@@ -251,22 +240,22 @@ class CentroidalLaw(DcmLaw):
             ConfigError: The margin leaves nothing of the sole.
         """
         sole = robot.sole
-        margins = {"toe_margin": (config.toe_margin, sole.length), "sole_margin": (config.sole_margin, sole.width)}
+        margins = {"toe_margin": (config.toe_margin, sole.length), "sole_margin": (_SOLE_MARGIN, sole.width)}
         for name, (margin, extent) in margins.items():
             if 2.0 * margin >= extent:
                 raise ConfigError(
                     f"{name}={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
                     [f"centroidal_walking.{name}"],
                 )
-        (heel, toe), (right, left), (ahead, beside) = sole.x, sole.y, (config.toe_margin, config.sole_margin)
+        (heel, toe), (right, left), (ahead, beside) = sole.x, sole.y, (config.toe_margin, _SOLE_MARGIN)
         inner = replace(sole, x=(heel + ahead, toe - ahead), y=(right + beside, left - beside))
         corners = (inner.corners(side) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body, compiler)
-        self._window, self.time_limit = config.decision_period, math.inf
-        self.solver_times = SolverTimes(config.decision_period)
+        self._window, self.time_limit = _DECISION_PERIOD, math.inf
+        self.solver_times = SolverTimes(_DECISION_PERIOD)
         self._executor: ThreadPoolExecutor | None = None
         self._due: tuple[RobotState, BalancePlan] | None = None  # of a decision that waits for the end of the tick
         self._running: Future[_Decision] | None = None
@@ -314,8 +303,8 @@ class CentroidalLaw(DcmLaw):
     @property
     def failure(self) -> str:
         """Why there has been no solution for longer than is tolerated; empty while there is one."""
-        if self._failure is None and self._silence > self.config.max_silence:
-            return f"{PROBLEM}: no decision for {self.config.max_silence:g} s"
+        if self._failure is None and self._silence > _MAX_SILENCE:
+            return f"{PROBLEM}: no decision for {_MAX_SILENCE:g} s"
         return "" if self._failure is None else str(self._failure)
 
     @property
@@ -372,7 +361,7 @@ class CentroidalLaw(DcmLaw):
                 self._take(found.result(), reference.time)
         elif is_due or self._is_stale:
             self._is_stale = False
-            self._window = max(self.config.decision_period, period)
+            self._window = max(_DECISION_PERIOD, period)
             self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._due = state, plan
@@ -389,7 +378,7 @@ class CentroidalLaw(DcmLaw):
 
     def _note_lateness(self, time: float, period: float) -> None:
         """Note whether there is a decision in time, and log the beginning and the end of a long time without one."""
-        limit, was_long = self.config.max_silence, self._lateness > self.config.max_silence
+        limit, was_long = _MAX_SILENCE, self._lateness > _MAX_SILENCE
         self.is_late = not self._is_current(time)
         self._silence += period
         if not self.is_late and was_long:
@@ -403,7 +392,7 @@ class CentroidalLaw(DcmLaw):
         begin = self._decided
         if begin is None:
             return False
-        return time - begin <= self.config.max_age + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING
+        return time - begin <= _MAX_AGE + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -455,7 +444,7 @@ class CentroidalLaw(DcmLaw):
         ahead = solution.times[1:] - time
         span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
         correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(dcm, span, rate)
-        landings = self._landings(solution, contacts) if config.moves_footholds else None
+        landings = self._landings(solution, contacts)
         assert self._mpc.memory is not None, "it has a solution"
         return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
 
@@ -484,8 +473,6 @@ class CentroidalLaw(DcmLaw):
 
         It is as long and as wide as the longest step allows from the planned landing, and keeps the feet apart.
         """
-        if not self.config.moves_footholds:
-            return np.zeros((2, 3))
         ahead, beside, _ = landing.rotation.T @ (landing.position - stance.position)
         sign, beside = landing.side.sign, abs(beside)
         longest = math.sqrt(max(0.0, self._longest**2 - beside**2))
@@ -524,16 +511,16 @@ class CentroidalLaw(DcmLaw):
         self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]
     ) -> tuple[Targets, float] | None:
         """Return landing and touch-down [s] of the foot in the air; None where it lands there already, or too soon."""
-        time, config = solution.times[0], self.config
+        time = solution.times[0]
         for foot, side in enumerate(Side):
             landing = _contact_of(contacts, side, time)
             if landing.begin <= time:
                 continue
             node = int(np.argmax(solution.active[:, foot]))
             x, y = solution.contact_positions[node, foot, :2]
-            least = config.minimum_move if self._moved == landing.begin else config.first_move
+            least = _MINIMUM_MOVE if self._moved == landing.begin else _FIRST_MOVE
             is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > least
-            if not is_moved or landing.begin - time < config.frozen or not solution.active[node, foot]:
+            if not is_moved or landing.begin - time < _FROZEN or not solution.active[node, foot]:
                 return None
             pose = PlanarPose(float(x), float(y), so3.yaw(landing.rotation))
             return ((pose, None) if side is Side.LEFT else (None, pose)), landing.begin

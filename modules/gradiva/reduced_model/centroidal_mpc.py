@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, EstimationError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
+from gradiva.common import (
+    EstimationError,
+    NDArray,
+    NoSolutionFound,
+    configuration,
+    freeze_arrays,
+    sealed,
+    setting,
+    so3,
+)
 from gradiva.reduced_model.centroidal_problem import (
     FREE,
     CentroidalBody,
@@ -41,7 +50,7 @@ class CentroidalSolver(StrEnum):
     IPOPT = "ipopt"
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class CentroidalMpcConfig:
     """Horizon, solver, weights and limits of the centroidal MPC.
 
@@ -63,28 +72,16 @@ class CentroidalMpcConfig:
         ConfigError: A number is not positive, or there are fewer than two intervals.
     """
 
-    samples: int
-    period: float
+    samples: int = setting("-", least=2)
+    period: float = setting("s", above=0.0)
     solver: CentroidalSolver
-    tolerance: float
-    max_iterations: int
-    deadline: float
-    tolerated_failures: int
-    wrench_persistence: float
+    tolerance: float = setting("m, m/s, m²/s, m/s²", above=0.0)
+    max_iterations: int = setting("-", above=0.0)
+    deadline: float = setting("s", above=0.0)
+    tolerated_failures: int = setting("-", least=0)
+    wrench_persistence: float = setting("-", least=0.0, most=1.0)
     weights: CentroidalWeights
     limits: CentroidalLimits
-
-    def __post_init__(self) -> None:
-        for name in ("period", "tolerance", "max_iterations", "deadline"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
-        if not 0.0 <= self.wrench_persistence <= 1.0:
-            raise ConfigError(f"wrench_persistence={self.wrench_persistence}: from 0 to 1", ["wrench_persistence"])
-        if self.samples < 2 or self.tolerated_failures < 0:
-            raise ConfigError(
-                f"samples={self.samples}, tolerated_failures={self.tolerated_failures}: at least 2 and 0",
-                ["samples", "tolerated_failures"],
-            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -359,12 +359,11 @@ class ServoLaw:
         """Return that of the robot's boards."""
         return cls(**{field.name: description.per_joint(field.name) for field in fields(cls)})
 
-    def scaled(self, stiffness: float, damping: float) -> ServoLaw:
-        """Return the law with other gains: all of the position's error by the first factor, [-]."""
+    def scaled(self, stiffness: float) -> ServoLaw:
+        """Return the law with other gains of the position's error: all of them by a factor, [-]."""
         return replace(
             self,
             stiffness=stiffness * self.stiffness,
-            damping=damping * self.damping,
             integral_gain=stiffness * self.integral_gain,
             velocity_stiffness=stiffness * self.velocity_stiffness,
         )

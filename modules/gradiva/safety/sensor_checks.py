@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from gradiva.common import (
     GRAVITY,
     BaseMeasurement,
-    ConfigError,
     Debounce,
     EstimationError,
     ImuMeasurement,
@@ -22,7 +21,9 @@ from gradiva.common import (
     Side,
     VectorDebounce,
     altered,
+    configuration,
     sealed,
+    setting,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import Finding, SafetyKind
@@ -369,30 +370,23 @@ class ImuCheck:
         return None if self._is_distrusted else imu, found
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class SensorCheckConfig:
     """Tolerated gaps and outliers of the sensors.
 
     Attributes:
         max_age: Of a measurement on the control clock, [s].
         bridge_duration: For so long a jump or readings that are not finite are bridged without a finding, [s].
-        jump_speed: Factor on the velocity limits beyond which nothing moves, [-].
-        jump_margin: On top of it, [rad].
         frozen_duration: A living sensor repeats itself for less, [s].
     """
 
-    max_age: float
-    bridge_duration: float
-    jump_speed: float
-    jump_margin: float
-    frozen_duration: float
+    max_age: float = setting("s", above=0.0)
+    bridge_duration: float = setting("s", least=0.0)
+    frozen_duration: float = setting("s", above=0.0)
 
-    def __post_init__(self) -> None:
-        for name in ("max_age", "jump_speed", "jump_margin", "frozen_duration"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if self.bridge_duration < 0.0:
-            raise ConfigError(f"bridge_duration={self.bridge_duration}, must not be negative")
+
+_JUMP_SPEED = 2.0  # [-] on the velocity limits: nothing moves faster from one reading to the next
+_JUMP_MARGIN = 0.05  # [rad] on top of it
 
 
 class SensorCheck:
@@ -404,13 +398,13 @@ class SensorCheck:
 
     def __init__(self, config: SensorCheckConfig, robot: RobotDescription, velocity_limits: NDArray) -> None:
         """Take the tolerated limits, the robot, and its joints' velocity limits, [rad/s], shape (n,)."""
-        speeds, duration = config.jump_speed * velocity_limits, config.bridge_duration
+        speeds, duration = _JUMP_SPEED * velocity_limits, config.bridge_duration
         self._config = config
         self._no_motion = np.zeros_like(velocity_limits)
         joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
         self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
         self._unmeasured = sealed(np.full(joints, np.nan))
-        self._encoders = EncoderCheck(robot.joints, speeds, config.jump_margin, duration)
+        self._encoders = EncoderCheck(robot.joints, speeds, _JUMP_MARGIN, duration)
         self._wrenches = WrenchCheck(
             robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
         )

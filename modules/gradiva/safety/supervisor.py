@@ -14,7 +14,6 @@ from gradiva.common import (
     GRAVITY,
     ClockJump,
     ConfigError,
-    ControlClockConfig,
     Debounce,
     Measurement,
     NDArray,
@@ -25,6 +24,8 @@ from gradiva.common import (
     Side,
     WalkingError,
     WalkingReference,
+    configuration,
+    setting,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
@@ -55,7 +56,7 @@ _PACKAGE = __name__.partition(".")[0]
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FailurePolicyConfig:
     """Tolerated durations of failures of the layers.
 
@@ -65,13 +66,8 @@ class FailurePolicyConfig:
             minimises the residual, [s].
     """
 
-    failed_duration: float
-    relaxed_duration: float
-
-    def __post_init__(self) -> None:
-        for name in ("failed_duration", "relaxed_duration"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+    failed_duration: float = setting("s", above=0.0)
+    relaxed_duration: float = setting("s", above=0.0)
 
 
 class FailurePolicy:
@@ -149,39 +145,75 @@ def _message(error: Exception) -> str:
     return text[:_LONGEST_MESSAGE] or "without a message"
 
 
+_KINDS = {  # of each choice
+    "joints": (
+        SafetyKind.JOINT_POSITION,
+        SafetyKind.JOINT_VELOCITY,
+        SafetyKind.JOINT_TORQUE,
+        SafetyKind.JOINT_TRACKING,
+    ),
+    "motor_warm": (SafetyKind.MOTOR_WARM,),
+    "motor_hot": (SafetyKind.MOTOR_HOT,),
+    "feet": (SafetyKind.CENTRE_OF_PRESSURE, SafetyKind.FOOT_FORCE),
+    "fall": (SafetyKind.TILT, SafetyKind.BASE_HEIGHT, SafetyKind.DCM_ERROR),
+    "sensors": (
+        SafetyKind.SENSOR_NOT_FINITE,
+        SafetyKind.ENCODER_JUMP,
+        SafetyKind.SENSOR_FROZEN,
+        SafetyKind.STALE_MEASUREMENT,
+    ),
+    "references": (SafetyKind.STALE_REFERENCE,),
+    "control_mode": (SafetyKind.CONTROL_MODE,),
+    "own_check": (SafetyKind.OWN_CHECK,),
+}
+_CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
+_WARNINGS = (  # without a choice: nothing is wrong any more, or it is a failure once it lasts
+    SafetyKind.BRIDGED_READING,
+    SafetyKind.CLOCK_JUMP,
+    SafetyKind.RELAXED,
+    SafetyKind.FAILED_TICK,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ResponsesConfig:
-    """Responses by kind: one field for each ``SafetyKind`` that has a choice.
+    """Responses by what is violated, each for the kinds of `_KINDS`.
 
-    Lasting failures and the emergency stop have none: no command is left to finish a step with.
+    Lasting failures and the emergency stop have no choice: no command is left to finish a step with.
+
+    Attributes:
+        joints: Limits of positions, velocities and torques, and tracking.
+        motor_warm: The lower limit of the temperatures.
+        motor_hot: The upper one.
+        feet: Load and centre of pressure; the sensors of that foot are not used any more.
+        fall: Tilt, height of the base, DCM.
+        sensors: Readings that are not finite, jump, freeze or are too old; the robot walks on without them.
+        references: Too old ones of the planner.
+        control_mode: A joint that does not obey: a motor board in fault, or another program has it.
+        own_check: Checks of one's own.
     """
 
-    joint_position: Response
-    joint_velocity: Response
-    joint_torque: Response
-    joint_tracking: Response
+    joints: Response
     motor_warm: Response
     motor_hot: Response
-    centre_of_pressure: Response
-    foot_force: Response
-    tilt: Response
-    base_height: Response
-    dcm_error: Response
-    sensor_not_finite: Response
-    bridged_reading: Response
-    encoder_jump: Response
-    sensor_frozen: Response
-    stale_measurement: Response
-    stale_reference: Response
-    clock_jump: Response
+    feet: Response
+    fall: Response
+    sensors: Response
+    references: Response
     control_mode: Response
-    relaxed: Response
-    failed_tick: Response
     own_check: Response
+
+    def __post_init__(self) -> None:
+        if self.fall is Response.FINISH_STEP:
+            raise ConfigError(f"fall='{Response.FINISH_STEP}': a robot that falls cannot")
 
     def of(self, kind: SafetyKind) -> Response:
         """Return the response to ``kind``."""
-        return getattr(self, kind, Response.FREEZE)
+        return getattr(self, _CHOICES[kind]) if kind in _CHOICES else _response_without_choice(kind)
+
+
+def _response_without_choice(kind: SafetyKind) -> Response:
+    return Response.WARN if kind in _WARNINGS else Response.FREEZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +228,6 @@ class SafetyConfig:
         fall: Limits of a robot that can be caught.
         sensors: Tolerated gaps and outliers of readings.
         reference: Age of the references.
-        clock: How far control time goes on in one tick.
         failures: Ticks without measurement or solution.
         checks: Tables of checks of one's own by their names; ``class`` is the entry point or ``package.module:Class``,
             by default the name.
@@ -209,14 +240,8 @@ class SafetyConfig:
     fall: FallCheckConfig
     sensors: SensorCheckConfig
     reference: ReferenceAgeCheckConfig
-    clock: ControlClockConfig
     failures: FailurePolicyConfig
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for kind in (SafetyKind.TILT, SafetyKind.DCM_ERROR, SafetyKind.BASE_HEIGHT):
-            if self.responses.of(kind) is Response.FINISH_STEP:
-                raise ConfigError(f"responses.{kind}='{Response.FINISH_STEP}': a robot that falls cannot")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

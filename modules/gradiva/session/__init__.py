@@ -4,6 +4,8 @@ from gradiva.session.coordinator import Coordinator, Reply, WalkingStatus
 from gradiva.session.coordinator_commands import (
     ARGUMENTS,
     HELP,
+    PLANNING_LEAD,
+    PLANNING_TIMEOUT,
     CoordinatorCommand,
     CoordinatorConfig,
     FreeSpace,
@@ -17,6 +19,8 @@ from gradiva.session.walking_session import PlanningWorker, Rearmable, WalkingSe
 __all__ = [
     "ARGUMENTS",
     "HELP",
+    "PLANNING_LEAD",
+    "PLANNING_TIMEOUT",
     "Coordinator",
     "CoordinatorCommand",
     "CoordinatorConfig",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeGuard
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanningError, WalkingError, nearest_name
+from gradiva.common import NDArray, PlanningError, WalkingError, configuration, nearest_name, setting
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 
@@ -32,39 +32,25 @@ _TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
 _ON_THE_FLY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "velocity", "path")
 
 
-@dataclass(frozen=True, slots=True)
+_GOAL_PERIOD = 0.5  # [s] between two plans for goal:i; a plan changes at the next landing at the earliest
+_GOAL_CHANGE = 0.02  # [-] of full deflection: a smaller change makes no new plan
+PLANNING_LEAD = 0.3  # [s] until a plan that is made beside the tick may begin; a long one takes 0.1 s
+PLANNING_TIMEOUT = 1.0  # [s] after which an unanswered planner is asked again
+
+
+@configuration
 class CoordinatorConfig:
     """``[coordinator]`` in ``config/coordinator.toml``.
 
     Attributes:
         goal_timeout: Longest silence of ``goal:i`` while it drives the walk, [s].
-        goal_period: Between two plans for ``goal:i``, [s].
-        goal_change: Fraction of full deflection below which no new plan is made, [-].
-        forward_fraction: Fraction of the robot's top speed, at full deflection.
-        lateral_fraction: Fraction of the planner's highest lateral speed, at full deflection.
-        turn_fraction: Fraction of the planner's highest turning speed, at full deflection.
+        full_deflection: Fraction of the highest speeds, ahead, sideways and turning, at full deflection, [-].
         reply_timeout: Until an RPC client gets the reply that its command has no result yet, [s].
-        planning_lead: Until a plan that is made beside the tick may begin, [s].
-        planning_timeout: After which an unanswered planner is asked again, [s].
     """
 
-    goal_timeout: float
-    goal_period: float
-    goal_change: float
-    forward_fraction: float
-    lateral_fraction: float
-    turn_fraction: float
-    reply_timeout: float
-    planning_lead: float
-    planning_timeout: float
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if not getattr(self, field.name) > 0.0:
-                raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
-        for name in ("forward_fraction", "lateral_fraction", "turn_fraction", "goal_change"):
-            if getattr(self, name) > 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, is a fraction, at most 1")
+    goal_timeout: float = setting("s", above=0.0)
+    full_deflection: float = setting("-", above=0.0, most=1.0)
+    reply_timeout: float = setting("s", above=0.0)
 
 
 class MalformedCommand(WalkingError):  # noqa: N818 (it reads as the sentence it is)
@@ -263,12 +249,12 @@ class GoalStream:
             limits: Highest speeds.
         """
         self._config = config
-        self._backward = min(limits.max_backward_speed, config.forward_fraction * limits.max_speed)
+        self._backward = min(limits.max_backward_speed, config.full_deflection * limits.max_speed)
         self._scale = np.array(
             [
-                config.forward_fraction * limits.max_speed,
-                config.turn_fraction * limits.max_angular_speed,
-                config.lateral_fraction * limits.max_lateral_speed,
+                config.full_deflection * limits.max_speed,
+                config.full_deflection * limits.max_angular_speed,
+                config.full_deflection * limits.max_lateral_speed,
             ]
         )
         self._requested = np.zeros(3)
@@ -294,7 +280,7 @@ class GoalStream:
             raise MalformedCommand(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
         self._requested = np.zeros(3)
         self._requested[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
-        self._requested[np.abs(self._requested) < self._config.goal_change] = 0.0
+        self._requested[np.abs(self._requested) < _GOAL_CHANGE] = 0.0
         self._arrival = time
 
     def change(self, time: float) -> GoalChange | None:
@@ -303,9 +289,9 @@ class GoalStream:
         if self.is_driving and silence > self._config.goal_timeout:
             self.release()
             return GoalChange(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
-        is_other = bool(np.abs(self._requested - self._followed).max() >= self._config.goal_change)
+        is_other = bool(np.abs(self._requested - self._followed).max() >= _GOAL_CHANGE)
         is_stop = not self._requested.any()
-        is_due = is_stop or time >= self._last_change + self._config.goal_period
+        is_due = is_stop or time >= self._last_change + _GOAL_PERIOD
         if not (is_other and is_due):
             return None
         self._followed, self._last_change = self._requested, time

@@ -36,7 +36,13 @@ T = TypeVar("T")
 MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
-_MOVED = {"centroidal_mpc": "[centroidal_walking.mpc]"}  # tables of former versions, and which one walks read
+_MOVED = {  # tables of former versions, and which one walks read
+    "centroidal_mpc": "[centroidal_walking.mpc]",
+    "rigid_torque_control": "[torque_control]",
+    "flexible_torque_control": "[torque_control]",
+    "compliant_torque_control": "[torque_control.compliant]",
+    "gain_schedule": "a constant in its place",
+}
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
 _FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs

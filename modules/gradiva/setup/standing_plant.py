@@ -109,7 +109,7 @@ class StandingBody:
         feet = {side: np.array([0.0, side.sign * half, 0.0]) for side in Side}
         above = np.mean([feet[side] + point for side, point in zip(self.sides, self.centre, strict=True)], axis=0)
         base = forward_base_rotation(model)
-        torso = upright_torso(model, self.setup.walking.walking.torso_lean)
+        torso = upright_torso(model)
         posture = RobotPosture(np.array([0.0, 0.0, height]), base, description.posture)
         for _ in range(_ITERATIONS):
             now = self._evaluate(posture)
@@ -262,11 +262,11 @@ class Servos:
         """Return those of the control mode of a setup."""
         config, robot = setup.simulation.servo, setup.robot
         if setup.walking.walking.control is ControlMode.VELOCITY:
-            stiffness = config.velocity_stiffness_scale * robot.per_joint("stiffness")
-            damping = config.velocity_damping_scale * robot.per_joint("damping")
+            stiffness = robot.per_joint("stiffness")
+            damping = robot.per_joint("damping")
             one = np.ones_like(stiffness)
             return cls(stiffness, damping, one, config.velocity_feedforward * damping / stiffness, 0.0 * one, one)
-        law = ServoLaw.of(robot).scaled(config.stiffness_scale, config.damping_scale)
+        law = ServoLaw.of(robot).scaled(config.stiffness_scale)
         fraction, stiffness = law.velocity_stiffness / law.stiffness, law.stiffness
         lead = law.velocity_feedforward * law.damping / stiffness
         fed = fraction * law.velocity_feedforward

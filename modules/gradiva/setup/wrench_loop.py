@@ -28,6 +28,7 @@ from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
 from gradiva.walking import WalkingConfig
+from gradiva.whole_body import ACCELERATION_TIME_CONSTANT
 
 _PROBE = 1e-4  # [m] of the ZMP, of finite differences
 
@@ -210,10 +211,10 @@ class _MotionController:
         law = ServoLaw.of(body.setup.robot)
         velocity = self._difference(z) * desired
         smooth = self._low_pass(z, config.velocity_time_constant) * velocity[6:]
-        acceleration = self._low_pass(z, config.acceleration_time_constant) * self._difference(z) * velocity
+        acceleration = self._low_pass(z, ACCELERATION_TIME_CONSTANT) * self._difference(z) * velocity
         contact = sum(body.jacobians[side].T @ self._expected[6 * row : 6 * row + 6] for row, side in enumerate(Side))
         torques = config.acceleration * (body.mass_matrix @ acceleration)
-        torques += config.gravity_and_contact * (body.stiffness @ desired - contact @ zmp)
+        torques += body.stiffness @ desired - contact @ zmp
         is_loop = law.velocity_stiffness > 0.0
         damping = config.velocity * np.where(is_loop, 0.0, (1.0 - law.velocity_feedforward) * law.damping)
         lead = config.velocity * np.where(is_loop, law.lag, 0.0) - config.hold * period

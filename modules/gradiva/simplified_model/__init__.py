@@ -34,7 +34,6 @@ from gradiva.simplified_model.model_control import (
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
-    GainScheduleConfig,
     ZmpComControllerConfig,
     ZmpComGains,
     zmp_com_velocity,
@@ -57,7 +56,6 @@ __all__ = [
     "FallbackLaw",
     "GainProgress",
     "GainSchedule",
-    "GainScheduleConfig",
     "LawMemory",
     "LinearInvertedPendulum",
     "PendulumState",

@@ -24,7 +24,6 @@ from gradiva.simplified_model.dcm_controller import DcmController, DcmController
 from gradiva.simplified_model.model_control import DecimatedLaw, FallbackLaw, SimplifiedModelControl
 from gradiva.simplified_model.zmp_com_controller import (
     GainSchedule,
-    GainScheduleConfig,
     ZmpComControllerConfig,
 )
 
@@ -101,7 +100,6 @@ class BalanceConfig:
         law: Configuration of the law, an instance of its ``Config``; None for a law without one.
         dcm_controller: The instantaneous law; where another one has no solution it answers, so it is always needed.
         zmp_com_controller: The ZMP-CoM law.
-        gain_schedule: Between its gains for standing and walking.
         longest_step: Largest distance of the sole frames in double support, for layers that move footholds, [m].
         narrowest_step: Least lateral distance of the sole frames there, [m].
     """
@@ -110,7 +108,6 @@ class BalanceConfig:
     law: Any
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
-    gain_schedule: GainScheduleConfig
     longest_step: float
     narrowest_step: float
 
@@ -167,7 +164,7 @@ def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = inter
         law = FallbackLaw(law, DcmController(config.dcm_controller))
         law = DecimatedLaw(law, period) if period > 0.0 else law
     zmp_com = config.zmp_com_controller
-    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+    gains = GainSchedule(zmp_com.walking, zmp_com.standing)
     return SimplifiedModelControl(law, gains, compiler)
 
 

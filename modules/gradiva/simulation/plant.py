@@ -9,11 +9,11 @@ tend to them linearly as the fictitious ones become lighter (tests).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, NDArray, Side
+from gradiva.common import ConfigError, ModelError, NDArray, Side, configuration, setting
 from gradiva.robot_model import FlexibleJoint, RobotDescription, balanced, check_inertias, is_physical
 from gradiva.simulation.drives import JointFriction, add_play, play_of, rotor_factors
 from gradiva.simulation.engine import mujoco
@@ -27,14 +27,12 @@ _LYING_ON = 0.001  # [m] a robot that starts higher than this above the floor st
 _HALVINGS = 30  # of centimetres, down to 0.1 nm
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class PlantConfig:
     """Differences of the simulated robot from the model that the controller knows.
 
     Attributes:
         mass_scale: Factor on all masses and inertias, [-].
-        joint_damping: [N·m·s/rad].
-        dry_friction: Coulomb friction of each joint, [N·m].
         rotor_inertia: Factor on the reflected inertias of rotors and gears of the robot's description, [-].
         rotor_spread: Each rotor's factor is drawn within 1 ± this, [-].
         gear_play: Factor on the play of the gears of the robot's description, [-].
@@ -42,24 +40,12 @@ class PlantConfig:
         joint_limits: Whether the joints have end stops.
     """
 
-    mass_scale: float
-    joint_damping: float
-    dry_friction: float
-    rotor_inertia: float
-    rotor_spread: float
-    gear_play: float
-    gear_play_spread: float
+    mass_scale: float = setting("-", above=0.0)
+    rotor_inertia: float = setting("-", least=0.0)
+    rotor_spread: float = setting("-", least=0.0, below=1.0)
+    gear_play: float = setting("-", least=0.0)
+    gear_play_spread: float = setting("-", least=0.0, below=1.0)
     joint_limits: bool
-
-    def __post_init__(self) -> None:
-        if self.mass_scale <= 0.0:
-            raise ConfigError(f"mass_scale={self.mass_scale}: must be positive")
-        for name in ("joint_damping", "dry_friction", "rotor_inertia", "gear_play"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
-        for name in ("rotor_spread", "gear_play_spread"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must lie between 0 and 1")
 
 
 def load_tree(description: RobotDescription, inertia: float = FICTITIOUS_INERTIA) -> RigidTree:
@@ -181,8 +167,8 @@ def _set_options(spec: mujoco.MjSpec, gravity: NDArray, timestep: float) -> None
 
 
 def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
-    joint.damping = [config.joint_damping, 0.0, 0.0]  # linear, no higher orders
-    joint.frictionloss = config.dry_friction
+    joint.damping = [0.0, 0.0, 0.0]  # the models' own values are unrealistic
+    joint.frictionloss = 0.0
     if not config.joint_limits:
         joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
 

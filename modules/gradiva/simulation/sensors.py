@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_gain, so3
+from gradiva.common import ImuMeasurement, Measurement, NDArray, configuration, low_pass_gain, setting, so3
 from gradiva.simulation.transport import DrawnValues, StreamConfig, effect_generator
 
 _LANDING_FORCE = 30.0  # [N] along the normal: a foot has touched down
 _STREAMS = ("joints", "wrenches", "imu")
-_SCALES = ("wrench_cutoff", "wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time")
-_NO_ERRORS = (*_SCALES, "tilt_correlation_time", "landing_duration")  # numbers that alone change no reading
+_SCALES = ("wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time")
+_NO_ERRORS = (*_SCALES, "tilt_correlation_time")  # numbers that alone change no reading
 
 
 class VelocitySource(StrEnum):
@@ -32,7 +32,11 @@ class ReadingSource(StrEnum):
     FILTERED = "filtered"
 
 
-@dataclass(frozen=True, slots=True)
+_WRENCH_CUTOFF = 2.0  # [Hz] of the low pass of filtered wrenches
+_LANDING_DURATION = 0.035  # [s] after a touch-down, in which the gyroscope has more noise
+
+
+@configuration
 class SensorConfig:
     """Streams and errors of the sensors; noises are standard deviations, drawn anew for each sample.
 
@@ -49,7 +53,6 @@ class SensorConfig:
         velocity_noise: Of measured velocities, [rad/s].
         velocity_resolution: Step of measured velocities, that of the motor encoders; 0 for none, [rad/s].
         wrench_source: Raw, or behind a low pass.
-        wrench_cutoff: Of that first-order low pass, [Hz].
         force_noise: Of each force-torque sensor, [N].
         torque_noise: Of each force-torque sensor, [N·m].
         force_bias: Largest constant error, [N].
@@ -71,51 +74,39 @@ class SensorConfig:
         tilt_bias: Largest constant error of the attitude about each horizontal axis, [rad].
         heading_drift: Largest drift of the IMU's heading, [rad/s].
         landing_gyro_noise: Further white noise of the gyroscope after a foot has touched down, [rad/s].
-        landing_duration: For how long, [s].
     """
 
     joints: StreamConfig
     wrenches: StreamConfig
     imu: StreamConfig
-    encoder_noise: float
-    encoder_offset: float
-    encoder_resolution: float
+    encoder_noise: float = setting("rad", least=0.0)
+    encoder_offset: float = setting("rad", least=0.0)
+    encoder_resolution: float = setting("rad", least=0.0)
     velocity_source: VelocitySource
-    velocity_noise: float
-    velocity_resolution: float
+    velocity_noise: float = setting("rad/s", least=0.0)
+    velocity_resolution: float = setting("rad/s", least=0.0)
     wrench_source: ReadingSource
-    wrench_cutoff: float
-    force_noise: float
-    torque_noise: float
-    force_bias: float
-    torque_bias: float
-    force_drift: float
-    torque_drift: float
-    wrench_drift_time: float
-    wrench_gain_error: float
-    wrench_cross_talk: float
-    wrench_range_ratio: float
-    gyro_noise: float
-    gyro_noise_density: float
-    gyro_bandwidth: float
-    gyro_bias: float
-    gyro_drift: float
-    gyro_drift_time: float
-    tilt_noise: float
-    tilt_correlation_time: float
-    tilt_bias: float
-    heading_drift: float
-    landing_gyro_noise: float
-    landing_duration: float
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float) and value < 0.0:
-                raise ConfigError(f"{field.name}={value}: must not be negative")
-        for name in _SCALES:
-            if getattr(self, name) == 0.0:
-                raise ConfigError(f"{name}=0.0: must be positive")
+    force_noise: float = setting("N", least=0.0)
+    torque_noise: float = setting("N·m", least=0.0)
+    force_bias: float = setting("N", least=0.0)
+    torque_bias: float = setting("N·m", least=0.0)
+    force_drift: float = setting("N", least=0.0)
+    torque_drift: float = setting("N·m", least=0.0)
+    wrench_drift_time: float = setting("s", above=0.0)
+    wrench_gain_error: float = setting("-", least=0.0)
+    wrench_cross_talk: float = setting("-", least=0.0)
+    wrench_range_ratio: float = setting("m", above=0.0)
+    gyro_noise: float = setting("rad/s", least=0.0)
+    gyro_noise_density: float = setting("rad/s/√Hz", least=0.0)
+    gyro_bandwidth: float = setting("Hz", above=0.0)
+    gyro_bias: float = setting("rad/s", least=0.0)
+    gyro_drift: float = setting("rad/s", least=0.0)
+    gyro_drift_time: float = setting("s", above=0.0)
+    tilt_noise: float = setting("rad", least=0.0)
+    tilt_correlation_time: float = setting("s", least=0.0)
+    tilt_bias: float = setting("rad", least=0.0)
+    heading_drift: float = setting("rad/s", least=0.0)
+    landing_gyro_noise: float = setting("rad/s", least=0.0)
 
     @property
     def streams(self) -> dict[str, StreamConfig]:
@@ -131,7 +122,7 @@ class SensorConfig:
     @property
     def wrench_time_constant(self) -> float:
         """Time constant of the low pass on wrenches, 0 where they are raw, [s]."""
-        return 0.0 if self.wrench_source is ReadingSource.RAW else 1.0 / (2.0 * math.pi * self.wrench_cutoff)
+        return 0.0 if self.wrench_source is ReadingSource.RAW else 1.0 / (2.0 * math.pi * _WRENCH_CUTOFF)
 
     @property
     def gyro_deviation(self) -> float:
@@ -342,7 +333,7 @@ class InertialSensor:
         error[2] = self.heading_rate * time
         rate = truth.angular_velocity + self.bias + self._drift.at(time) + self._band.at(time)
         rate = rate + _white(config.gyro_noise, rate, self._white)
-        if 0.0 <= time - landing_time < config.landing_duration:
+        if 0.0 <= time - landing_time < _LANDING_DURATION:
             rate = rate + _white(config.landing_gyro_noise, rate, self._landing)
         return ImuMeasurement(so3.exp(error) @ truth.rotation, rate, truth.time)
 

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
-    ConfigError,
     ControlMode,
     JointCommand,
     NDArray,
     RobotInterfaceError,
+    configuration,
     freeze_arrays,
+    setting,
     unchecked,
 )
 from gradiva.robot_model import RobotDescription, ServoLaw
@@ -26,33 +27,19 @@ ALL = slice(None)
 Modes = tuple[ControlMode, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ServoConfig:
     """Servos of all joints; the gains of the robot's description times these factors.
 
     Attributes:
         stiffness_scale: Of the position servos, [-].
-        damping_scale: Of the position servos, [-].
-        velocity_stiffness_scale: Integral gain of the velocity servos over the position servos' stiffness, [-].
-        velocity_damping_scale: Proportional gain of the velocity servos over the position servos' damping, [-].
         velocity_feedforward: Fraction of the damping that acts on the velocity's error, not on the velocity, [-].
         delay: From the command to the servos, [s].
     """
 
-    stiffness_scale: float
-    damping_scale: float
-    velocity_stiffness_scale: float
-    velocity_damping_scale: float
-    velocity_feedforward: float
-    delay: float
-
-    def __post_init__(self) -> None:
-        for name in ("stiffness_scale", "velocity_stiffness_scale"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be positive")
-        for name in ("damping_scale", "velocity_damping_scale", "velocity_feedforward", "delay"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+    stiffness_scale: float = setting("-", above=0.0)
+    velocity_feedforward: float = setting("-", least=0.0)
+    delay: float = setting("s", least=0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,15 +286,15 @@ class ServoBank:
     def __init__(
         self, description: RobotDescription, config: ServoConfig, motors: MotorConfig, model: mujoco.MjModel
     ) -> None:
-        law = ServoLaw.of(description).scaled(config.stiffness_scale, config.damping_scale)
+        law = ServoLaw.of(description).scaled(config.stiffness_scale)
         stiffness, damping = description.per_joint("stiffness"), description.per_joint("damping")
         self._model = model
         self._position = PositionServo(law)
         self._servos: dict[ControlMode, Servo] = {
             ControlMode.POSITION: self._position,
             ControlMode.VELOCITY: VelocityServo(
-                config.velocity_stiffness_scale * stiffness,
-                config.velocity_damping_scale * damping,
+                stiffness,
+                damping,
                 model.actuator_forcerange[:, 1],
                 config.velocity_feedforward,
             ),

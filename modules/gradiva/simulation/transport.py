@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, LowPass, NDArray
+from gradiva.common import LowPass, NDArray, configuration, setting
 
 T = TypeVar("T")
 _ROUNDING = 1e-9  # [s] sums of time steps are not exact
@@ -62,7 +62,10 @@ class DrawnValues:
         return cls(effect, unit, kept, values[is_drawn], values[is_drawn] / reach[is_drawn])
 
 
-@dataclass(frozen=True, slots=True)
+_LATE_DELAY = (0.005, 0.02)  # [s] least and largest extra delay of a late packet, uniform
+
+
+@configuration
 class TransportConfig:
     """Delays and losses of packets between robot and controller.
 
@@ -71,23 +74,12 @@ class TransportConfig:
         jitter: Standard deviation of the delay, drawn for each packet; no delay is negative, [s].
         loss: Probability that a packet is lost, [-].
         late_interval: Mean time between packets that come late; 0 for none, [s].
-        late_delay: Least and largest extra delay of a late packet, uniform, [s].
     """
 
-    delay: float
-    jitter: float
-    loss: float
-    late_interval: float
-    late_delay: tuple[float, float]
-
-    def __post_init__(self) -> None:
-        for name in ("delay", "jitter", "late_interval"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
-        if not 0.0 <= self.loss < 1.0:
-            raise ConfigError(f"loss={self.loss}: must lie in [0, 1)")
-        if not 0.0 <= self.late_delay[0] <= self.late_delay[1]:
-            raise ConfigError(f"late_delay={list(self.late_delay)}: needs 0 ≤ least ≤ largest")
+    delay: float = setting("s", least=0.0)
+    jitter: float = setting("s", least=0.0)
+    loss: float = setting("-", least=0.0, below=1.0)
+    late_interval: float = setting("s", least=0.0)
 
     @property
     def is_immediate(self) -> bool:
@@ -95,7 +87,7 @@ class TransportConfig:
         return self.delay == self.jitter == self.loss == self.late_interval == 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class StreamConfig(TransportConfig):
     """Sampling and transport of one stream of sensor samples.
 
@@ -104,12 +96,7 @@ class StreamConfig(TransportConfig):
             it, else at each physics step, [s].
     """
 
-    period: float
-
-    def __post_init__(self) -> None:
-        TransportConfig.__post_init__(self)
-        if self.period < 0.0:
-            raise ConfigError(f"period={self.period}: must not be negative")
+    period: float = setting("s", least=0.0)
 
     @property
     def is_sampled_at_reading(self) -> bool:
@@ -143,7 +130,7 @@ class PacketLine(Generic[T]):
         if config.jitter > 0.0:
             delay = max(0.0, delay + config.jitter * next(self._jitter))
         if config.late_interval > 0.0 and next(self._late) * config.late_interval < interval:
-            least, largest = config.late_delay
+            least, largest = _LATE_DELAY
             delay += least + (largest - least) * next(self._late)
         if config.loss > 0.0 and next(self._loss) < config.loss:
             return

@@ -13,15 +13,13 @@ from gradiva.walking.planning_service import (
 )
 from gradiva.walking.walking_controller import WalkingController, balance_plan
 from gradiva.walking.walking_layers import (
-    GroundModel,
     TickConfig,
-    TorqueControlConfig,
-    TorqueLaw,
     WalkingConfig,
     WalkingLayers,
 )
 from gradiva.walking.walking_log import Signals, WalkingLog, element_names, walking_signals
 from gradiva.walking.walking_state import WalkingState
+from gradiva.whole_body import GroundModel, TorqueControlConfig, TorqueLaw
 
 __all__ = [
     "Chatter",

@@ -88,7 +88,7 @@ class WalkingController:
         failures = layers.config.safety.failures
         self._balancing = StandInBalance(layers.config.balance, failures.failed_duration)
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
-        self.clock = ControlClock(self._tick.period, layers.config.safety.clock)
+        self.clock = ControlClock(self._tick.period)
         self._chatter = ChatterMonitor(layers.robot.mass * GRAVITY, self._tick.period)
         self._time = 0.0
         self._jump: ClockJump | None = None  # of the clock, that is no event yet

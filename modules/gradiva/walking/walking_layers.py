@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
     ESTIMATORS,
+    MINIMUM_LOAD,
     ContactEstimator,
     ContactEstimatorConfig,
     Estimator,
@@ -48,7 +48,6 @@ from gradiva.simplified_model import (
     BalanceLayer,
     DcmControllerConfig,
     DcmLaw,
-    GainScheduleConfig,
     LinearInvertedPendulum,
     ZmpComControllerConfig,
     balance_law,
@@ -58,6 +57,7 @@ from gradiva.walking.body_references import BodyReferences, SwingMomentum, Swing
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
+    COMMAND_LATENCY,
     CONTROLLERS,
     TASKS,
     CommandedMotion,
@@ -68,6 +68,7 @@ from gradiva.whole_body import (
     FlexibleTorqueController,
     FrictionCompensator,
     FrictionFeedforward,
+    GroundModel,
     InverseKinematicsConfig,
     OwnController,
     PositionController,
@@ -78,6 +79,8 @@ from gradiva.whole_body import (
     ServoInverse,
     Task,
     TorqueActuation,
+    TorqueControlConfig,
+    TorqueLaw,
     VelocityController,
     WalkingKinematics,
     WholeBodyController,
@@ -170,7 +173,7 @@ class WalkingLayers:
         config, model = self.config, self._model
         self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
-        upright = upright_torso(model, config.walking.torso_lean)
+        upright = upright_torso(model)
         self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
         self.torso_rotation = torso_rotation(model, self.start_posture)
 
@@ -223,7 +226,7 @@ class WalkingLayers:
         zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY,
             config.planner.zmp_offset,
-            config.state_estimator.minimum_load,
+            MINIMUM_LOAD,
             config.state_estimator.zmp_time_constant,
         )
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
@@ -329,7 +332,7 @@ class WalkingLayers:
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
-        motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
+        motion = CommandedMotion(6 + len(model.description.joints), COMMAND_LATENCY, time_constant)
         actuation = TorqueActuation(
             rate, FrictionCompensator(model, config.drives, compiler), motion, config.torque_control.zmp_excess
         )
@@ -379,7 +382,6 @@ class WalkingConfig:
         planner: Layer 1.
         dcm_controller: Layer 2, instantaneous.
         zmp_com_controller: Layer 2, towards the body.
-        gain_schedule: Between standing and walking.
         step_adaptation: Between layers 2 and 1: footholds that follow the DCM.
         hip_strategy: Between layers 2 and 3: tilt of the trunk while a push is caught.
         inverse_kinematics: Layer 3.
@@ -387,9 +389,6 @@ class WalkingConfig:
         drives: Layer 3: rotors and friction.
         foot_admittance: Before layer 3 where it commands motion.
         torque_control: Layer 3, torque control.
-        rigid_torque_control: The same for rigid ground.
-        compliant_torque_control: The same for soft ground.
-        flexible_torque_control: The same for robots whose links bend.
         state_estimator: Estimation.
         flexible_joint_observer: Of the links that bend.
         contact_estimator: The contacts with soft ground.
@@ -407,7 +406,6 @@ class WalkingConfig:
     planner: PlannerConfig
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
-    gain_schedule: GainScheduleConfig
     step_adaptation: StepAdaptationConfig
     hip_strategy: HipStrategyConfig
     inverse_kinematics: InverseKinematicsConfig
@@ -415,9 +413,6 @@ class WalkingConfig:
     drives: DrivesConfig
     foot_admittance: FootAdmittanceConfig
     torque_control: TorqueControlConfig
-    rigid_torque_control: RigidTorqueControlConfig
-    compliant_torque_control: CompliantTorqueControlConfig
-    flexible_torque_control: FlexibleTorqueControlConfig
     state_estimator: StateEstimatorConfig
     flexible_joint_observer: FlexibleJointObserverConfig
     contact_estimator: ContactEstimatorConfig
@@ -436,8 +431,24 @@ class WalkingConfig:
         model = self.walking.model
         law, planner = self.balance_laws.get(model), self.planner
         narrowest = max(planner.min_step_width, planner.min_feet_distance)
-        gains = self.zmp_com_controller, self.gain_schedule
-        return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
+        return BalanceConfig(
+            model, law, self.dcm_controller, self.zmp_com_controller, planner.max_feet_distance, narrowest
+        )
+
+    @property
+    def rigid_torque_control(self) -> RigidTorqueControlConfig:
+        """Configuration of TSID-Rigid."""
+        return RigidTorqueControlConfig.of(self.torque_control)
+
+    @property
+    def compliant_torque_control(self) -> CompliantTorqueControlConfig:
+        """Configuration of TSID-Compliant."""
+        return CompliantTorqueControlConfig.of(self.torque_control)
+
+    @property
+    def flexible_torque_control(self) -> FlexibleTorqueControlConfig:
+        """Configuration of TSID-Flex."""
+        return FlexibleTorqueControlConfig.of(self.torque_control)
 
     @property
     def knows_flexible_joints(self) -> bool:
@@ -480,7 +491,6 @@ class TickConfig:
         estimator: From sensors to state, likewise.
         whole_body: Layer 3 of the user's own, likewise; empty: the shipped one.
         control: Layer 3 that is shipped, and the mode of the servos.
-        torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
         replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
@@ -492,7 +502,6 @@ class TickConfig:
     estimator: str
     whole_body: str
     control: ControlMode
-    torso_lean: float
     prepare_duration: float
     prepare_speed: float
     replan_margin: float
@@ -515,41 +524,3 @@ class TickConfig:
                     registry.kind(getattr(self, name))
             except ConfigError as error:
                 raise ConfigError(f"{name}={getattr(self, name)}: {error}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class TorqueControlConfig:
-    """Layer 3 where it commands torques.
-
-    Attributes:
-        ground: Chooses its controller.
-        law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
-        torque_rate: Largest rate of the commanded torques, [N·m/s].
-        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
-    """
-
-    ground: GroundModel
-    law: TorqueLaw
-    torque_rate: float
-    zmp_excess: float
-
-    def __post_init__(self) -> None:
-        for name in ("torque_rate", "zmp_excess"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-
-
-class GroundModel(StrEnum):
-    """Ground that torque control assumes."""
-
-    RIGID = "rigid"
-    COMPLIANT = "compliant"
-
-
-class TorqueLaw(StrEnum):
-    """Law on rigid ground of a robot with flexible joints."""
-
-    FLEXIBLE = "flexible"
-    """TSID-Flex: they are degrees of freedom, which estimation observes."""
-    RIGID = "rigid"
-    """TSID-Rigid: links do not bend."""

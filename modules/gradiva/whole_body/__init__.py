@@ -2,9 +2,16 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
-from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
+from gradiva.whole_body.drives import (
+    COMMAND_LATENCY,
+    CommandedMotion,
+    DrivesConfig,
+    FrictionCompensator,
+    FrictionFeedforward,
+)
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
 from gradiva.whole_body.inverse_kinematics import (
+    ACCELERATION_TIME_CONSTANT,
     InverseKinematicsConfig,
     PositionController,
     ServoFeedforward,
@@ -41,7 +48,13 @@ from gradiva.whole_body.tasks import (
     frame_acceleration,
     rotation_error,
 )
-from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
+from gradiva.whole_body.torque_control import (
+    GroundModel,
+    TorqueActuation,
+    TorqueControlConfig,
+    TorqueController,
+    TorqueLaw,
+)
 from gradiva.whole_body.whole_body_controllers import (
     CONTROLLERS,
     OwnController,
@@ -51,6 +64,8 @@ from gradiva.whole_body.whole_body_controllers import (
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [
+    "ACCELERATION_TIME_CONSTANT",
+    "COMMAND_LATENCY",
     "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",
@@ -68,6 +83,7 @@ __all__ = [
     "FrameTask",
     "FrictionCompensator",
     "FrictionFeedforward",
+    "GroundModel",
     "InverseDynamics",
     "InverseKinematics",
     "InverseKinematicsConfig",
@@ -90,7 +106,9 @@ __all__ = [
     "TargetTaskConfig",
     "Task",
     "TorqueActuation",
+    "TorqueControlConfig",
     "TorqueController",
+    "TorqueLaw",
     "VelocityController",
     "WalkingKinematics",
     "WholeBodyController",

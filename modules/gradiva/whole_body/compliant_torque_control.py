@@ -19,14 +19,20 @@ Constraints
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as cs
 
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
+    FRICTION,
+    LIMIT_HORIZON,
+    MINIMUM_FORCE,
+    SOLE_FRACTION,
+    TORQUE_LIMIT_WEIGHT,
+    TORSIONAL_FRICTION,
     JointLimitConfig,
     TorqueLimitConfig,
     WrenchConeConfig,
@@ -45,6 +51,7 @@ from gradiva.whole_body.torque_control import (
     GroundSearchConfig,
     TorqueActuation,
     TorqueBody,
+    TorqueControlConfig,
     TorqueController,
     TorqueProblem,
     compose,
@@ -224,6 +231,77 @@ class CompliantTorqueControlConfig:
         for name in ("reference_damping", "cone_horizon"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+    @classmethod
+    def of(cls, config: TorqueControlConfig) -> CompliantTorqueControlConfig:
+        """Return what the tables of torque control and the constants of this law make."""
+        priorities, own = config.priorities, config.compliant
+        cone = priorities.wrench_cone, _LIMIT_WEIGHT, FRICTION, TORSIONAL_FRICTION, SOLE_FRACTION
+        limits = priorities.joint_limits, _LIMIT_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
+        return cls(
+            linear_momentum=_LINEAR_MOMENTUM,
+            angular_momentum=replace(_ANGULAR_MOMENTUM, recovery=own.recovery),
+            wrench_rate=_WRENCH_RATE,
+            standing_foot=replace(_STANDING_FOOT, attitude_weight=own.attitude_weight),
+            swing_foot=_SWING_FOOT,
+            torso=_TORSO,
+            pelvis=_PELVIS,
+            posture=PostureTaskConfig(config.posture_stiffness, own.posture_weights),
+            wrench_cone=WrenchConeConfig(*cone, MINIMUM_FORCE),
+            wrench_age=_WRENCH_AGE,
+            wrench_time_constant=own.wrench_time_constant,
+            response_delay=_RESPONSE_DELAY,
+            cone_horizon=_CONE_HORIZON,
+            joint_limits=JointLimitConfig(*limits),
+            torque_limits=TorqueLimitConfig(priorities.torque_limits, TORQUE_LIMIT_WEIGHT),
+            reference_damping=_REFERENCE_DAMPING,
+            search=_SEARCH,
+        )
+
+
+_LINEAR_MOMENTUM = LinearMomentumConfig(  # triple pole at 12 rad/s; 6 to 25 walk alike
+    weight=1e3,  # [-] an (N/s)²: rates grow with the ground's damping; 100 falls where that is low
+    damping=36.0,  # [1/s]
+    stiffness=432.0,  # [1/s²]
+    integral=1728.0,  # [1/s³]
+)
+_ANGULAR_MOMENTUM = AngularMomentumConfig(
+    weight=200.0,  # [-] at 100 ground that softens makes the robot fall, at 1000 the arms swing at 8 rad/s
+    vertical_weight=100.0,  # [-]
+    damping=30.0,  # [1/s]
+    stiffness=200.0,  # [1/s²]
+    legs_fraction=1.0,  # [-] where the plan does not know them, feet tilt less at 0.7, and at 0 arms reach their limits
+    pelvis_recovery=4.0,  # [1/s] at 0 the pelvis rolls by 5°, at 2 by as much on iCub's own soles
+    recovery={},
+)
+_WRENCH_RATE = WrenchRateConfig(bandwidth=10.0, force_weight=1.0, moment_weight=100.0)  # [1/s], [-], [-]
+_STANDING_FOOT = StandingFootConfig(  # a ground that only pushes lets a foot with little load tip over
+    attitude_weight=400.0,
+    reference_stiffness=1e6,  # [N/m³] as much weight on 8e6 tolerates half of the noise
+    unloaded_weight=100.0,  # [-]
+    unloaded_force=20.0,  # [N] a sixteenth of iCub's weight
+    stiffness=100.0,  # [1/s²]
+    damping=20.0,  # [1/s] critical
+)
+_SWING_FOOT = PoseTaskConfig(  # hard, a foot that joint limits hold back leaves no answer
+    Priority.SOFT,
+    weight=1e4,  # [-] above the angular momentum, or the foot lands elsewhere
+    linear_stiffness=300.0,  # [1/s²]
+    linear_damping=34.6,  # [1/s] critical
+    angular_stiffness=200.0,  # [1/s²]
+    angular_damping=28.3,  # [1/s] critical
+)
+_TORSO = OrientationTaskConfig(Priority.SOFT, 60.0, 100.0, 20.0)  # [-], [1/s²], [1/s] critical
+"""At a weight of 30 the pelvis rolls by 6°, at 100 the arms swing by 1.5 rad, at 300 the robot falls."""
+_PELVIS = OrientationTaskConfig(Priority.SOFT, 200.0, 100.0, 20.0)  # [-], [1/s²], [1/s] critical
+"""At a weight of 60 it rolls by 7° on iCub's own soles and 1e6 N/m³, instead of 5°."""
+_WRENCH_AGE = 0.00075  # [s] mean of the two physics steps of a tick; ignored, damping of 1e4 makes the robot fall
+_RESPONSE_DELAY = 0.004  # [s] of sensors and motors; at 0 joints that are 4 ms old make iCub v2.7 fall on 2e6 N/m³
+_CONE_HORIZON = 0.01  # [s] after which a wrench is back within its cone; one tick asks for violent rates
+_LIMIT_WEIGHT = 1e6  # [-] an N², (N·m)² or (rad/s²)² beyond cones and joint limits
+_LIMIT_MARGIN = 0.006  # [rad] a joint that runs into its limit at 4 rad/s overshoots by 5 mrad
+_REFERENCE_DAMPING = 1.0e4  # [N·s/m³] weights of wrench rates that are not scaled let the robot fall on 1e3
+_SEARCH = GroundSearchConfig(speed=0.1, jerk=8.0)  # [m/s], [m/s³] at 30 torques change by a quarter more a tick
 
 
 class SoftGroundBody(TorqueBody):

@@ -3,54 +3,37 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, low_pass_gain, sealed
+from gradiva.common import NDArray, configuration, low_pass_gain, sealed, setting
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
 
+_FRICTION_VELOCITY = 0.05  # [rad/s] at which the compensation of Coulomb friction is 0.76 of it; 0.03 to 0.2 walk alike
+_VELOCITY_TIME_CONSTANT = 0.1  # [s]
+"""Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
+_ACCELERATION_GAIN = 12.0  # [1/s] k, torque per inertia and rad/s by which a joint has gained less than commanded
+_LARGEST_FRICTION = 2.0  # [-] fraction of the nominal friction that may be learned
+COMMAND_LATENCY = 0.01  # [s] from the command of a torque to the torque, for prediction and learning
 
-@dataclass(frozen=True, slots=True)
+
+@configuration
 class DrivesConfig:
     """Fractions of what the robot's description says about its drives.
 
     Attributes:
         rotor_inertia: Fraction of the rotors' reflected inertia in the mass matrix, [-]; 0 knows links alone.
         friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-].
-        friction_velocity: At which the compensation of Coulomb friction has reached 0.76 of its value, [rad/s].
-        velocity_time_constant: In torque control, of the return of the desired velocity to the measured one, [s].
-        acceleration_gain: In torque control, k of `FrictionCompensator`, [1/s].
         gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
-        largest_friction: Fraction up to which it is learned, [-].
-        command_latency: In torque control, from a command to the torque, [s].
     """
 
-    rotor_inertia: float
-    friction_compensation: float
-    friction_velocity: float
-    velocity_time_constant: float
-    acceleration_gain: float
-    gear_loss: float
-    friction_learning: float
-    largest_friction: float
-    command_latency: float
-
-    def __post_init__(self) -> None:
-        if self.rotor_inertia < 0.0:
-            raise ConfigError(f"rotor_inertia={self.rotor_inertia}, must not be negative")
-        if not 0.0 <= self.friction_compensation <= 1.0:
-            text = "must be in [0, 1]: more than there is would drive the joints"
-            raise ConfigError(f"friction_compensation={self.friction_compensation}, {text}")
-        for name in ("friction_velocity", "velocity_time_constant", "largest_friction"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        for name in ("acceleration_gain", "gear_loss", "friction_learning", "command_latency"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+    rotor_inertia: float = setting("-", least=0.0)
+    friction_compensation: float = setting("-", least=0.0, most=1.0, why="more than there is would drive the joints")
+    gear_loss: float = setting("-", least=0.0)
+    friction_learning: float = setting("1/s", least=0.0)
 
 
 class FrictionFeedforward:
@@ -80,7 +63,7 @@ class FrictionFeedforward:
         actuated = description.selection
         self._coulomb = config.friction_compensation * description.per_joint("coulomb_friction")[actuated]
         self._viscous = config.friction_compensation * description.per_joint("viscous_friction")[actuated]
-        self._inverse_velocity = 1.0 / config.friction_velocity
+        self._inverse_velocity = 1.0 / _FRICTION_VELOCITY
         self.is_off = not (self._coulomb.any() or self._viscous.any())
 
     def torques(self, velocities: NDArray) -> NDArray:
@@ -139,12 +122,12 @@ class FrictionCompensator:
             coulomb=coulomb,
             viscous=viscous,
             limits=model.torque_limits()[actuated],
-            rates=config.friction_learning * inertias / (config.velocity_time_constant * dry),
-            gains=config.acceleration_gain * inertias * config_learns,
+            rates=config.friction_learning * inertias / (_VELOCITY_TIME_CONSTANT * dry),
+            gains=_ACCELERATION_GAIN * inertias * config_learns,
             load=config.gear_loss * description.per_joint("gear_loss")[actuated],
-            largest=config.largest_friction,
-            inverse_velocity=1.0 / config.friction_velocity,
-            time_constant=config.velocity_time_constant,
+            largest=_LARGEST_FRICTION,
+            inverse_velocity=1.0 / _FRICTION_VELOCITY,
+            time_constant=_VELOCITY_TIME_CONSTANT,
         )
         self._period = 0.0
         self._signals = function.inputs["signals"].reshape(-1)  # written into at once: 2 µs less than by name
@@ -184,7 +167,7 @@ class FrictionCompensator:
         function, actuated = self._function, self._actuated
         if period != self._period:
             self._period = period
-            function.set(period=period, return_gain=low_pass_gain(self._config.velocity_time_constant, period))
+            function.set(period=period, return_gain=low_pass_gain(_VELOCITY_TIME_CONSTANT, period))
         now, commanded = measured
         values = torques, velocities[actuated], accelerations[actuated], now[actuated], commanded[actuated]
         np.concatenate(values, out=self._signals)

@@ -36,7 +36,7 @@ from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDe
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, refuse_negative
-from gradiva.whole_body.torque_control import TorqueActuation
+from gradiva.whole_body.torque_control import TorqueActuation, TorqueControlConfig
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
@@ -172,6 +172,26 @@ class FlexibleTorqueControlConfig:
 
     def __post_init__(self) -> None:
         refuse_negative(self)
+
+    @classmethod
+    def of(cls, config: TorqueControlConfig) -> FlexibleTorqueControlConfig:
+        """Return what the tables of torque control and the constants of this law make."""
+        rigid = RigidTorqueControlConfig.of(config)
+        horizon = config.spring_horizon
+        return cls(rigid.com, rigid.angular_momentum, _FLEXIBLE_JOINTS, _TRANSITION, horizon, _WRENCH_WEIGHT)
+
+
+_FLEXIBLE_JOINTS = FlexibleJointTaskConfig(
+    Priority.SOFT,
+    weight=0.01,  # [-] a (rad/s²)²: 1 and more contradicts the centre of mass
+    stiffness=100.0,  # [1/s²]
+    damping=20.0,  # [1/s] critical
+    expected_fraction=1.0,  # [-] 0 as in the thesis
+)
+_TRANSITION = WrenchTransitionConfig(weight=0.1, load=0.2, duration=0.05)  # [-], [-] of the weight, [s]
+_WRENCH_WEIGHT = 1e-3  # [-] an N²
+"""At 1e-4 feet of TALOS with hips of 10 000 N·m/rad push to and fro against each other where both stand, at 4 Hz, and
+its soles turn by 3°."""
 
 
 class FlexibleTorqueController(RigidTorqueController):

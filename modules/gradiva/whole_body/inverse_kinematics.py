@@ -18,13 +18,11 @@ Position control sends the integrated positions to the servos, velocity control 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
 
 from gradiva.common import (
-    ConfigError,
     ControlMode,
     JointCommand,
     LowPass,
@@ -32,7 +30,9 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
+    configuration,
     plugin_errors,
+    setting,
     so3,
     unchecked,
 )
@@ -61,11 +61,17 @@ from gradiva.whole_body.walking_tasks import (
 )
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
-_HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
+_DRIFT = "without it feet and CoM drift off"
 _RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
-@dataclass(frozen=True, slots=True)
+_HEIGHT_SLACK_WEIGHT = 1e4  # [-] of the CoM's height against the posture's, while a push is caught; else it is hard
+_FOOT_TILT_SLACK_WEIGHT = 100.0  # [-]
+"""Of the tilt of a sole in the air, likewise: at an ankle's limit the stance knee kicks where it is hard."""
+_POSITION_MARGIN = 0.001  # [rad] kept from the joint limits
+
+
+@configuration
 class InverseKinematicsConfig:
     """Gains and weights of the tasks.
 
@@ -79,42 +85,20 @@ class InverseKinematicsConfig:
         pelvis_weight: Against the posture's, [-].
         angular_momentum_weights: Of the centroidal angular momentum about x, y and z, [1/(kg·m²)²]; about z it swings
             the arms against the legs.
-        height_slack_weight: Of the CoM's height against the posture's while it yields, [-].
-        foot_tilt_slack_weight: Of the tilt of a sole in the air, likewise, [-].
         posture_weights: By joint group, [-].
-        position_margin: Kept from each joint limit, [rad].
         solver: ``daqp`` or ``osqp``.
     """
 
-    foot_linear_gain: float
-    foot_angular_gain: float
-    com_gain: float
-    torso_gain: float
-    posture_gain: float
-    torso_weight: float
-    pelvis_weight: float
-    angular_momentum_weights: tuple[float, float, float]
-    posture_weights: dict[str, float]
-    position_margin: float = 1e-3
-    height_slack_weight: float = 1e4
-    foot_tilt_slack_weight: float = 100.0
+    foot_linear_gain: float = setting("1/s", above=0.0, why=_DRIFT)
+    foot_angular_gain: float = setting("1/s", above=0.0, why=_DRIFT)
+    com_gain: float = setting("1/s", above=0.0, why=_DRIFT)
+    torso_gain: float = setting("1/s", least=0.0)
+    posture_gain: float = setting("1/s", least=0.0)
+    torso_weight: float = setting("-", least=0.0)
+    pelvis_weight: float = setting("-", least=0.0)
+    angular_momentum_weights: tuple[float, float, float] = setting("1/(kg·m²)²", least=0.0)
+    posture_weights: dict[str, float] = setting("-", above=0.0)
     solver: SolverName = SolverName.DAQP
-
-    def __post_init__(self) -> None:
-        for name in _HARD_GAINS:
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive: without it feet and CoM drift off")
-        for name in ("torso_gain", "posture_gain", "torso_weight", "pelvis_weight", "position_margin"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        for name in ("height_slack_weight", "foot_tilt_slack_weight"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if min(self.angular_momentum_weights) < 0.0:
-            raise ConfigError(f"angular_momentum_weights={self.angular_momentum_weights}, must not be negative")
-        for group, weight in self.posture_weights.items():
-            if weight <= 0.0:
-                raise ConfigError(f"posture_weights.{group}={weight}, must be positive")
 
 
 def kinematic_tasks(config: InverseKinematicsConfig, description: RobotDescription) -> list[Task]:
@@ -208,14 +192,14 @@ class WalkingKinematics:
             ConfigError: A posture weight is missing or belongs to no joint group, or a task states no velocity.
         """
         lower, upper = model.joint_limits()
-        self.lower_limits = lower + config.position_margin
-        self.upper_limits = upper - config.position_margin
+        self.lower_limits = lower + _POSITION_MARGIN
+        self.upper_limits = upper - _POSITION_MARGIN
         self._joints = len(lower)
         key = None if tasks else (WalkingKinematics, model.fingerprint, repr(config), compiler)
         self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
         self._references = self.problem.reference
-        height = 2, config.height_slack_weight
-        tilt = slice(3, 6), config.foot_tilt_slack_weight
+        height = 2, _HEIGHT_SLACK_WEIGHT
+        tilt = slice(3, 6), _FOOT_TILT_SLACK_WEIGHT
         self._yielding_weights = {
             (False, False): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt, right_foot=tilt),
             (False, True): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt),
@@ -298,36 +282,26 @@ def integrate(state: RobotPosture | RobotState, velocity: NDArray, period: float
     )
 
 
-@dataclass(frozen=True, slots=True)
+ACCELERATION_TIME_CONSTANT = 0.02  # [s]
+"""Of the low pass on desired accelerations; 0 passes the noise of the ZMP on to the feet."""
+
+
+@configuration
 class ServoFeedforwardConfig:
     """Fractions of the torques that are fed forward; 0 leaves them to the servo.
 
     Attributes:
-        gravity_and_contact: Of the static torques, [-].
         velocity: Of the servo's damping torque, [-].
         acceleration: Of the inertial torques, [-].
-        acceleration_time_constant: Of the low pass on the desired accelerations, [s].
         velocity_time_constant: Of the low pass on the desired velocities, [s].
         hold: Periods by which set-points come later than the posture of the inverse kinematics, [-]. This posture leads
             the plan by two periods at the end of a tick; held from its beginning, by one and a half in the mean.
     """
 
-    gravity_and_contact: float
-    velocity: float
-    acceleration: float
-    acceleration_time_constant: float
-    velocity_time_constant: float
-    hold: float
-
-    def __post_init__(self) -> None:
-        for name in ("gravity_and_contact", "velocity", "acceleration"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
-        if not 0.0 <= self.hold <= 2.0:
-            raise ConfigError(f"hold={self.hold}, must be in [0, 2]: more follows behind the plan")
-        for name in ("acceleration_time_constant", "velocity_time_constant"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+    velocity: float = setting("-", least=0.0, most=1.0)
+    acceleration: float = setting("-", least=0.0, most=1.0)
+    velocity_time_constant: float = setting("s", least=0.0)
+    hold: float = setting("-", least=0.0, most=2.0, why="more follows behind the plan")
 
 
 class ServoInverse:
@@ -416,7 +390,7 @@ class ServoFeedforward:
         self.lead = (config.velocity * np.where(is_loop, law.lag, 0.0))[self._actuated]
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
-        self.acceleration_time_constant = config.acceleration_time_constant
+        self.acceleration_time_constant = ACCELERATION_TIME_CONSTANT
         self.velocity_time_constant = config.velocity_time_constant
         self.hold = config.hold
 
@@ -445,7 +419,6 @@ class ServoFeedforward:
             acceleration if config.acceleration == 1.0 else config.acceleration * acceleration,
             left_foot_wrench,
             right_foot_wrench,
-            config.gravity_and_contact,
         )[self._actuated]
         torques = torques + self._per_velocity * velocity[6:][self._actuated]
         if self._friction is not None:
@@ -519,7 +492,7 @@ class PositionController:
         self._inverse_kinematics.problem.reset()
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
-        self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
+        self._acceleration = LowPass(ACCELERATION_TIME_CONSTANT, self.desired_velocity)
         self._velocity = LowPass(self._feedforward.velocity_time_constant, self.desired_velocity)
         self._servos.reset()
 

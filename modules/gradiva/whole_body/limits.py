@@ -26,6 +26,14 @@ from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.tasks import Body
 from gradiva.whole_body.whole_body_reference import Parameters
 
+# On rigid and on soft ground:
+LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits
+TORQUE_LIMIT_WEIGHT = 1e6  # [-] an (N·m)² beyond; at 1e4 a foot lifted under load makes torques jump a quarter more
+FRICTION = 0.5  # [-] of each direction of the pyramid; half of what the simulated sole has
+TORSIONAL_FRICTION = 0.03  # [m] moment over normal force; half a sole's width times the friction
+SOLE_FRACTION = 0.9  # [-] of the sole that the centre of pressure may use
+MINIMUM_FORCE = 5.0  # [N] a foot that stands keeps touching
+
 
 @dataclass(frozen=True, slots=True)
 class JointLimitConfig:

@@ -20,8 +20,14 @@ from dataclasses import dataclass
 
 from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
+    FRICTION,
+    LIMIT_HORIZON,
+    MINIMUM_FORCE,
+    SOLE_FRACTION,
+    TORQUE_LIMIT_WEIGHT,
+    TORSIONAL_FRICTION,
     JointLimitConfig,
     TorqueLimitConfig,
     WrenchConeConfig,
@@ -40,6 +46,7 @@ from gradiva.whole_body.torque_control import (
     RigidGroundBody,
     TorqueActuation,
     TorqueBody,
+    TorqueControlConfig,
     TorqueController,
     TorqueProblem,
     compose,
@@ -111,6 +118,64 @@ class RigidTorqueControlConfig:
 
     def __post_init__(self) -> None:
         refuse_negative(self)
+
+    @classmethod
+    def of(cls, config: TorqueControlConfig) -> RigidTorqueControlConfig:
+        """Return what the tables of torque control and the constants of this law make."""
+        priorities, weights, stance, swing = config.priorities, config.weights, config.stance_foot, config.swing_foot
+        return cls(
+            form=config.form,
+            solver=SolverName.DAQP,
+            stance_foot=PoseTaskConfig(
+                Priority.HARD, _FOOT_WEIGHT, 0.0, stance.linear_damping, 0.0, stance.angular_damping
+            ),
+            swing_foot=PoseTaskConfig(
+                Priority.SOFT,
+                _FOOT_WEIGHT,
+                swing.linear_stiffness,
+                swing.linear_damping,
+                swing.angular_stiffness,
+                swing.angular_damping,
+            ),
+            com=ComTaskConfig(priorities.com, weights.com, config.com.stiffness, config.com.damping),
+            angular_momentum=AngularMomentumTaskConfig(
+                priorities.angular_momentum, weights.angular_momentum, _MOMENTUM_DAMPING
+            ),
+            local_zmp=_ZMP,
+            global_zmp=_ZMP,
+            torso=_TRUNK,
+            pelvis=_TRUNK,
+            posture=PostureTaskConfig(config.posture_stiffness, config.posture_weights),
+            wrench_weight=weights.wrenches,
+            torque_weight=0.0,
+            wrench_cone=WrenchConeConfig(
+                priorities.wrench_cone,
+                _CONE_WEIGHT,
+                FRICTION,
+                TORSIONAL_FRICTION,
+                SOLE_FRACTION,
+                MINIMUM_FORCE,
+            ),
+            joint_limits=JointLimitConfig(
+                priorities.joint_limits, _POSITION_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
+            ),
+            torque_limits=TorqueLimitConfig(priorities.torque_limits, TORQUE_LIMIT_WEIGHT),
+            search=_SEARCH,
+            touch_fraction=config.touch_fraction,
+            touch_timeout=config.touch_timeout,
+        )
+
+
+_FOOT_WEIGHT = 1e4  # [-] above all else that is soft: a foot that lands 20 mm off cannot be recovered
+_MOMENTUM_DAMPING = 5.0  # [1/s]
+_ZMP = ZmpTaskConfig(Priority.OFF, 0.1)  # the expected wrenches, CoM and angular momentum ask the same
+_TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical; of torso and pelvis
+_CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside
+_POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond
+_LIMIT_MARGIN = 0.001  # [rad]
+_SEARCH = GroundSearchConfig(speed=0.1, jerk=30.0)
+"""By 5 mm within 0.1 s, as 0.05 m/s at once, with which TALOS stamps with its own weight and torques jump for 20 ms; by
+1.5 mm, feet that land late carry nothing and iCub v2.7 falls on the robot plant."""
 
 
 def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription) -> list[Task]:

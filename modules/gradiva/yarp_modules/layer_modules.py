@@ -22,7 +22,7 @@ from gradiva.yarp_modules.rpc_commands import is_called, ok
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
-_USEFUL = 0.3  # [s] after which a plan comes too late: [coordinator] planning_lead of whole_body
+_USEFUL = 0.3  # [s] after which a plan comes too late: PLANNING_LEAD of whole_body
 _NAME = "/whole-body"
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
 
-from gradiva.common import ConfigError
+from gradiva.common import configuration, setting
 from gradiva.middleware import Element, PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
-from gradiva.session import CoordinatorConfig
+from gradiva.session import PLANNING_LEAD, PLANNING_TIMEOUT
 from gradiva.setup import Setup
 from gradiva.walking import WalkingConfig
 from gradiva.yarp_modules.message_codec import MessageCodec
@@ -37,30 +36,23 @@ def _fingerprint(*configurations: object) -> str:
     return hashlib.sha256(repr(configurations).encode()).hexdigest()[:8]
 
 
-@dataclass(frozen=True, slots=True)
+_WAIT_FRACTION = 0.4  # [-] of the period that a tick waits for model control; the rest is for the body: 3 ms of 10
+_LOOK_PERIOD = 0.5  # [s] between two attempts at a connection that is not there
+
+
+@configuration
 class RemoteConfig:
     """``[remote]`` in ``config/remote.toml``.
 
     Attributes:
-        wait_fraction: Of the period that a tick waits for model control, [-].
         max_silent_ticks: In a row without an answer in time that are tolerated.
         lockstep_timeout: That a tick in lockstep waits for model control, [s].
-        look_period: Between two attempts at a connection that is not there, [s].
         healthy_look_period: Between two looks at a connection that is, [s].
     """
 
-    wait_fraction: float
-    max_silent_ticks: int
-    lockstep_timeout: float
-    look_period: float
-    healthy_look_period: float
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if not getattr(self, field.name) > 0.0:
-                raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
-        if self.wait_fraction >= 1.0:
-            raise ConfigError(f"wait_fraction={self.wait_fraction}: a tick cannot wait longer than its period")
+    max_silent_ticks: int = setting("-", above=0)
+    lockstep_timeout: float = setting("s", above=0.0)
+    healthy_look_period: float = setting("s", above=0.0)
 
 
 class RemoteLayers:
@@ -84,14 +76,14 @@ class RemoteLayers:
         """Prepare; no port is opened.
 
         Args:
-            setup: Configuration of all layers, ``[remote]`` and ``[coordinator]``.
+            setup: Configuration of all layers, and ``[remote]``.
             is_lockstep: Whether the simulation waits for this process, so that this one may wait for layer 2.
 
         Raises:
             ConfigError: A value is refused.
         """
         self._config = config = setup.part(RemoteConfig, "remote")
-        walking, coordinator = setup.walking, setup.part(CoordinatorConfig, "coordinator")
+        walking = setup.walking
         codec, plans = MessageCodec(), plan_codec()
         self._requests: MessageWriter[BalanceRequest] = MessageWriter(codec)
         self._desired = MessageReader(BalanceReply, codec)
@@ -101,15 +93,15 @@ class RemoteLayers:
         self.planner = RemotePlanner(
             planner_fingerprint(walking.planner, walking.walking.planner, walking.planners),
             (self._questions, self._plans),
-            0.0 if is_lockstep else coordinator.planning_lead,
-            config.lockstep_timeout + coordinator.planning_timeout if is_lockstep else coordinator.planning_timeout,
+            0.0 if is_lockstep else PLANNING_LEAD,
+            config.lockstep_timeout + PLANNING_TIMEOUT if is_lockstep else PLANNING_TIMEOUT,
             config.lockstep_timeout if is_lockstep else 0.0,
         )
         self.model_control = RemoteModelControl(
             walking.balance,
             model_control_fingerprint(setup.robot, walking),
             (self._requests, self._desired),
-            config.lockstep_timeout if is_lockstep else config.wait_fraction * walking.walking.period,
+            config.lockstep_timeout if is_lockstep else _WAIT_FRACTION * walking.walking.period,
             config.max_silent_ticks,
         )
 
@@ -133,7 +125,7 @@ class RemoteLayers:
         self._desired.open(f"{name}/desired:i")
         pairs = layer_connections(name, planner, model_control, carrier)
         config = self._config
-        self._connections = PersistentConnections(pairs, config.look_period, config.healthy_look_period)
+        self._connections = PersistentConnections(pairs, _LOOK_PERIOD, config.healthy_look_period)
         self._connections.start()
 
     def are_connected(self) -> bool:

@@ -16,6 +16,8 @@ from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.session import (
     ARGUMENTS,
     HELP,
+    PLANNING_LEAD,
+    PLANNING_TIMEOUT,
     Coordinator,
     CoordinatorConfig,
     FreeSpace,
@@ -119,7 +121,7 @@ class WalkingModule(GradivaModule):
         """Return the planning service: a thread; in lockstep the tick itself, so that runs are alike."""
         if self.options.lockstep:
             return SynchronousPlanning(layers.planner)
-        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_timeout)
+        return PlanningWorker(layers.planner, PLANNING_LEAD, PLANNING_TIMEOUT)
 
     def open_layers(self) -> None:
         """Open the ports to layers in other processes."""

@@ -26,7 +26,7 @@ from gradiva.yarp_modules.bring_up.checks import (
     check_modes,
     sampled,
 )
-from gradiva.yarp_modules.robot.yarp_robot import RobotIoConfig, YarpRobot
+from gradiva.yarp_modules.robot.yarp_robot import CARRIER, RobotIoConfig, YarpRobot
 
 _BOARD_REMEDY = "start the robot's yarprobotinterface, the simulator or Gazebo; is this the right --environment?"
 _OTHER_REMEDY = "walking does not need it; other programs may"
@@ -58,8 +58,7 @@ class BringUp:
         self._posture = start_posture
         self._local = local
         self._config = setup.part(BringUpConfig, "bring_up")
-        self._io = setup.part(RobotIoConfig, "robot_io")
-        self._robot = YarpRobot(setup.robot, environment, self._io, local)
+        self._robot = YarpRobot(setup.robot, environment, setup.part(RobotIoConfig, "robot_io"), local)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings, stage by stage."""
@@ -75,7 +74,7 @@ class BringUp:
         yield from check_rates(
             [port for port in required if port.endswith(":o") and "rpc" not in port], self._local, config
         )
-        yield from check_axes(ports, self._environment, self._setup.robot.joints, config, self._local, self._io.carrier)
+        yield from check_axes(ports, self._environment, self._setup.robot.joints, config, self._local, CARRIER)
         yield from self._with_robot()
 
     def _with_robot(self) -> Iterator[Finding]:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, Measurement, NDArray, RobotInterfaceError, Side, so3
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    Measurement,
+    NDArray,
+    RobotInterfaceError,
+    Side,
+    configuration,
+    setting,
+    so3,
+)
 from gradiva.common.errors import FAIL, OK, WARN, Finding, summed_up
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts, fixed_rotation
@@ -41,7 +51,17 @@ _MANY = 0.5  # [-] of the samples: a busy computer misses fewer, which the rates
 _ZEROING = "zero the force-torque sensors while the robot hangs; is it pushed or held?"
 
 
-@dataclass(frozen=True, slots=True)
+_WEIGHT_TOLERANCE = 0.15  # [-]
+"""Of the weight: feet that carry more or less are badly zeroed, or a person holds the robot."""
+_HANGING_WEIGHT = 0.05  # [-] of the weight: below it the robot hangs
+_MAX_TILT = 0.2  # [rad] of the soles of a standing robot, of the base of a hanging one, by the IMU
+_LOCKED_TOLERANCE = 3.0  # [deg] of joints that the model holds at zero (neck, wrists)
+_LIMIT_TOLERANCE = 2.0  # [deg] by which limits of robot and model may differ without a warning
+_NEAR_POSTURE = 30.0  # [deg] of a joint from the start posture; farther, the operator checks that the way is free
+_PID_TOLERANCE = 0.01  # [-] by which gains may differ from those expected, or left from right
+
+
+@configuration
 class BringUpConfig:
     """Configures expected rates, tolerances and gains: table ``[bring_up]``.
 
@@ -50,33 +70,14 @@ class BringUpConfig:
         min_rate: Fraction of the expected rate, [-].
         max_gap: Longest time between two messages, in periods.
         sensor_rate: Expected of boards and sensors, [Hz].
-        weight_tolerance: By which the load of the feet may differ from the weight, [-] of it.
-        hanging_weight: Below it the robot hangs, [-] of the weight.
-        max_tilt: Of the soles of a standing robot, of the base of a hanging one, by the IMU, [rad].
-        locked_tolerance: Of joints that the model holds at zero, [deg].
-        limit_tolerance: By which limits of robot and model may differ, [deg].
-        near_posture: A joint farther from the start posture has a long way, [deg].
-        pid_tolerance: By which gains may differ, [-].
         expected_pids: Gains of the position loops by joint, in the units of the boards; those left out may be any.
     """
 
-    rate_duration: float
-    min_rate: float
-    max_gap: float
-    sensor_rate: float
-    weight_tolerance: float
-    hanging_weight: float
-    max_tilt: float
-    locked_tolerance: float
-    limit_tolerance: float
-    near_posture: float
-    pid_tolerance: float
+    rate_duration: float = setting("s", above=0.0)
+    min_rate: float = setting("-", above=0.0)
+    max_gap: float = setting("-", above=0.0)
+    sensor_rate: float = setting("Hz", above=0.0)
     expected_pids: dict[str, PidGains] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in (one.name for one in fields(self) if one.name != "expected_pids"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +136,7 @@ def check_axes(ports: RobotPorts, environment: Environment, joints: Sequence[str
             findings.append(Finding(FAIL if is_needed else WARN, str(error), "see the log of its process"))
             continue
         findings.append(_compared(remote, probe, described))
-        findings += _locked(probe, joints, config.locked_tolerance)
+        findings += _locked(probe, joints, _LOCKED_TOLERANCE)
     return findings
 
 
@@ -167,7 +168,7 @@ def check_limits(robot: YarpRobot, joints: Sequence[str], posture: NDArray, conf
         check_start_posture(limits, joints, posture)
     except ConfigError as error:
         findings.append(Finding(FAIL, str(error), "another posture (robot.toml), or the limits of the boards"))
-    tolerance = math.radians(config.limit_tolerance)
+    tolerance = math.radians(_LIMIT_TOLERANCE)
     narrower = differences(_within(limits, joints, *robot.model_limits), joints, *robot.model_limits, tolerance)
     wider = len(differences(limits, joints, *robot.model_limits, tolerance)) - len(narrower)
     remedy = "the narrower ones hold: is this the right robot, are the boards calibrated?"
@@ -180,7 +181,7 @@ def check_gains(robot: YarpRobot, config: BringUpConfig) -> list[Finding]:
     pids = robot.pids()
     kps = [gains.kp for gains in pids.values()]
     text = f"gains of the position loops: kp {min(kps):g} to {max(kps):g}, in units of the boards"
-    lines = gain_differences(pids, config.expected_pids, config.pid_tolerance)
+    lines = gain_differences(pids, config.expected_pids, _PID_TOLERANCE)
     return summed_up(
         text, lines, WARN, "expected ones: [bring_up.expected_pids]; the boards' own: the robot's configuration"
     )
@@ -194,7 +195,7 @@ def check_distance(
     farthest = int(np.argmax(off))
     degrees, duration = math.degrees(off[farthest]), 1.875 * off[farthest] / prepare_speed  # minimum jerk
     text = f"start posture: {joints[farthest]} is {degrees:.1f}° away, prepareRobot needs {duration:.1f} s"
-    if degrees > config.near_posture:
+    if degrees > _NEAR_POSTURE:
         return [Finding(WARN, text, "look whether the way is free and the gantry holds the robot")]
     return [Finding(OK, text)]
 
@@ -291,9 +292,9 @@ class SensorChecks:
         loads = {side: sum(self._upward(row, wrenches) for row in self._robot.sensors_of(side)) for side in Side}
         weight, load = self._robot.mass * GRAVITY, sum(loads.values())
         feet = ", ".join(f"{side} {force:.0f} N" for side, force in loads.items())
-        if all(abs(force) <= self._config.hanging_weight * weight for force in loads.values()):
+        if all(abs(force) <= _HANGING_WEIGHT * weight for force in loads.values()):
             return Finding(OK, f"feet: {feet}: the robot hangs")
-        if abs(load - weight) <= self._config.weight_tolerance * weight:
+        if abs(load - weight) <= _WEIGHT_TOLERANCE * weight:
             return Finding(OK, f"feet: {feet}: the robot stands, weight {weight:.0f} N")
         return Finding(WARN, f"feet: {feet}, together {load:.0f} N of the weight of {weight:.0f} N", _ZEROING)
 
@@ -312,7 +313,7 @@ class SensorChecks:
         text = "tilt by IMU and encoders: "
         text += ", ".join(f"{frame} {math.degrees(tilt):.1f}°" for frame, tilt in tilts.items())
         findings = [Finding(OK, text)]
-        if min(tilts.values()) > self._config.max_tilt:
+        if min(tilts.values()) > _MAX_TILT:
             remedy = "a leaning robot, IMU mounted or configured otherwise (walking_imu, imu_frame), or a turned neck"
             findings = [Finding(FAIL, text, remedy)]
         if rate > _STILL:

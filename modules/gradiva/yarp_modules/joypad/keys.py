@@ -7,17 +7,16 @@ import os
 import select
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray
+from gradiva.common import ConfigError, NDArray, configuration, setting
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class JoypadConfig:
     """``[joypad]`` in ``config/joypad.toml``.
 
@@ -29,20 +28,15 @@ class JoypadConfig:
         status_period: Between two questions for the state of the walk, [s].
     """
 
-    period: float
-    step: float
-    ramp: float
-    dead_zone: float
-    status_period: float
+    period: float = setting("s", above=0.0)
+    step: float = setting("-", above=0.0, most=1.0, why="full deflection is 1")
+    ramp: float = setting("1/s", above=0.0)
+    dead_zone: float = setting("-", above=0.0)
+    status_period: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if not getattr(self, field.name) > 0.0:
-                raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
         if self.dead_zone >= self.step:
             raise ConfigError(f"dead_zone={self.dead_zone}: must be smaller than step={self.step}")
-        if self.step > 1.0:
-            raise ConfigError(f"step={self.step}: full deflection is 1")
 
 
 class KeyCommand(StrEnum):

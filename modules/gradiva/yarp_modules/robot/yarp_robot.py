@@ -6,18 +6,18 @@ import logging
 import math
 import time as machine_time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gradiva.common import (
-    ConfigError,
     ControlMode,
     JointCommand,
     LateSource,
     Measurement,
     NDArray,
     RobotInterfaceError,
+    configuration,
+    setting,
 )
 from gradiva.middleware import PersistentConnections, RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
@@ -47,7 +47,6 @@ from gradiva.yarp_modules.robot.sensors import (
     TrueDeflections,
 )
 
-_CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
 _POLL = 0.005  # [s] between two looks for the first samples
@@ -55,44 +54,31 @@ _SILENCE = 1.0  # [s] of the machine without a new sample of a source, then its 
 _STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 
 
-@dataclass(frozen=True, slots=True)
+CARRIER = "fast_tcp"  # of all connections: nothing is lost on a cable, and no acknowledgement is waited for
+_VELOCITY_ACCELERATION = 1000.0  # [deg/s²] of the boards' velocity ramps: fast enough not to be seen by the loop
+_RELEASE_SPEED = 10.0  # [deg/s] largest speed of joints in position mode after the release
+_LIMIT_TOLERANCE = 0.5  # [deg] by which limits of robot and model may differ without a warning
+
+
+@configuration
 class RobotIoConfig:
     """Configures connections, ages and time limits: table ``[robot_io]``.
 
     Attributes:
-        carrier: Of states, commands and sensors.
         wrenches: By the sensors themselves, or by the ports of ``wholeBodyDynamics``.
         floating_base: Whether the true motion of the base is read, where a simulator publishes it.
         max_age: A source whose last sample is older is late, [s].
         first_sample_timeout: In which every source has to send once, [s].
         mode_timeout: In which all joints have to report a control mode, [s].
-        velocity_acceleration: Of the boards' ramps in velocity mode, [deg/s²].
-        release_speed: Largest speed of joints in position mode after the release, [deg/s].
         temperature_period: Between two questions for the motors' temperatures; 0 for none, [s].
-        limit_tolerance: By which limits of robot and model may differ without a warning, [deg].
     """
 
-    carrier: str
     wrenches: WrenchSource
     floating_base: bool
-    max_age: float
-    first_sample_timeout: float
-    mode_timeout: float
-    velocity_acceleration: float
-    release_speed: float
-    temperature_period: float
-    limit_tolerance: float
-
-    def __post_init__(self) -> None:
-        if self.carrier not in _CARRIERS:
-            raise ConfigError(f"carrier='{self.carrier}', must be one of {', '.join(_CARRIERS)}")
-        positive = ("max_age", "first_sample_timeout", "mode_timeout", "velocity_acceleration", "release_speed")
-        for name in positive:
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        for name in ("temperature_period", "limit_tolerance"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+    max_age: float = setting("s", above=0.0)
+    first_sample_timeout: float = setting("s", above=0.0)
+    mode_timeout: float = setting("s", above=0.0)
+    temperature_period: float = setting("s", least=0.0)
 
 
 class YarpRobot:
@@ -145,9 +131,9 @@ class YarpRobot:
         self._make_joints(description.joints, ports, environment, lockstep)
         self._connections = PersistentConnections(
             [
-                *self._joints.connections(local, config.carrier),
-                *self._wrenches.connections(local, config.carrier),
-                *self._imu.connections(local, config.carrier),
+                *self._joints.connections(local, CARRIER),
+                *self._wrenches.connections(local, CARRIER),
+                *self._imu.connections(local, CARRIER),
             ],
             healthy_period=_SILENCE,
             is_needed=lambda: bool(self.silent_sources()),
@@ -170,9 +156,7 @@ class YarpRobot:
         indices = {name: [joint for joint, board in enumerate(boards) if board == name] for name in names}
         self._orders = BoardOrders(indices)
         config = self._config
-        self._modes = JointModes(
-            joints, self._orders, config.mode_timeout, config.velocity_acceleration, waits=lockstep
-        )
+        self._modes = JointModes(joints, self._orders, config.mode_timeout, _VELOCITY_ACCELERATION, waits=lockstep)
 
     # -- beginning and end -------------------------------------------------------------------------------------
 
@@ -326,7 +310,7 @@ class YarpRobot:
             RobotInterfaceError: A board does not report them.
         """
         limits = read_limits(self._joints.driver, self._joints.joints)
-        tolerance = float(np.deg2rad(self._config.limit_tolerance))
+        tolerance = float(np.deg2rad(_LIMIT_TOLERANCE))
         for line in differences(limits, self._joints.joints, *self._model_limits, tolerance):
             _LOGGER.warning("limits differ, the narrower hold: %s", line)
         return limits
@@ -356,18 +340,18 @@ class YarpRobot:
             _LOGGER.warning("the robot is gone: it cannot be commanded to hold its position")
             return
         positions = None if self._last is None else self._last.positions
-        hold_in_position_mode(self._joints.driver, self._orders, last, positions, self._config.release_speed)
+        hold_in_position_mode(self._joints.driver, self._orders, last, positions, _RELEASE_SPEED)
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
         timeout = 2.0 * config.max_age  # of the clients, whose error has no names: ours ends first
-        self._joints.open(local, config.carrier, self._is_lockstep)
+        self._joints.open(local, CARRIER, self._is_lockstep)
         self._modes.open(self._joints.driver)
         self._orders.open()
-        self._wrenches.open(local, config.carrier, timeout)
-        self._imu.open(local, config.carrier, timeout)
+        self._wrenches.open(local, CARRIER, timeout)
+        self._imu.open(local, CARRIER, timeout)
         for port in self._truths():
-            port.open(local, config.carrier)
+            port.open(local, CARRIER)
         self._temperatures.open(self._joints.driver)
         self._connections.start()
 

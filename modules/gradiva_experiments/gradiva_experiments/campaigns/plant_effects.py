@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import matplotlib
@@ -77,7 +79,17 @@ _QUICK_SEARCH = SpeedSearch(slowest=0.15, fastest=0.15, resolution=0.15, stride=
 _GAINS = SpeedSearch(slowest=1.0, fastest=12.0, resolution=1.0, stride=2)  # half octaves from a quarter on
 _QUICK_GAINS = SpeedSearch(slowest=5.0, fastest=5.0, resolution=1.0, stride=1)
 _GAIN_DURATION = 3.0  # [s]
-_POWERS = {"stiffness": 1.0, "damping": 0.5}  # of a factor on gains
+_MOTION_POWERS = {"zmp_com_controller.walking.zmp": 1.0, "zmp_com_controller.walking.com": 1.0}  # of a factor on gains
+_TORQUE_POWERS = {
+    "torque_control.stance_foot.linear_damping": 0.5,
+    "torque_control.stance_foot.angular_damping": 0.5,
+    "torque_control.swing_foot.linear_stiffness": 1.0,
+    "torque_control.swing_foot.linear_damping": 0.5,
+    "torque_control.swing_foot.angular_stiffness": 1.0,
+    "torque_control.swing_foot.angular_damping": 0.5,
+    "torque_control.com.stiffness": 1.0,
+    "torque_control.com.damping": 0.5,
+}
 _ERRORS = ("com", "dcm", "zmp", "foot")
 _QUICK_EFFECTS = (NONE, "friction", "soles", "IMU", ALL)
 
@@ -95,20 +107,12 @@ def scaled_gains(robot: str, control: ControlMode, factor: float, overrides: Map
     and damping by its root, which leaves damping ratios as they are.
     """
     tables = load_setup(robot, overrides).tables
-    if control is ControlMode.TORQUE:
-        tasks = tables["rigid_torque_control"]
-        found = {f"rigid_torque_control.{task}": tasks[task] for task in ("stance_foot", "swing_foot", "com")}
-        kinds = ("", "linear_", "angular_")
-        powers = {f"{kind}{gain}": power for kind in kinds for gain, power in _POWERS.items()}
-    else:
-        found = {"zmp_com_controller.walking": tables["zmp_com_controller"]["walking"]}
-        powers = {"zmp": 1.0, "com": 1.0}
-    return {
-        f"{table}.{name}": values[name] * factor**power
-        for table, values in found.items()
-        for name, power in powers.items()
-        if name in values
-    }
+    powers = _TORQUE_POWERS if control is ControlMode.TORQUE else _MOTION_POWERS
+    found = {}
+    for key, power in powers.items():
+        first, *inner, name = key.split(".")
+        found[key] = reduce(getitem, inner, tables[first])[name] * factor**power
+    return found
 
 
 @dataclass(slots=True, eq=False)

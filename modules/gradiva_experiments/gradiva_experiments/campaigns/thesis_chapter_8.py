@@ -213,7 +213,7 @@ def _walk(case: NoiseCase, deviation: float, steps: int) -> SoftWalk:
         f"{noise}.moment": deviation,
         f"{noise}.interval": case.interval,
         f"{noise}.target": case.target,
-        "compliant_torque_control.wrench_time_constant": case.filter_time,
+        "torque_control.compliant.wrench_time_constant": case.filter_time,
     }
     notes = {"noise": case.name, "sigma": deviation}
     is_asked = case is CASES[0] and deviation < _PAPER_FAILS_AT

@@ -326,14 +326,14 @@ _STIFF, _MIDDLE, _SOFT, _VERY_SOFT = 1e4, 5e3, 2e3, 1e3  # [N·m/rad]
 _WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
 _LEARNING = 5.0  # [1/s] rate at which stiffness is learned
 _SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
-_OF_NOW = {"flexible_torque_control.spring_horizon": 0.0}  # as in the thesis
-_HARD = {f"flexible_torque_control.{task}.priority": "hard" for task in ("com", "angular_momentum")}  # likewise
+_OF_NOW = {"torque_control.spring_horizon": 0.0}  # as in the thesis
+_HARD = {f"torque_control.priorities.{task}": "hard" for task in ("com", "angular_momentum")}  # likewise
 _TUNED = {  # the best of 39 sets of gains, drawn at random, of which four walk at 2 kN·m/rad; what matters of it
-    "rigid_torque_control.com.weight": 150.0,
-    "rigid_torque_control.com.stiffness": 33.0,  # [1/s²]
-    "rigid_torque_control.com.damping": 8.7,  # [1/s]
-    **{f"rigid_torque_control.posture.weights.{leg}": 1.9 for leg in ("left_leg", "right_leg")},
-    **{f"rigid_torque_control.posture.stiffness.{leg}": 96.0 for leg in ("left_leg", "right_leg")},  # [1/s²]
+    "torque_control.weights.com": 150.0,
+    "torque_control.com.stiffness": 33.0,  # [1/s²]
+    "torque_control.com.damping": 8.7,  # [1/s]
+    **{f"torque_control.posture_weights.{leg}": 1.9 for leg in ("left_leg", "right_leg")},
+    **{f"torque_control.posture_stiffness.{leg}": 96.0 for leg in ("left_leg", "right_leg")},  # [1/s²]
 }
 _SEEDS, _QUICK_SEEDS = 3, 1
 

@@ -317,7 +317,7 @@ class FuzzedWalk:
         self._controller = WalkingController(self._layers)
         self._draw = np.random.default_rng(seed)
         self._now = 0.0  # [s] what a clock without faults says
-        self._clock = ControlClock(self._tick.period, setup.walking.safety.clock)
+        self._clock = ControlClock(self._tick.period)
         self._events_before = 0
         self._last: JointCommand | None = None
         self._last_time = -np.inf
