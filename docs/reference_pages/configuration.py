@@ -21,7 +21,7 @@ from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.joypad.keys import JoypadConfig
 from gradiva.yarp_modules.remote_layers import RemoteConfig
 from gradiva.yarp_modules.robot import RobotIoConfig
-from reference_pages.markdown import UNIT, attributes, code, prose, summary, table
+from reference_pages.markdown import UNIT, attributes, code, prose, summary, table, without_unit
 
 OVERLAYS = ("first_run", "plant_noisy", "plant_robot", "soft_ground", "torque", "velocity")
 _MODULES = {
@@ -73,13 +73,19 @@ def all_keys() -> dict[str, Key]:
             key = keys.setdefault(name, Key(name))
             comment = comments.get(name, "")
             if overlay:
-                key.differs.append(f"{overlay}: {code(_toml(value))}" + (f" ({prose(comment)})" if comment else ""))
+                key.differs.append(f"{overlay}: {code(_toml(value))}" + _bracketed(comment))
             else:
                 key.default, key.comment = _toml(value), prose(comment)
     for key in keys.values():
         unit = UNIT.search(key.comment) or UNIT.search(key.text)
         key.unit = unit[1] if unit else ""
     return keys
+
+
+def _bracketed(comment: str) -> str:
+    """Return the reason of an overlaid value, its unit left out."""
+    reason = UNIT.sub("", comment, count=1).strip()
+    return f" ({prose(reason)})" if reason else ""
 
 
 def _classes() -> dict[str, type]:
@@ -203,9 +209,10 @@ def _key_table(keys: list[Key]) -> str:
     rows = []
     for key in keys:
         reason = UNIT.sub("", key.comment, count=1).strip()
-        text = " — ".join(part for part in (key.text, reason) if part)
-        rows.append((code(key.path), code(key.default), key.unit, key.type, text, "; ".join(key.differs)))
-    return table(("key", "default", "unit", "type", "meaning — reason of the value", "differs in"), rows)
+        text = " — ".join(part for part in (without_unit(key.text), reason) if part)
+        kind = ", ".join(part for part in (key.type, key.unit.strip("-")) if part)
+        rows.append((code(key.path), code(key.default), kind, text, "; ".join(key.differs)))
+    return table(("key", "default", "type, unit", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:

@@ -22,8 +22,16 @@ def code(text: object) -> str:
 def prose(text: str) -> str:
     """Return a text of a docstring as MyST: double backquotes become single ones, roles become code."""
     text = re.sub(r":math:`([^`]*)`", r"$\1$", " ".join(text.split()))
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
     text = re.sub(r"``([^`]+)``", r"`\1`", text)
     return re.sub(r"<(?=\w)", r"\\<", text) if "`" not in text else text
+
+
+def without_unit(text: str) -> str:
+    """Return a text without its unit and shape; nothing where no words are left."""
+    text = re.sub(r",? *(\[[^\]]*\])?,? *shape \([^)]*\)", "", text)
+    text = re.sub(r"^\[[^\]]*\]|,? *\[[^\]]*\](?=\.?$)", "", text).strip(" .,")
+    return f"{text[:1].upper()}{text[1:]}." if re.search(r"\w{3}", text) else ""
 
 
 def summary(thing: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradiva.simulated_walk import walking_recorder
 from gradiva.walking import element_names, walking_log
-from reference_pages.markdown import UNIT, attributes, code, prose, table
+from reference_pages.markdown import UNIT, attributes, code, prose, table, without_unit
 
 SOURCES = (walking_log, walking_recorder)
 _SIDES, _COMMANDED = ("left", "right"), ("positions", "velocities", "torques")
@@ -65,7 +65,7 @@ class _Writer:
                 for name in self._names(key):
                     if "::" in name and not name.endswith("::"):
                         own = self._text(value)
-                        yield name, (_without_unit(own or self._doc) or _spelled(name), _unit(name, own))
+                        yield name, (without_unit(own or self._doc) or _spelled(name), _unit(name, own))
 
     def _entries(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         if isinstance(node, ast.Dict):
@@ -191,13 +191,6 @@ def _unit(name: str, own: str) -> str:
     if len(units) == 1 and "," not in units[0]:
         return units[0]
     return next((unit for part, unit in _UNITS.items() if part in name), "-")
-
-
-def _without_unit(text: str) -> str:
-    """Return a text without unit and shape; nothing where no words are left."""
-    text = re.sub(r",? *(\[[^\]]*\])?,? *shape \([^)]*\)", "", text)
-    text = re.sub(r"^\[[^\]]*\]|, \[[^\]]*\]\.$", "", text).strip(" .,")
-    return f"{text[:1].upper()}{text[1:]}." if re.search(r"\w{3}", text) else ""
 
 
 def _spelled(name: str) -> str:
