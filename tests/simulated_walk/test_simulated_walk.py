@@ -1,24 +1,24 @@
-"""`SimulatedWalk` in a notebook: the examples of the room's README, and what its arguments reach."""
+"""`SimulatedWalk` in a notebook: the examples of its pages, and what its arguments reach."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-import gradiva.simulated_walk
 import gradiva_experiments
 from gradiva import experiments
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceLayer, balance_layer
 from gradiva.simulated_walk import SimulatedWalk
 
-README = Path(gradiva.simulated_walk.__file__).with_name("README.md")
-EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+SITE = Path(__file__).parents[2] / "docs"
+PAGES = (SITE / "how_it_works" / "results_and_falls.md", SITE / "how_to" / "extend.md")
+EXAMPLES = re.findall(r"```python\n(.*?)```", "".join(page.read_text(encoding="utf-8") for page in PAGES), re.DOTALL)
 
 
 def run(example):
     namespace = {}
-    exec(compile(example, str(README), "exec"), namespace)
+    exec(compile(example, "page", "exec"), namespace)
     return namespace
 
 
@@ -83,7 +83,7 @@ def test_a_whole_layer_2_takes_the_place_of_the_configured_one():
 @pytest.mark.walk
 def test_the_signals_of_a_law_are_in_the_log():
     namespace = run(EXAMPLES[1])
-    exec(compile(EXAMPLES[3], str(README), "exec"), namespace)
+    exec(compile(EXAMPLES[3], "page", "exec"), namespace)
     log = namespace["outcome"].log
     assert namespace["asked"] > 100.0
     assert (log["own::law::asked"][1:] > log["own::law::asked"][:-1]).all()

@@ -163,10 +163,10 @@ def test_an_export_that_cannot_be_is_refused(folder, capsys, options, text):
     assert not (folder.path / "log.csv").exists()
 
 
-def test_the_example_of_the_readme_reads_the_last_run(folder, capsys):
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+def test_the_example_of_a_notebook_reads_the_last_run(folder, capsys):
+    text = (Path(__file__).parents[2] / "docs/how_to/notebook.md").read_text(encoding="utf-8")
     (example,) = (code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "read_mat" in code)
-    exec(compile(example, "README.md", "exec"), {})
+    exec(compile(example, "notebook.md", "exec"), {})
     log = folder.read_log().log
     error = np.linalg.norm(log["dcm::position::measured"] - log["dcm::position::desired"], axis=1)
     assert (

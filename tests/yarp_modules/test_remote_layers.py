@@ -142,8 +142,8 @@ def test_garbage_is_counted_and_does_no_harm(remote, modules):
     assert remote.model_control.fallback_ticks == 0
 
 
-def test_the_ports_of_the_readme_exist(remote, modules):
-    text = (Path(__file__).parents[2] / "modules/gradiva/yarp_modules/README.md").read_text(encoding="utf-8")
+def test_the_ports_of_the_page_of_the_modules_exist(remote, modules):
+    text = (Path(__file__).parents[2] / "docs/how_it_works/yarp_modules.md").read_text(encoding="utf-8")
     for name in ("/planner/request:i", "/planner/plan:o", "/model-control/state:i", "/model-control/desired:o"):
         assert yarp.Network.exists(name)
         assert name in text

@@ -27,14 +27,14 @@ from gradiva.common.errors import ConfigError, WalkingError, nearest_name
 def installed_plugins(group: str) -> EntryPoints:
     """Return the installed entry points of ``group``, such as ``gradiva.safety_checks``.
 
-    All packages are read once for each Python path: that takes a hundred times as long as the rest of a look-up.
+    The packages are read once for each Python path: that takes a hundred times as long as the rest of a look-up.
     """
-    return _entry_points(tuple(sys.path)).select(group=group)
+    return _entry_points(group, tuple(sys.path))
 
 
 @lru_cache
-def _entry_points(path: tuple[str, ...]) -> EntryPoints:
-    return entry_points()
+def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
+    return entry_points(group=group)
 
 
 def plugin_names(group: str) -> list[str]:

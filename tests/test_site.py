@@ -1,0 +1,129 @@
+"""The generated reference has every key, signal, RPC command and error; documents keep their budgets of words."""
+
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gradiva.safety import SafetyKind
+from gradiva.session import coordinator_commands
+from gradiva.yarp_modules.gradiva_module import MODULES
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "docs"
+OWN_TABLES = ("tasks", "planners", "estimators", "whole_body_controllers")  # tables of the user's own
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Return the package that generates the reference, which is no part of Gradiva."""
+    sys.path.insert(0, str(SITE))
+    yield importlib.import_module("reference_pages")
+    sys.path.remove(str(SITE))
+
+
+@pytest.fixture(scope="module")
+def pages(reference):
+    return reference.pages()
+
+
+def keys_of(table, path=""):
+    for name, value in table.items():
+        inner = f"{path}.{name}" if path else name
+        yield from keys_of(value, inner) if isinstance(value, dict) else [inner]
+
+
+def test_every_key_of_the_configuration_is_on_a_page_with_its_value(pages):
+    text = "\n".join(text for name, text in pages.items() if name.startswith("configuration_"))
+    files = [*ROOT.glob("config/*.toml"), *(path for path in ROOT.glob("robots/*/*.toml") if path.name != "robot.toml")]
+    keys = {key for path in files for key in keys_of(tomllib.loads(path.read_text(encoding="utf-8")))}
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| ([^|]*) \|", text, re.MULTILINE))
+    assert len(keys) > 400
+    assert {key for key in keys if key not in rows} == set()
+    assert rows["walking.period"] == "`0.01`"
+
+
+def test_a_key_has_unit_type_meaning_and_the_robots_that_differ(pages):
+    (row,) = re.findall(
+        r"^\| `zmp_com_controller.walking.zmp` .*$", pages["configuration_simplified_model"], re.MULTILINE
+    )
+    _, _, _, kind, meaning, differs, _ = (cell.strip() for cell in row.split("|"))
+    assert kind == "number, 1/s"
+    assert len(meaning) > 20
+    assert "icub_v2_7" in differs
+
+
+def test_every_rpc_command_of_the_modules_is_on_the_page(pages):
+    assert {name for name in MODULES if f"## {name}\n" not in pages["rpc"]} == set()
+    for word in coordinator_commands.Word:
+        assert f"`{word}" in pages["rpc"]
+
+
+def test_every_error_and_safety_kind_has_its_row_and_its_mend(reference, pages):
+    interfaces = importlib.import_module("reference_pages.interfaces")
+    mends = (SITE / "troubleshooting.md").read_text(encoding="utf-8")
+    names = [*(kind.__name__ for kind in interfaces.error_classes()), *(str(kind.value) for kind in SafetyKind)]
+    assert len(names) > 40
+    for name in names:
+        assert f"`{name}`" in pages["errors"]
+        assert f"`{name}`" in mends, f"docs/troubleshooting.md does not name {name}"
+
+
+def test_the_commands_of_the_terminal_are_those_of_the_page(reference, pages):
+    commands = importlib.import_module("reference_pages.commands").all_commands()
+    assert {"gradiva walk", "gradiva yarp read", "gradiva app run", "gradiva robots new"} <= set(commands)
+    assert re.findall(r"^## (gradiva.*)$", pages["commands"], re.MULTILINE) == [
+        *sorted(commands),
+        *(f"gradiva module {name}" for name in MODULES),
+    ]
+    assert re.search(r"\| `--speed [A-Z/]+`", pages["commands"])
+
+
+def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
+    signals = importlib.import_module("reference_pages.signals")
+    names = re.findall(r'"([a-z_]+::[a-z_:]+)"', Path(signals.walking_log.__file__).read_text(encoding="utf-8"))
+    written = {name for name in names if not name.endswith("::")}
+    assert len(written) > 25
+    assert {name for name in written if f"`{name}`" not in pages["signals"]} == set()
+    assert "| `dcm::position::measured` | x, y | m |" in pages["signals"]
+    assert signals.is_named("tick::whole_body")
+    assert not signals.is_named("dcm::position")
+
+
+def test_every_noun_of_the_public_face_is_documented(pages):
+    import gradiva
+
+    text = "\n".join(text for name, text in pages.items() if name.startswith("python_"))
+    assert {name for name in gradiva._ROOMS if f"## {name}\n" not in text} == set()
+
+
+def test_links_to_generated_pages_lead_somewhere(pages):
+    for document in markdown():
+        for name in re.findall(r"\]\([^)#\s]*reference/generated/(\w+)\.md", document.read_text(encoding="utf-8")):
+            assert name in pages, f"{document.relative_to(ROOT)}: no generated page {name}"
+
+
+def words(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").split())
+
+
+def markdown() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def test_documents_outside_of_the_site_keep_their_budgets():
+    outside = [path for path in markdown() if SITE not in path.parents]
+    readme = ROOT / "README.md"
+    assert words(readme) <= 1200
+    assert len(readme.read_text(encoding="utf-8").splitlines()) <= 150
+    assert words(ROOT / "CONTRIBUTING.md") <= 900
+    assert sum(map(words, outside)) <= 9000
+    rooms = [path for path in outside if path.parts[len(ROOT.parts)] == "modules" and "pureyarp" not in path.parts]
+    assert len(rooms) > 20
+    for path in rooms:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 80, path
