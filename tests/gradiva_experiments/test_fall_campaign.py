@@ -1,6 +1,7 @@
 import pytest
 
 from gradiva.setup import Plant
+from gradiva.simulated_walk import CauseKind
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
 from gradiva_experiments.campaigns.fall_campaign import _COUNTS, SEED, draw
 
@@ -67,3 +68,9 @@ def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause, plant
     setup = trial.setup()
     assert (setup.robot.name, trial.plant) == (trial.robot, plant)
     assert trial.command.forward <= setup.walking.planner.max_speed
+
+
+@pytest.mark.parametrize("number", [0, 5])
+def test_a_high_swing_that_is_drawn_is_one_that_the_planner_of_its_robot_takes(number):
+    trial, _ = draw(CauseKind.SETTING, [SEED, number, 1], Plant.ROBOT)
+    assert 0.24 < trial.overrides["planner.swing_height"] / trial.setup().robot.com_height < 0.48

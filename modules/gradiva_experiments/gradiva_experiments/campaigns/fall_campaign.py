@@ -315,13 +315,14 @@ def _bump(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
 def _setting(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
     """A key of the controller far from its shipped value."""
     key, low, high = _SETTINGS[random.integers(len(_SETTINGS))]
-    value = float(random.uniform(low, high))
+    unit = robot.com_height if key.endswith("height") else 1.0
+    value = float(random.uniform(low, high) * unit)
     return Disturbance(f"{key} = {value:.3g}", {key: value}, words=key)
 
 
-_SETTINGS = (
-    ("planner.swing_height", 0.12, 0.3),
-    ("planner.landing_height", -0.06, -0.02),
+_SETTINGS = (  # lowest and highest, heights in those of the CoM: the planner refuses larger ones
+    ("planner.swing_height", 0.24, 0.48),
+    ("planner.landing_height", -0.09, -0.04),
     ("dcm_controller.proportional_gain", 4.0, 12.0),
 )
 _SENSORS = (
