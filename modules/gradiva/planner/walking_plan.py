@@ -376,9 +376,9 @@ class WalkingPlan:
         first, last = max(0, supports.after(begin) - 1), max(0, supports.after(end) - 1)
         if first < known[0] or last >= known[0] + len(known[1]):
             phases = slice(first, max(last, supports.after(2.0 * end - begin) - 1) + 1)
-            starts, supports = np.array(supports.times[phases]), supports[phases]
-            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in supports])
-            landings = np.array([(phase.left.landing, phase.right.landing) for phase in supports])
+            starts, within = np.array(supports.times[phases]), supports[phases]
+            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in within])
+            landings = np.array([(phase.left.landing, phase.right.landing) for phase in within])
             known = self._preview_phases = first, starts, in_contact, landings
         return known
 
