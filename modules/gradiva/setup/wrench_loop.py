@@ -23,11 +23,10 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
-from gradiva.contacts import pendulum_wrenches
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
-from gradiva.walking import WalkingConfig
+from gradiva.walking import WalkingConfig, pendulum_wrenches
 
 _PROBE = 1e-4  # [m] of the ZMP, of finite differences
 
