@@ -175,8 +175,9 @@ _OUTPUTS = (
 class BodyReferences:
     r"""Computes the references of layer 3 by one function.
 
-    The force of the pendulum is split over the feet by ``pendulum_wrenches``. With ω² = σ/η the jerk of the planned CoM is :math:`\omega^2 (\dot x - \dot z)`: feedback, which is not
-    smooth, has no part in it. The angular momentum of the legs is that of ``SwingMomentum``.
+    The force of the pendulum is split over the feet by ``pendulum_wrenches``. With ω² = σ/η the jerk of the planned
+    CoM is :math:`\omega^2 (\dot x - \dot z)`: feedback, which is not smooth, has no part in it. The angular momentum of
+    the legs is that of ``SwingMomentum``.
     """
 
     def __init__(
