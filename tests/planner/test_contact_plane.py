@@ -8,7 +8,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.contacts import ContactPlane, support_polygon
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
-from tests.contacts.pendulum_in_numbers import wrenches_in_numbers
+from tests.walking.pendulum_in_numbers import wrenches_in_numbers
 
 from .planning import config_of, sole_of, start_of, state_vector, times_of
 

@@ -14,8 +14,8 @@ from gradiva.simplified_model import BalanceReference
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
 from tests.conftest import ROBOTS
-from tests.contacts.pendulum_in_numbers import expected_wrenches
 from tests.walking.momentum_of_legs import momentum_of_legs
+from tests.walking.pendulum_in_numbers import expected_wrenches
 
 SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
 

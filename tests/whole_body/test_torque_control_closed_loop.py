@@ -9,7 +9,7 @@ from gradiva.common import GRAVITY, RobotState, so3
 from gradiva.setup import load_setup
 from gradiva.simulation import MujocoRobot
 from tests.conftest import model_of
-from tests.contacts.pendulum_in_numbers import left_fraction
+from tests.walking.pendulum_in_numbers import left_fraction
 from tests.whole_body.standing_robot import (
     GROUND,
     PERIOD,

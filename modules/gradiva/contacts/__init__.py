@@ -1,6 +1,6 @@
 """Contacts with the ground: support polygon, foot wrenches, soft and rigid contact forces."""
 
-from gradiva.contacts.contact_plane import UP, ContactPlane, pendulum_wrenches
+from gradiva.contacts.contact_plane import UP, ContactPlane
 from gradiva.contacts.loaded_part import (
     LoadedEdge,
     SoleMoments,
@@ -40,7 +40,6 @@ __all__ = [
     "normal_pressure",
     "penalty_accelerations",
     "penalty_forces",
-    "pendulum_wrenches",
     "polygon_moments",
     "rectangle_moments",
     "static_sinkage",

@@ -1,18 +1,14 @@
-"""Contact plane on which soles stand, level or inclined, and the foot wrenches of a pendulum above it."""
+"""Contact plane on which soles stand, level or inclined."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-import casadi as cs
 import numpy as np
 
 from gradiva.common import FootReference, NDArray, so3
 
-Expression = TypeVar("Expression", cs.SX, cs.DM)
 Normal = tuple[float, float, float]
 UP: Normal = (0.0, 0.0, 1.0)
 
@@ -81,43 +77,3 @@ class ContactPlane:
         x_axis /= math.sqrt(x_axis.dot(x_axis))
         normal = np.array(self.normal)
         return np.column_stack((x_axis, so3.cross(normal, x_axis), normal))
-
-
-def pendulum_wrenches(
-    force: Expression,
-    zmp: Expression,
-    feet: Sequence[Mapping[str, Expression]],
-    zmp_points: Sequence[Expression],
-    plane: tuple[Expression, Expression],
-) -> list[Expression]:
-    r"""Return the wrenches of the ground on the left and the right foot of the linear inverted pendulum.
-
-    The pendulum needs the force :math:`f = m (\zeta^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
-    support the load splits by the projection :math:`\lambda` of :math:`z` on the line between the feet's own ZMP
-    points, so that a foot is unloaded when it lifts off; the offset of :math:`z` from that line moves both centres of
-    pressure. Symbols give expressions, ``casadi.DM`` gives numbers.
-
-    Args:
-        force: Total, world, [N], shape (3, 1).
-        zmp: Point at which it acts, on the plane of the soles, [m], shape (2, 1).
-        feet: Left and right: ``position`` of the sole's origin, world, [m], shape (3, 1), and ``in_contact``.
-        zmp_points: Nominal ZMP of each foot, world, [m], shape (2, 1).
-        plane: Height h [m] and slope (a, b) of the contact plane, which holds all of these points.
-
-    Returns:
-        Two wrenches about the sole origins, world axes, [N, N·m], shape (6, 1).
-    """
-    left, right = zmp_points
-    line = left - right
-    ratio = cs.fmin(1.0, cs.fmax(0.0, cs.dot(zmp - right, line) / cs.sumsqr(line)))
-    ratio = cs.if_else(feet[0]["in_contact"], ratio, 0.0)
-    ratio = cs.if_else(feet[1]["in_contact"], ratio, 1.0)
-    shift = zmp - ratio * left - (1.0 - ratio) * right
-    height, slope = plane
-    wrenches = []
-    for foot, point, fraction in zip(feet, zmp_points, (ratio, 1.0 - ratio), strict=True):
-        place = point + shift
-        lever = cs.vertcat(place, height + cs.dot(slope, place)) - foot["position"]
-        part = fraction * force
-        wrenches.append(cs.vertcat(part, cs.cross(lever, part)))
-    return wrenches

@@ -78,7 +78,8 @@ class FrozenSensorCheck:
             is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
         """
         is_clock_set_back, is_zero = time < self._since, not any(values)
-        self._learn_zero(values, is_zero, time)
+        if not self._is_zero_alive:
+            self._learn_zero(values, is_zero, time)
         is_idle = (is_zero or is_lifted) and not self._is_zero_alive
         if values != self._values or is_clock_set_back or is_idle:
             self._values, self._since, self._last, self._repeats = values, time, time, 0
@@ -89,10 +90,10 @@ class FrozenSensorCheck:
 
     def _learn_zero(self, values: list[float], is_zero: bool, time: float) -> None:
         """Note whether the sensor reads something where it has carried nothing for a while."""
-        is_unloaded = all(abs(value) <= self._unloaded for value in values)  # which NaN is not
+        is_unloaded = -self._unloaded <= min(values) and max(values) <= self._unloaded and not math.isnan(sum(values))
         if is_zero or not is_unloaded or values == self._values or time < self._loaded:
             self._loaded = time
-        self._is_zero_alive = self._is_zero_alive or time - self._loaded >= _IN_THE_AIR
+        self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
 
 
 class BridgedReadings:

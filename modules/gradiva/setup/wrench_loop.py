@@ -23,12 +23,15 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
-from gradiva.contacts import pendulum_wrenches
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
+<<<<<<< HEAD
 from gradiva.walking import WalkingConfig
 from gradiva.whole_body import ACCELERATION_TIME_CONSTANT
+=======
+from gradiva.walking import WalkingConfig, pendulum_wrenches
+>>>>>>> laws27
 
 _PROBE = 1e-4  # [m] of the ZMP, of finite differences
 

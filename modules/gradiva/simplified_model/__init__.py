@@ -4,6 +4,8 @@ from gradiva.simplified_model.balance_laws import (
     LAWS,
     BalanceConfig,
     BalanceLaw,
+    DecimatedLaw,
+    FallbackLaw,
     balance_law,
     balance_law_names,
     balance_layer,
@@ -18,6 +20,7 @@ from gradiva.simplified_model.balance_layer import (
     BalancePlan,
     BalanceReference,
     DcmLaw,
+    GainProgress,
     LawMemory,
     PendulumState,
     Preview,
@@ -25,15 +28,14 @@ from gradiva.simplified_model.balance_layer import (
 )
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
-from gradiva.simplified_model.model_control import (
-    DecimatedLaw,
-    FallbackLaw,
-    LinearInvertedPendulum,
-    SimplifiedModelControl,
-)
-from gradiva.simplified_model.zmp_com_controller import (
-    GainProgress,
+from gradiva.simplified_model.linear_inverted_pendulum import LinearInvertedPendulum
+from gradiva.simplified_model.simplified_model_control import (
     GainSchedule,
+<<<<<<< HEAD
+=======
+    GainScheduleConfig,
+    SimplifiedModelControl,
+>>>>>>> laws27
     ZmpComControllerConfig,
     ZmpComGains,
     zmp_com_velocity,

@@ -14,20 +14,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gradiva.common import ConfigError, Registry, plugin_errors
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import ConfigError, NDArray, NoSolutionFound, Registry, RobotState, plugin_errors
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
-from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
+from gradiva.simplified_model.balance_layer import BalanceLayer, BalancePlan, DcmLaw, LawMemory
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
-from gradiva.simplified_model.model_control import DecimatedLaw, FallbackLaw, SimplifiedModelControl
-from gradiva.simplified_model.zmp_com_controller import (
+from gradiva.simplified_model.simplified_model_control import (
     GainSchedule,
+<<<<<<< HEAD
+=======
+    GainScheduleConfig,
+    SimplifiedModelControl,
+>>>>>>> laws27
     ZmpComControllerConfig,
 )
 
 _TABLES = "balance_laws"
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
 LAWS = Registry(
     "gradiva.balance_laws",
     "law",
@@ -171,6 +179,98 @@ def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = inter
 def fallback_layer(config: BalanceConfig) -> SimplifiedModelControl:
     """Return the layer that balances while the one in another process does not answer: the instantaneous law."""
     return model_control(DcmController(config.dcm_controller), config)
+
+
+class FallbackLaw(DcmLaw):
+    """Asks a DCM law, and the instantaneous one where that has no solution.
+
+    Attributes:
+        law: The one that is asked first.
+        failures: How often it had no solution.
+    """
+
+    def __init__(self, law: DcmLaw, fallback: DcmLaw) -> None:
+        self.law = law
+        self._fallback = fallback
+        self.failures = 0
+
+    @property
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``; the integral is that of the fallback."""
+        return replace(self.law.memory, dcm_integral=self._fallback.memory.dcm_integral)
+
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``."""
+        self.law.resume(memory)
+        self._fallback.resume(memory)
+
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self.law.reset()
+        self._fallback.reset()
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the law that is asked first."""
+        return self.law.signals()
+
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """See ``DcmLaw.zmp``."""
+        try:
+            return plan.polygon.project(self.law.zmp(state, plan, period))
+        except NoSolutionFound:
+            self.failures += 1
+            return self._fallback.zmp(state, plan, period)
+
+
+class DecimatedLaw(DcmLaw):
+    r"""Asks a DCM law less often than the controller ticks, and holds its correction in between.
+
+    Decided at :math:`t_k`, for :math:`t_k \le t < t_{k+1}`: :math:`z^*(t) = \Pi [z_r(t) + z^*(t_k) - z_r(t_k)]`, so
+    that the reference :math:`z_r` moves on at the rate of the tick.
+    """
+
+    def __init__(self, law: DcmLaw, period: float) -> None:
+        """Take the law and its decision period, [s]."""
+        self._law = law
+        self._period = period
+        self._left = 0.0
+        self._correction = np.zeros(2)
+
+    @property
+    def failures(self) -> int:
+        """Number of decisions without a solution."""
+        return getattr(self._law, "failures", 0)
+
+    @property
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``; the correction is decided anew after ``resume``."""
+        return self._law.memory
+
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``."""
+        self._law.resume(memory)
+        self._left = 0.0
+
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self._law.reset()
+        self._left = 0.0
+        self._correction = np.zeros(2)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the law."""
+        return self._law.signals()
+
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """See ``DcmLaw.zmp``."""
+        is_due = self._left <= _ROUNDING
+        reference = plan.reference.dcm
+        if is_due:
+            self._left = max(self._period, period)
+            zmp = self._law.zmp(state, plan, self._left)
+            self._correction = zmp - reference.zmp_position
+        self._left -= period
+        return zmp if is_due else plan.polygon.project(reference.zmp_position + self._correction)
 
 
 def law_configs(model: str, tables: Mapping[str, Any], where: str) -> dict[str, Any]:

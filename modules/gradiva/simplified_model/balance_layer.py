@@ -32,7 +32,6 @@ from gradiva.common import (
 )
 from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, built_once
-from gradiva.simplified_model.zmp_com_controller import GainProgress
 
 _ROUNDING = 1e-6  # [-] ages are differences of sums of periods
 _TIMED = 10_000  # [-] decisions of which the times are kept: three minutes at 50 Hz
@@ -132,6 +131,23 @@ class LawMemory:
         freeze_arrays(self, dcm_integral=(2,), state=(None,))
         if self.previous_zmp is not None:
             freeze_arrays(self, previous_zmp=(2,))
+
+
+@dataclass(frozen=True, slots=True)
+class GainProgress:
+    """State of a gain schedule.
+
+    Attributes:
+        is_walking: The present situation.
+        start: r₀, the ratio when it began, [-].
+        ratio: r, the present one, [-].
+        elapsed: Since it began, at most the blend time, [s].
+    """
+
+    is_walking: bool
+    start: float
+    ratio: float
+    elapsed: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,7 +327,7 @@ class DcmLaw:
     Config: ClassVar[type | None] = None
     table: ClassVar[str] = ""
     states_equations: ClassVar[bool] = False
-    _function: FlatFunction | None = None
+    _function: FlatFunction = None  # type: ignore[assignment]  # until `function` is asked for, or attached
 
     def __init_subclass__(cls) -> None:
         """Note by which of the two a class states its law."""
@@ -337,7 +353,7 @@ class DcmLaw:
         if self._function is None:
             name = f"law_{type(self).__name__}"
             self.attach(built_once((DcmLaw, type(self)), lambda: FlatFunction(name, *self.equations())))
-        return self._function  # type: ignore[return-value]
+        return self._function
 
     def attach(self, function: FlatFunction) -> None:
         """Take a function that has the equations as a part; a derived class writes the inputs that do not change."""

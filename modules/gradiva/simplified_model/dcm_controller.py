@@ -127,7 +127,7 @@ class DcmController(DcmLaw):
         Raises:
             ConfigError: The margin leaves nothing of the polygon.
         """
-        function, reference = self.function, plan.reference.dcm
+        function, reference = self._function, plan.reference.dcm
         if plan.polygon is not self._whole_polygon:
             function.set(**_edges(self._inner(plan.polygon)))
             self._whole_polygon = plan.polygon
@@ -144,7 +144,7 @@ class DcmController(DcmLaw):
         Raises:
             ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
-        function = self.function
+        function = self._function
         x, y = function.outputs["unbounded_zmp"].tolist()
         if not math.isfinite(x + y):
             raise ValueError("the DCM or its reference is not finite")

@@ -1,7 +1,7 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
-from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
+from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig, pendulum_wrenches
 from gradiva.walking.chatter import Chatter, ChatterRecord
 from gradiva.walking.planning_service import (
     PlanningService,
@@ -47,6 +47,7 @@ __all__ = [
     "answered",
     "balance_plan",
     "element_names",
+    "pendulum_wrenches",
     "standing_at",
     "walking_signals",
 ]

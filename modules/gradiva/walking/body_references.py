@@ -22,7 +22,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as cs
 import numpy as np
@@ -39,11 +39,11 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.contacts import pendulum_wrenches
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
 
+Expression = TypeVar("Expression", cs.SX, cs.DM)
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _NO_SHIFT = sealed(np.zeros(2))
 
@@ -175,11 +175,9 @@ _OUTPUTS = (
 class BodyReferences:
     r"""Computes the references of layer 3 by one function.
 
-    The pendulum needs the force :math:`f = m (\omega^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
-    support the load splits by the projection :math:`\lambda` of the ZMP on the line between the nominal ZMP points of
-    the feet, so that a foot is unloaded when it lifts off; the offset of the ZMP from that line moves both centres of
-    pressure. With ω² = σ/η the jerk of the planned CoM is :math:`\omega^2 (\dot x - \dot z)`: feedback, which is not
-    smooth, has no part in it. The angular momentum of the legs is that of ``SwingMomentum``.
+    The force of the pendulum is split over the feet by ``pendulum_wrenches``. With ω² = σ/η the jerk of the planned
+    CoM is :math:`\omega^2 (\dot x - \dot z)`: feedback, which is not smooth, has no part in it. The angular momentum of
+    the legs is that of ``SwingMomentum``.
     """
 
     def __init__(
@@ -371,3 +369,43 @@ def _zmp_points(offset: cs.SX, feet: dict[Side, dict[str, cs.SX]]) -> list[cs.SX
         x, y = offset[0], side.sign * offset[1]
         points.append(foot["position"][:2] + foot["rotation"][:2, 0] * x + foot["rotation"][:2, 1] * y)
     return points
+
+
+def pendulum_wrenches(
+    force: Expression,
+    zmp: Expression,
+    feet: Sequence[Mapping[str, Expression]],
+    zmp_points: Sequence[Expression],
+    plane: tuple[Expression, Expression],
+) -> list[Expression]:
+    r"""Return the wrenches of the ground on the left and the right foot of the linear inverted pendulum.
+
+    The pendulum needs the force :math:`f = m (\zeta^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
+    support the load splits by the projection :math:`\lambda` of :math:`z` on the line between the feet's own ZMP
+    points, so that a foot is unloaded when it lifts off; the offset of :math:`z` from that line moves both centres of
+    pressure. Symbols give expressions, ``casadi.DM`` gives numbers.
+
+    Args:
+        force: Total, world, [N], shape (3, 1).
+        zmp: Point at which it acts, on the plane of the soles, [m], shape (2, 1).
+        feet: Left and right: ``position`` of the sole's origin, world, [m], shape (3, 1), and ``in_contact``.
+        zmp_points: Nominal ZMP of each foot, world, [m], shape (2, 1).
+        plane: Height h [m] and slope (a, b) of the contact plane, which holds all of these points.
+
+    Returns:
+        Two wrenches about the sole origins, world axes, [N, N·m], shape (6, 1).
+    """
+    left, right = zmp_points
+    line = left - right
+    ratio = cs.fmin(1.0, cs.fmax(0.0, cs.dot(zmp - right, line) / cs.sumsqr(line)))
+    ratio = cs.if_else(feet[0]["in_contact"], ratio, 0.0)
+    ratio = cs.if_else(feet[1]["in_contact"], ratio, 1.0)
+    shift = zmp - ratio * left - (1.0 - ratio) * right
+    height, slope = plane
+    wrenches = []
+    for foot, point, fraction in zip(feet, zmp_points, (ratio, 1.0 - ratio), strict=True):
+        place = point + shift
+        lever = cs.vertcat(place, height + cs.dot(slope, place)) - foot["position"]
+        part = fraction * force
+        wrenches.append(cs.vertcat(part, cs.cross(lever, part)))
+    return wrenches

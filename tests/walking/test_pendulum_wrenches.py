@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import FootReference
-from tests.contacts.pendulum_in_numbers import wrenches_in_numbers as pendulum_wrenches
+from tests.walking.pendulum_in_numbers import wrenches_in_numbers as pendulum_wrenches
 
 POINTS = np.array([[0.03, 0.08], [0.03, -0.08]])
 

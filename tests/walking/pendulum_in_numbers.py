@@ -1,9 +1,10 @@
-"""Wrenches of the linear inverted pendulum: those of ``contacts`` on numbers, and a second statement of them."""
+"""Wrenches of the linear inverted pendulum: those of ``walking`` on numbers, and a second statement of them."""
 
 import casadi as cs
 import numpy as np
 
-from gradiva.contacts import ContactPlane, pendulum_wrenches
+from gradiva.contacts import ContactPlane
+from gradiva.walking import pendulum_wrenches
 
 LEVEL = ContactPlane()
 

@@ -1,0 +1,310 @@
+"""Simplified model control, the shipped layer 2: a DCM law for the ZMP, and the ZMP-CoM law that follows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import casadi as cs
+import numpy.typing as npt
+
+from gradiva.common import ConfigError, NDArray, RobotState, minimum_jerk
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
+from gradiva.simplified_model.balance_layer import (
+    BalanceLayer,
+    BalanceMemory,
+    BalancePlan,
+    BalanceReference,
+    DcmLaw,
+    GainProgress,
+)
+
+Plane = TypeVar("Plane", NDArray, cs.SX)
+"""Vectors on the ground plane, shape (2,): numbers or expressions."""
+
+_OUTPUTS = ("com_position", "com_velocity", "com_acceleration", "zmp_position")
+_LARGEST_RATIO = 3.0  # [-] walking with K_CoM / K_ZMP above it fell on every robot in simulation
+
+
+def zmp_com_velocity(
+    com_velocity_reference: Plane,
+    com_position_reference: Plane,
+    com_position: Plane,
+    desired_zmp: Plane,
+    measured_zmp: Plane,
+    gains: tuple[Any, Any],
+) -> Plane:
+    r"""Return the CoM velocity of the ZMP-CoM controller: feedback of the ZMP and of the CoM (thesis 10.2.25).
+
+    .. math:: \dot x^* = \dot x_r - K_{ZMP} (z^* - z) + K_{CoM} (x_r - x)
+
+    The signs differ because the ZMP leads the CoM the other way: a CoM that accelerates forward pushes the
+    ZMP backward. Arrays give an array, expressions an expression.
+
+    Args:
+        com_velocity_reference: :math:`\dot x_r`, world, [m/s], shape (2,), as all of these.
+        com_position_reference: :math:`x_r`, [m].
+        com_position: :math:`x`, [m].
+        desired_zmp: :math:`z^*`, of the DCM law, [m].
+        measured_zmp: :math:`z`, [m].
+        gains: :math:`K_{ZMP}` and :math:`K_{CoM}`, [1/s].
+    """
+    zmp_gain, com_gain = gains
+    return (
+        com_velocity_reference
+        - zmp_gain * (desired_zmp - measured_zmp)
+        + com_gain * (com_position_reference - com_position)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ZmpComGains:
+    """Gains of the CoM velocity on the ZMP error and on the CoM error.
+
+    Attributes:
+        zmp: K_ZMP, [1/s].
+        com: K_CoM, [1/s].
+
+    Raises:
+        ConfigError: A gain is negative or infinite.
+    """
+
+    zmp: float
+    com: float
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.zmp < math.inf and 0.0 <= self.com < math.inf):
+            raise ConfigError(f"zmp={self.zmp}, com={self.com}: both gains must be zero or more, and finite")
+
+    def blended(self, other: ZmpComGains, ratio: float) -> ZmpComGains:
+        """Return the gains at ``ratio`` of the way to ``other``: 0 is this set, 1 the other."""
+        return ZmpComGains(self.zmp + ratio * (other.zmp - self.zmp), self.com + ratio * (other.com - self.com))
+
+
+@dataclass(frozen=True, slots=True)
+class ZmpComControllerConfig:
+    """The gains of both situations; ``GainSchedule`` goes from one to the other.
+
+    The literature asks K_ZMP < ζ < K_CoM. With position servos below, K_ZMP ≈ ζ and K_CoM ≤ ζ walk best, and
+    K_CoM > 3 K_ZMP falls.
+
+    Attributes:
+        walking: While the plan walks.
+        standing: While it stands.
+    """
+
+    walking: ZmpComGains
+    standing: ZmpComGains
+
+    def check_for_motion_servos(self) -> None:
+        """Pass when the walking set can walk with servos of position or velocity; those of torque need no gains.
+
+        Raises:
+            ConfigError: It cannot.
+        """
+        if self.walking.zmp == 0.0:
+            raise ConfigError("walking: zmp=0, a robot that does not answer to its ZMP falls")
+        if self.walking.com > _LARGEST_RATIO * self.walking.zmp:
+            raise ConfigError(
+                f"walking: com={self.walking.com} is more than {_LARGEST_RATIO:g} times zmp={self.walking.zmp}, "
+                "a robot with these gains falls"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class GainScheduleConfig:
+    """Duration of the change between the two sets of gains.
+
+    Attributes:
+        blend_time: From one set to the other, [s].
+
+    Raises:
+        ConfigError: The time is negative or infinite.
+    """
+
+    blend_time: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.blend_time < math.inf:
+            raise ConfigError(f"blend_time={self.blend_time} s: must be zero or more, and finite")
+
+
+class GainSchedule:
+    r"""Blend the gains between standing and walking.
+
+    .. math:: K = (1 - r) K_{standing} + r K_{walking}, \qquad r = r_0 + (r_1 - r_0)\, s(t / T)
+
+    with :math:`s` the minimum-jerk profile, :math:`T` the blend time, :math:`r_1` one while walking and zero
+    while standing, and :math:`r_0` the ratio when the situation last changed: turning back half way is
+    continuous.
+    """
+
+    def __init__(self, config: GainScheduleConfig, walking: ZmpComGains, standing: ZmpComGains) -> None:
+        self._blend_time = config.blend_time
+        self._walking = walking
+        self._standing = standing
+        self._blended: tuple[float, ZmpComGains] = 0.0, standing.blended(walking, 0.0)
+        self.reset()
+
+    def reset(self, *, is_walking: bool = False) -> None:
+        """Take the gains of one situation at once."""
+        self._is_walking = is_walking
+        self._start = self._ratio = float(is_walking)
+        self._elapsed = math.inf
+
+    @property
+    def progress(self) -> GainProgress:
+        """State of the schedule; `resume` goes on from there."""
+        return GainProgress(self._is_walking, self._start, self._ratio, min(self._elapsed, self._blend_time))
+
+    def resume(self, progress: GainProgress) -> None:
+        """Go on from the ``progress`` of a schedule with the same blend time."""
+        self._is_walking, self._start = progress.is_walking, progress.start
+        self._ratio, self._elapsed = progress.ratio, progress.elapsed
+
+    def update(self, is_walking: bool, dt: float) -> ZmpComGains:
+        """Advance by ``dt`` [s] towards the set of the situation and return the gains."""
+        if is_walking != self._is_walking:
+            self._is_walking, self._start, self._elapsed = is_walking, self._ratio, 0.0
+        self._elapsed += dt
+        target = float(is_walking)
+        if self._elapsed >= self._blend_time:
+            self._ratio = target
+        else:
+            progress = minimum_jerk(self._elapsed / self._blend_time)[0]
+            self._ratio = self._start + (target - self._start) * progress
+        if self._blended[0] != self._ratio:
+            self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
+        return self._blended[1]
+
+
+class SimplifiedModelControl(BalanceLayer):
+    """Layer 2 by the linear inverted pendulum: DCM law, ZMP-CoM law and gain schedule (thesis 10.2.3).
+
+    The desired ZMP of the DCM law is followed by the CoM velocity of the ZMP-CoM law, which is integrated to the
+    commanded CoM position. The height is that of the plan.
+    """
+
+    def __init__(self, dcm_law: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted) -> None:
+        """Build the equations.
+
+        Args:
+            dcm_law: Chooses the ZMP: by equations, which become part of those of the layer, or by its method.
+            gains: Of the ZMP-CoM law.
+            compiler: How the equations become fast.
+        """
+        self._dcm_law = dcm_law
+        self._gains = gains
+        self._compiled_law = dcm_law if dcm_law.states_equations else None
+        kind = type(dcm_law) if dcm_law.states_equations else None
+        self._function = built_once((balance_function, kind, compiler), lambda: balance_function(kind, compiler))
+        if self._compiled_law is not None:
+            self._compiled_law.attach(self._function)
+        self._reference = self._function.maker(BalanceReference, _OUTPUTS)
+        self._has_begun = False
+
+    @property
+    def failures(self) -> int:  # type: ignore[override]
+        """See ``BalanceLayer.failures``: those of the DCM law."""
+        return getattr(self._dcm_law, "failures", 0)
+
+    def signals(self) -> Mapping[str, float | npt.ArrayLike]:
+        """Return those of the DCM law."""
+        return self._dcm_law.signals()
+
+    @property
+    def memory(self) -> BalanceMemory | None:
+        """See ``BalanceLayer.memory``."""
+        if not self._has_begun:
+            return None
+        commanded = self._function.inputs["commanded_com"].copy()
+        return BalanceMemory(commanded, self._dcm_law.memory, self._gains.progress)
+
+    def resume(self, memory: BalanceMemory | None) -> None:
+        """See ``BalanceLayer.resume``."""
+        if memory is None:
+            self.reset()
+            return
+        self._has_begun = True
+        self._function.set(commanded_com=memory.com_position)
+        self._dcm_law.resume(memory.law)
+        self._gains.resume(memory.gains)
+
+    def reset(self) -> None:
+        """See ``BalanceLayer.reset``."""
+        self._dcm_law.reset()
+        self._gains.reset()
+        self._has_begun = False
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``; a ZMP that is not measured is taken to be the desired one."""
+        function, reference = self._function, plan.reference
+        if self._compiled_law is not None:
+            self._compiled_law.write(state, plan)
+        else:
+            function.set(zmp=self._dcm_law.zmp(state, plan, period))
+        if not self._has_begun:
+            function.set(commanded_com=reference.com_position[:2])
+            self._has_begun = True
+        gains = self._gains.update(reference.is_walking, period)
+        function.set(
+            period=period,
+            zmp_gain=gains.zmp,
+            com_gain=gains.com,
+            square=reference.dcm.natural_frequency * reference.dcm.divergence_rate,
+            com_reference=reference.com_position,
+            com_velocity_reference=reference.com_velocity,
+            com_position=state.com_position,
+            measured_zmp=state.zmp_position,
+            zmp_is_measured=state.zmp_is_measured,
+            zmp_shift=plan.zmp_shift,
+        )
+        outputs = function()
+        if self._compiled_law is not None:
+            self._compiled_law.keep()
+        function.inputs["commanded_com"][...] = outputs["commanded_com"]
+        return self._reference(foot_wrenches=None, contact_targets=None)
+
+
+def balance_function(kind: type[DcmLaw] | None, compiler: Compiler) -> FlatFunction:
+    """Return layer 2 as one function: its laws, and the integration of the commanded CoM.
+
+    Args:
+        kind: DCM law that states equations; None: the desired ZMP is an input.
+        compiler: How it becomes fast.
+
+    Raises:
+        ConfigError: The equations of the law have no ZMP, or one of their names is that of another input.
+    """
+    zmp, period = cs.SX.sym("zmp", 2), cs.SX.sym("period")
+    law = kind.__name__ if kind else "zmp"
+    given, outputs = kind.equations() if kind else ({"zmp": zmp, "period": period}, {"zmp": zmp})
+    if "zmp" not in outputs or outputs["zmp"].shape != (2, 1):
+        raise ConfigError(f"{law}.equations: no output 'zmp' of shape (2, 1)")
+    inputs = {name: cs.SX.sym(name) for name in ("zmp_gain", "com_gain", "square", "zmp_is_measured")}
+    inputs |= {name: cs.SX.sym(name, 2) for name in ("measured_zmp", "zmp_shift", "commanded_com")}
+    inputs |= {name: cs.SX.sym(name, 3) for name in ("com_reference", "com_velocity_reference", "com_position")}
+    if taken := sorted(inputs.keys() & given.keys()):
+        raise ConfigError(f"{law}.equations: layer 2 has an input '{taken[0]}' itself, call that of the law otherwise")
+    inputs = {"period": period, **given, **inputs}
+    desired = outputs["zmp"] + inputs["zmp_shift"]
+    velocity = zmp_com_velocity(
+        inputs["com_velocity_reference"][:2],
+        inputs["com_reference"][:2],
+        inputs["com_position"][:2],
+        desired,
+        cs.if_else(inputs["zmp_is_measured"], inputs["measured_zmp"], desired),
+        (inputs["zmp_gain"], inputs["com_gain"]),
+    )
+    period, climb = inputs["period"], inputs["com_velocity_reference"][2]
+    commanded = inputs["commanded_com"] + period * velocity
+    outputs = outputs | {
+        "zmp_position": outputs["zmp"],
+        "commanded_com": commanded,
+        "com_position": cs.vertcat(commanded, inputs["com_reference"][2] + period * climb),
+        "com_velocity": cs.vertcat(velocity, climb),
+        "com_acceleration": cs.vertcat(inputs["square"] * (inputs["com_reference"][:2] - outputs["zmp"]), 0.0),
+    }
+    return FlatFunction(f"balance_{law}", inputs, outputs, compiler)
