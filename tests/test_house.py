@@ -33,6 +33,11 @@ def small_house(tmp_path_factory):
     tool.mkdir(parents=True)
     (tool / "__init__.py").touch()
     (tool / "hammer.py").write_text("from room.law import Law\n")
+    (root / "config").mkdir()
+    (root / "config" / "law.toml").write_text('[law]\nkind = "a"\ngain = 1.0\ndelay = 0.1\nlimit = 2.0\n')
+    (root / "config" / "torque.toml").write_text("[law]\ndelay = 0.0\n")
+    (root / "tests").mkdir()
+    (root / "tests" / "test_law.py").write_text('SETTING = "law.gain=2.0"\nLAW = LawConfig(kind="b")\n')
     done = run("--static", "--json", "--root", str(root))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -67,3 +72,8 @@ def test_house_words_are_found_in_names_and_docstrings(small_house):
         "modules/room/law.py:1: What a law is.",
         "modules/room/user.py:3: borne (in borne_time)",
     ]
+
+
+def test_keys_are_counted_with_those_that_no_preset_and_no_test_varies(small_house):
+    assert small_house["figures"]["configuration_keys"] == 4
+    assert small_house["lists"]["unvaried_keys"] == ["law.limit"]

@@ -240,13 +240,11 @@ class CentroidalLaw(DcmLaw):
             ConfigError: The margin leaves nothing of the sole.
         """
         sole = robot.sole
-        margins = {"toe_margin": (config.toe_margin, sole.length), "sole_margin": (_SOLE_MARGIN, sole.width)}
-        for name, (margin, extent) in margins.items():
-            if 2.0 * margin >= extent:
-                raise ConfigError(
-                    f"{name}={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
-                    [f"centroidal_walking.{name}"],
-                )
+        if 2.0 * config.toe_margin >= sole.length or sole.width <= 2.0 * _SOLE_MARGIN:
+            raise ConfigError(
+                f"toe_margin={config.toe_margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m",
+                ["centroidal_walking.toe_margin"],
+            )
         (heel, toe), (right, left), (ahead, beside) = sole.x, sole.y, (config.toe_margin, _SOLE_MARGIN)
         inner = replace(sole, x=(heel + ahead, toe - ahead), y=(right + beside, left - beside))
         corners = (inner.corners(side) for side in Side)
