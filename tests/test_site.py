@@ -107,6 +107,29 @@ def test_links_to_generated_pages_lead_somewhere(pages):
             assert name in pages, f"{document.relative_to(ROOT)}: no generated page {name}"
 
 
+def test_the_keys_that_pages_name_exist(reference):
+    keys = list(importlib.import_module("reference_pages.configuration").all_keys())
+    known = {".".join(key.split(".")[:count]) for key in keys for count in range(1, key.count(".") + 2)}
+    tables = {key.split(".")[0] for key in keys}
+    for page in [
+        *SITE.glob("*.md"),
+        *SITE.glob("how_to/*.md"),
+        *SITE.glob("tutorials/*.md"),
+        *SITE.glob("robots/*.md"),
+    ]:
+        named = re.findall(r"[`\" ]([a-z_]+(?:\.[a-z_0-9]+)+)(?==|`)", page.read_text(encoding="utf-8"))
+        named = [name for name in named if name.split(".")[0] in tables and not name.endswith((".toml", ".py"))]
+        assert [name for name in named if name not in known] == [], page.relative_to(ROOT)
+
+
+def test_the_names_for_people_from_elsewhere_exist():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "modules").rglob("*.py"))
+    rows = [line.split("|") for line in (SITE / "coming_from.md").read_text(encoding="utf-8").splitlines()]
+    named = {name for row in rows if len(row) > 3 for name in re.findall(r"`([A-Z]\w+)`", row[2])}
+    assert len(named) > 40
+    assert {name for name in named if not re.search(rf"\b{name}\b", code)} == {"LOCAL_WORLD_ALIGNED"}  # Pinocchio's
+
+
 def words(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").split())
 

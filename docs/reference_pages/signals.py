@@ -65,7 +65,7 @@ class _Writer:
                 for name in self._names(key):
                     if "::" in name and not name.endswith("::"):
                         own = self._text(value)
-                        yield name, (without_unit(own or self._doc) or _spelled(name), _unit(name, own))
+                        yield name, (_named(name, without_unit(own or self._doc)), _unit(name, own))
 
     def _entries(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         if isinstance(node, ast.Dict):
@@ -193,9 +193,14 @@ def _unit(name: str, own: str) -> str:
     return next((unit for part, unit in _UNITS.items() if part in name), "-")
 
 
-def _spelled(name: str) -> str:
-    """Return the words of a name as a sentence."""
-    return f"{', '.join(name.split('::')).replace('_', ' ')}.".capitalize()
+def _named(name: str, text: str) -> str:
+    """Return a text, behind the words of the name where it says less than they do."""
+    if len(text.split()) > 2:
+        return text
+    spelled = " ".join(name.split("::")).replace("_", " ")
+    for short, word in (("com ", "CoM "), ("dcm ", "DCM "), ("zmp ", "ZMP ")):
+        spelled = spelled.replace(short, word)
+    return f"{spelled[:1].upper()}{spelled[1:]}. {text}".strip()
 
 
 def _elements(name: str) -> str:
