@@ -26,12 +26,8 @@ from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
-<<<<<<< HEAD
-from gradiva.walking import WalkingConfig
-from gradiva.whole_body import ACCELERATION_TIME_CONSTANT
-=======
 from gradiva.walking import WalkingConfig, pendulum_wrenches
->>>>>>> laws27
+from gradiva.whole_body import ACCELERATION_TIME_CONSTANT
 
 _PROBE = 1e-4  # [m] of the ZMP, of finite differences
 

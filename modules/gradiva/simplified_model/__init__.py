@@ -31,11 +31,7 @@ from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
 from gradiva.simplified_model.linear_inverted_pendulum import LinearInvertedPendulum
 from gradiva.simplified_model.simplified_model_control import (
     GainSchedule,
-<<<<<<< HEAD
-=======
-    GainScheduleConfig,
     SimplifiedModelControl,
->>>>>>> laws27
     ZmpComControllerConfig,
     ZmpComGains,
     zmp_com_velocity,

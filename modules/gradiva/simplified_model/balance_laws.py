@@ -26,11 +26,7 @@ from gradiva.simplified_model.balance_layer import BalanceLayer, BalancePlan, Dc
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.simplified_model_control import (
     GainSchedule,
-<<<<<<< HEAD
-=======
-    GainScheduleConfig,
     SimplifiedModelControl,
->>>>>>> laws27
     ZmpComControllerConfig,
 )
 

@@ -113,22 +113,7 @@ class ZmpComControllerConfig:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class GainScheduleConfig:
-    """Duration of the change between the two sets of gains.
-
-    Attributes:
-        blend_time: From one set to the other, [s].
-
-    Raises:
-        ConfigError: The time is negative or infinite.
-    """
-
-    blend_time: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.blend_time < math.inf:
-            raise ConfigError(f"blend_time={self.blend_time} s: must be zero or more, and finite")
+_BLEND_TIME = 0.1  # [s] between standing and walking; 0.01 to 0.5 walk alike
 
 
 class GainSchedule:
@@ -141,8 +126,9 @@ class GainSchedule:
     continuous.
     """
 
-    def __init__(self, config: GainScheduleConfig, walking: ZmpComGains, standing: ZmpComGains) -> None:
-        self._blend_time = config.blend_time
+    def __init__(self, walking: ZmpComGains, standing: ZmpComGains, blend_time: float = _BLEND_TIME) -> None:
+        """Take the gains of both situations, and T, [s]."""
+        self._blend_time = blend_time
         self._walking = walking
         self._standing = standing
         self._blended: tuple[float, ZmpComGains] = 0.0, standing.blended(walking, 0.0)
