@@ -38,9 +38,14 @@ def test_the_first_example_walks_and_keeps_its_log(capsys):
     assert names["outcome"].walked
 
 
+@pytest.fixture(scope="module")
+def second():
+    return run(EXAMPLES[1])
+
+
 @pytest.mark.walk
-def test_the_second_example_walks_with_a_law_of_its_own():
-    names = run(EXAMPLES[1])
+def test_the_second_example_walks_with_a_law_of_its_own(second):
+    names = dict(second)
     assert names["outcome"].result["model"] == "Proportional"
     assert names["outcome"].walked
     assert 1e-4 < names["errors"][3.0] < 0.05
@@ -81,8 +86,8 @@ def test_a_whole_layer_2_takes_the_place_of_the_configured_one():
 
 
 @pytest.mark.walk
-def test_the_signals_of_a_law_are_in_the_log():
-    namespace = run(EXAMPLES[1])
+def test_the_signals_of_a_law_are_in_the_log(second):
+    namespace = dict(second)
     exec(compile(EXAMPLES[3], "page", "exec"), namespace)
     log = namespace["outcome"].log
     assert namespace["asked"] > 100.0
