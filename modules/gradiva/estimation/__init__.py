@@ -18,12 +18,10 @@ from gradiva.estimation.flexible_joint_observer import (
     FootMotion,
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
-from gradiva.estimation.state_estimator import (
-    StateEstimator,
-    StateEstimatorConfig,
-)
+from gradiva.estimation.state_estimator import DOUBLE_SUPPORT_LAG, StateEstimator, StateEstimatorConfig
 
 __all__ = [
+    "DOUBLE_SUPPORT_LAG",
     "ESTIMATORS",
     "BaseSource",
     "ContactDetector",
