@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import ImuMeasurement, LowPass, Measurement, so3
-from gradiva.estimation import StateEstimator
+from gradiva.common import ImuMeasurement, LowPass, Measurement, low_pass_gain, so3
+from gradiva.estimation import DOUBLE_SUPPORT_LAG, StateEstimator
 from gradiva.estimation.state_estimator import SamplePredictor
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 
@@ -142,18 +142,24 @@ def test_the_commanded_zmp_completes_the_one_of_filtered_wrenches(icub):
     assert max(hidden) > 0.02
 
 
-def test_the_commanded_zmp_completes_that_of_old_wrenches_the_more_the_older(icub):
-    scene, jumps = Scene(icub), []
-    for age in (0.0, 0.01, 0.03):
+@pytest.mark.parametrize("longer", [0.0, DOUBLE_SUPPORT_LAG])
+def test_the_commanded_zmp_completes_that_of_old_wrenches_the_more_the_older(icub, longer):
+    """On both feet, with low passes of both ZMPs that are longer."""
+    scene, jumps, ages = Scene(icub), [], (0.0, 0.01, 0.03)
+    planned = scene.reference()
+    if not longer:
+        planned = replace(planned, right_foot=replace(planned.right_foot, in_contact=False))
+    for age in ages:
         estimator = estimator_with(icub, use_imu=False, wrench_age_factor=3.0)
         estimates = []
         for tick in range(2):
             old = replace(scene.measurement(0.01 * tick, pressing(0.0)), contact_wrenches_time=0.01 * tick - age)
             zmp = np.array([0.02 * tick, 0.0])
-            estimates.append(estimator.update(old, scene.reference(), 0.01 * tick, zmp).zmp_position)
+            estimates.append(estimator.update(old, planned, 0.01 * tick, zmp).zmp_position)
         jumps.append(float((estimates[1] - estimates[0])[0]))
-    expected = [0.0, *(0.02 * np.exp(-0.01 / (3.0 * age)) for age in (0.01, 0.03))]
-    np.testing.assert_allclose(jumps, expected, atol=1e-12)
+    taken_off = [0.0, *(0.02 * np.exp(-0.01 / ((3.0 + longer) * age)) for age in ages[1:])]
+    gains = [low_pass_gain(longer * age, 0.01) for age in ages]
+    np.testing.assert_allclose(jumps, np.multiply(gains, taken_off), atol=1e-12)
 
 
 def pressing(ahead):

@@ -30,16 +30,10 @@ def copy_of_talos(tmp_path, monkeypatch):
     return change
 
 
-OPEN = {"icub_v2_7": ["position control, plant robot: wrench loop", "velocity control, plant robot: wrench loop"]}
-"""Shipped robots that promise more than they hold, and what is found of them."""
-
-
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_shipped_robots_hold_what_they_promise_but_for_known_margins(robot):
+def test_shipped_robots_hold_what_they_promise(robot):
     findings = [finding for finding in check_robot_folder(robot) if finding.verdict != "ok"]
-    assert [(finding.verdict, finding.text.partition(" -")[0].partition(" 0")[0]) for finding in findings] == [
-        ("warn", text) for text in OPEN.get(robot, [])
-    ]
+    assert [(finding.verdict, finding.text) for finding in findings] == []
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,14 @@ from gradiva.estimation.flexible_joint_observer import (
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import (
+    DOUBLE_SUPPORT_LAG,
     MINIMUM_LOAD,
     StateEstimator,
     StateEstimatorConfig,
 )
 
 __all__ = [
+    "DOUBLE_SUPPORT_LAG",
     "ESTIMATORS",
     "MINIMUM_LOAD",
     "BaseSource",

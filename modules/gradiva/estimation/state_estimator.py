@@ -52,6 +52,7 @@ _OUTPUTS = (  # of the state function that are fields of the state
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
+DOUBLE_SUPPORT_LAG = 12.0  # [-] ages of the wrenches by which the low pass of the ZMP is longer on both feet: README
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
 
 
@@ -505,14 +506,17 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, wrench_lag = 0.0, self._config.wrench_filter_time_constant
+        lag, wrench_lag, zmp_lag = 0.0, self._config.wrench_filter_time_constant, self._config.zmp_time_constant
         if time is not None and self._config.predicts:
-            wrench_lag += self._config.wrench_age_factor * known_age(measurement.wrenches_time, time)
+            age = known_age(measurement.wrenches_time, time)
+            longer = DOUBLE_SUPPORT_LAG * age if reference.is_double_support else 0.0
+            wrench_lag, zmp_lag = wrench_lag + self._config.wrench_age_factor * age + longer, zmp_lag + longer
             measurement, lag = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
+        lags["zmp_time_constant"] = zmp_lag
         observed = _RIGID
         if self.flexible_joints is not None:
             observed = self.flexible_joints.update(measurement, reference, self._last)
@@ -531,10 +535,7 @@ class StateEstimator(Estimator):
             zmp_is_measured=True,
             velocity_lag=lag,
         )
-        self._feet = {
-            Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
-            Side.RIGHT: (state.right_foot_position, state.right_foot_rotation),
-        }
+        self._feet = {s: (getattr(state, f"{s}_foot_position"), getattr(state, f"{s}_foot_rotation")) for s in Side}
         self._last = state
         if self._external_wrench is not None:
             state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
@@ -580,6 +581,5 @@ class StateEstimator(Estimator):
         ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-            flat = value.ravel()
-            if not math.isfinite(flat.dot(flat)):  # a quarter of the time of asking each number
+            if not _is_finite(value):
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

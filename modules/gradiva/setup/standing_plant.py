@@ -338,7 +338,8 @@ class Plant:
         ages = {name: to_steps(stream.delay + 0.5 * stream.period) for name, stream in streams.items()}
         self._joint_steps, self._wrench_steps = ages["joints"], ages["wrenches"]
         self.joint_age, self.wrench_age = (self._timestep * ages[name] for name in ("joints", "wrenches"))
-        self._window = max(1, to_steps(streams["wrenches"].period) or self._steps)
+        unread = self._steps if streams["wrenches"].is_sampled_at_reading else 1  # over which a sample is the mean
+        self._window = to_steps(streams["wrenches"].period) or unread
 
     def _power_up(self) -> None:
         """Compute state and wrench at each step of a tick from state, new input and last one: (states, 2 inputs)."""

@@ -10,7 +10,8 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
     \qquad \theta \text{ likewise by } a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
-with the inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
+where :math:`F_z` and :math:`F_{lag}` lag more with old wrenches on both feet (``DOUBLE_SUPPORT_LAG`` ages), with the
+inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
 :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
 """
 
@@ -23,6 +24,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
+from gradiva.estimation import DOUBLE_SUPPORT_LAG
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
@@ -73,7 +75,10 @@ class _MotionController:
         self._frequency = math.sqrt(GRAVITY / config.planner.com_height)
         estimator = config.state_estimator
         self._age = plant.joint_age
-        self._wrench_lag = estimator.wrench_filter_time_constant + estimator.wrench_age_factor * plant.wrench_age
+        longer = DOUBLE_SUPPORT_LAG * plant.wrench_age if len(body.sides) == len(Side) else 0.0
+        lag = estimator.wrench_filter_time_constant + estimator.wrench_age_factor * plant.wrench_age
+        self._wrench_lag = lag + longer
+        self._zmp_lag = estimator.zmp_time_constant + longer
         channels, size = len(CHANNELS) * len(body.sides), body.size
         every = np.eye(channels + 2 * size)
         self._channels = channels
@@ -108,7 +113,7 @@ class _MotionController:
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
         completed = (1.0 - self._low_pass(z, self._wrench_lag)) / z * desired
-        measured = self._low_pass(z, estimator.zmp_time_constant) * (self._zmp_of + completed)
+        measured = self._low_pass(z, self._zmp_lag) * (self._zmp_of + completed)
         velocity = -self._gains.zmp * (desired - measured) - self._gains.com * com
         return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
 
