@@ -1,4 +1,5 @@
 import sys
+from typing import Protocol
 
 import pytest
 
@@ -71,15 +72,39 @@ class Seam:
 
 
 class Kind(Seam):
-    def act(self):
+    def __init__(self, config=None):
+        """Be made by the registry."""
+
+    def act(self, strength):
         """Do what the seam needs."""
+
+    def answer(self):
+        return 42
+
+
+class Weak(Kind):
+    def act(self):
+        """Take no strength."""
 
 
 class WithoutTable(Kind):
     Config = int
 
 
-SEAM = Registry("gradiva.seam_of_this_test", "thing", (Seam,), ("act",), {"shipped": f"{__name__}:Kind"})
+class Acting(Protocol):
+    def act(self, strength): ...
+
+    def answer(self): ...
+
+
+SEAM = Registry(
+    "gradiva.seam_of_this_test",
+    "thing",
+    (Seam,),
+    Acting,
+    {"shipped": f"{__name__}:Kind"},
+    returns={"answer": (str,)},
+)
 
 
 def test_a_registry_finds_shipped_kinds_and_those_by_their_path():
@@ -95,6 +120,7 @@ def test_a_registry_finds_shipped_kinds_and_those_by_their_path():
         ("shiped", r"unknown thing 'shiped'; did you mean 'shipped'.*; or write 'package\.module:Class'"),
         (f"{__name__}:OfAUser", "no Seam of "),
         (f"{__name__}:Seam", "Seam has no method 'act', which a thing needs"),
+        (f"{__name__}:Weak", r"Weak\.act: too many positional arguments; it is asked as act\(strength\)"),
         (f"{__name__}:WithoutTable", "its Config <class 'int'> is no dataclass"),
     ],
 )
@@ -106,3 +132,12 @@ def test_what_is_no_kind_of_the_seam_is_refused_by_name(name, said):
 def test_a_table_of_a_kind_without_settings_is_refused():
     with pytest.raises(ConfigError, match=r"\[things\.shipped\]: unknown key 'gain', Kind has no settings"):
         SEAM.config(Kind, {"gain": 1.0}, "[things.shipped]")
+
+
+def test_a_thing_is_made_with_its_table_and_names_itself_where_it_returns_a_wrong_type():
+    with pytest.raises(ConfigError, match=r"\[seam_of_this_test\.shipped\]: unknown key 'a', Kind has no settings"):
+        SEAM.make("shipped", {"shipped": {"a": 1}})
+    made = SEAM.make("shipped", {})
+    assert made.act(1.0) is None
+    with pytest.raises(ConfigError, match=r"\[seam_of_this_test\.shipped\]: Kind\.answer returned 42, not str"):
+        made.answer()

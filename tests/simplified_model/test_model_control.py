@@ -3,10 +3,11 @@
 from functools import partial
 from types import SimpleNamespace
 
+import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.common import DcmReference, NoSolutionFound
+from gradiva.common import ConfigError, DcmReference, NoSolutionFound
 from gradiva.contacts import SupportPolygon
 from gradiva.planner import VelocityCommand, planned_polygon
 from gradiva.setup import load_setup
@@ -278,3 +279,68 @@ def test_a_law_given_as_an_object_has_its_own_decision_period_and_a_derived_one_
     predictive = DcmMpc(setup.walking.balance_laws["dcm_mpc"], setup.robot)
     assert predictive.decision_period == setup.walking.balance_laws["dcm_mpc"].decision_period
     assert balance_layer(config, setup.robot, predictive).failures == 0
+
+
+class ByMethod(DcmLaw):
+    """Proportional feedback of the DCM error by a gain of 2, in numbers."""
+
+    def zmp(self, state, plan, period):
+        dcm = plan.reference.dcm
+        return dcm.zmp_position + 2.0 * (state.dcm_position - dcm.position)
+
+
+class ByEquations(DcmLaw):
+    """The same law as expressions."""
+
+    @classmethod
+    def equations(cls):
+        inputs = {name: cs.SX.sym(name, 2) for name in ("dcm", "dcm_reference", "zmp_reference")}
+        inputs |= {name: cs.SX.sym(name) for name in ("period", "gain")}
+        zmp = inputs["zmp_reference"] + inputs["gain"] * (inputs["dcm"] - inputs["dcm_reference"])
+        return inputs, {"zmp": zmp}
+
+    def attach(self, function):
+        super().attach(function)
+        function.set(gain=2.0)
+
+    def write(self, state, plan):
+        reference = plan.reference.dcm
+        self.function.set(
+            dcm=state.dcm_position, dcm_reference=reference.position, zmp_reference=reference.zmp_position
+        )
+
+
+def test_a_law_by_its_equations_is_the_law_by_its_method():
+    setup = load_setup("icub_v2_7")
+    config = setup.walking.balance
+    by_method, by_equations = (balance_layer(config, setup.robot, law) for law in (ByMethod(), ByEquations()))
+    off = state(dcm=(0.01, -0.01))
+    expected, found = update(by_method, off), update(by_equations, off)
+    for name in ("zmp_position", "com_position", "com_velocity", "com_acceleration"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-15)
+    np.testing.assert_allclose(found.zmp_position, [0.02, -0.02], atol=1e-15)
+
+
+def test_a_law_without_a_law_and_equations_that_do_not_fit_are_refused():
+    class Empty(DcmLaw):
+        pass
+
+    class WithoutZmp(DcmLaw):
+        @classmethod
+        def equations(cls):
+            return {}, {}
+
+    class Taken(ByEquations):
+        @classmethod
+        def equations(cls):
+            inputs, outputs = super().equations()
+            return inputs | {"com_position": cs.SX.sym("com", 3)}, outputs
+
+    setup = load_setup("icub_v2_7")
+    for law, said in (
+        (Empty(), r"Empty states neither equations\(\) nor a method zmp"),
+        (WithoutZmp(), r"WithoutZmp\.equations: no output 'zmp' of shape \(2, 1\)"),
+        (Taken(), "Taken.equations: layer 2 has an input 'com_position' itself"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            balance_layer(setup.walking.balance, setup.robot, law)

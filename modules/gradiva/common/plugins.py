@@ -14,14 +14,19 @@ import importlib
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Any
+from inspect import Parameter, isfunction, signature
+from types import NoneType
+from typing import Any, TypeVar
 
 from gradiva.common.configuration import from_table
 from gradiva.common.errors import ConfigError, WalkingError, nearest_name
+
+T = TypeVar("T")
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def installed_plugins(group: str) -> EntryPoints:
@@ -103,19 +108,21 @@ class Registry:
     Attributes:
         group: Of the entry points, such as ``gradiva.planners``.
         noun: What one is called in messages.
-        bases: Classes of which a kind derives from one; empty: any class that has ``methods``.
-        methods: Names of the methods that a kind has at least.
+        bases: Classes of which a kind derives from one; empty: any class that has the methods of ``interface``.
+        interface: Protocol whose methods a kind has at least, where no base class brings them.
         shipped: Name to ``package.module:Class`` of those that Gradiva ships.
         tables: Name of the table in the configuration that holds the kinds' own tables; empty: the end of the group.
+        returns: Method to the types of which it returns one.
         build: Makes an instance of a kind, its configuration, the name of its table and what `make` is given.
     """
 
     group: str
     noun: str
     bases: tuple[type, ...] = ()
-    methods: tuple[str, ...] = ()
+    interface: type | None = None
     shipped: Mapping[str, str] = field(default_factory=dict)
     tables: str = ""
+    returns: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
     build: Callable[..., Any] = lambda kind, config, _name, *given: kind(*given, config)
 
     def names(self) -> list[str]:
@@ -144,12 +151,27 @@ class Registry:
         """
         if not isinstance(kind, type) or (self.bases and not issubclass(kind, self.bases)):
             raise ConfigError(f"{where} is {kind!r}, {self._wanted()}")
-        for method in self.methods:
-            if not callable(getattr(kind, method, None)):
-                raise ConfigError(f"{where}: {kind.__name__} has no method '{method}', which a {self.noun} needs")
+        for base in (*self.bases, *((self.interface,) if self.interface else ())):
+            if base is self.interface or issubclass(kind, base):
+                self._check_methods(kind, base, where)
         config = getattr(kind, "Config", None)
         if config is not None and not is_dataclass(config):
             raise ConfigError(f"{where}: its Config {config!r} is no dataclass")
+
+    def _check_methods(self, kind: type, base: type, where: str) -> None:
+        """Pass when each method of ``base`` can be called as Gradiva does: with all of its positional arguments."""
+        for name, asked in vars(base).items():
+            if name.startswith("_") or not isfunction(asked):
+                continue
+            method = getattr(kind, name, None)
+            if not callable(method):
+                raise ConfigError(f"{where}: {kind.__name__} has no method '{name}', which a {self.noun} needs")
+            given = [each.name for each in signature(asked).parameters.values() if each.kind in _POSITIONAL]
+            try:
+                signature(method).bind(*given[isinstance(vars(kind).get(name), staticmethod | classmethod) :])
+            except TypeError as error:
+                asked_as = f"it is asked as {name}({', '.join(given[1:])})"
+                raise ConfigError(f"{where}: {kind.__name__}.{name}: {error}; {asked_as}") from None
 
     def config(self, kind: Any, table: Mapping[str, Any], where: str) -> Any:
         """Return a kind's table as its configuration; None for one without settings.
@@ -183,6 +205,16 @@ class Registry:
             made = self.build(kind, config, place, *given)
         if self.bases and not isinstance(made, self.bases):
             raise ConfigError(f"{where}: {kind.__name__} made {made!r}, {self._wanted()}")
+        return self.guarded(made, where)
+
+    def guarded(self, made: T, where: str) -> T:
+        """Return an instance of which methods of a user's own name themselves where they return a wrong type."""
+        kind = type(made)
+        for name, wanted in {**self.returns, "signals": (Mapping,)}.items():
+            own = getattr(kind, name, None)
+            if isfunction(own) and own.__module__.partition(".")[0] != "gradiva":
+                with suppress(AttributeError):  # of a class with slots
+                    setattr(made, name, _returning(getattr(made, name), wanted, f"{where}: {kind.__name__}.{name}"))
         return made
 
     def make_all(self, tables: Mapping[str, Mapping[str, Any]], *given: Any) -> list[Any]:
@@ -200,6 +232,19 @@ class Registry:
         room = ".".join(self.bases[0].__module__.split(".")[:2])
         names = [base.__name__ for base in self.bases]
         return f"{'neither a ' + ' nor a '.join(names) if len(names) > 1 else 'no ' + names[0]} of {room}"
+
+
+def _returning(method: Callable[..., Any], wanted: tuple[type, ...], name: str) -> Callable[..., Any]:
+    """Return a method that raises a ConfigError where it returns none of the ``wanted`` types."""
+
+    def checked(*arguments: Any, **named: Any) -> Any:
+        found = method(*arguments, **named)
+        if not isinstance(found, wanted):
+            types = " or ".join("None" if kind is NoneType else kind.__name__ for kind in wanted)
+            raise ConfigError(f"{name} returned {found!r:.60}, not {types}")
+        return found
+
+    return checked
 
 
 def _load(point: EntryPoint) -> Any:

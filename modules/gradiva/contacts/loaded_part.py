@@ -109,26 +109,25 @@ class LoadedPart(NamedTuple):
 
 def normal_pressure(
     height: float,
+    ground: Sequence[float],
     position: Vector,
     rotation: Matrix,
     twist: Vector,
     rest_position: Vector,
     rest_rotation: Matrix,
-    stiffness: float,
-    damping: float,
 ) -> tuple[float, float, float]:
     """Return c [N/m²], c_x and c_y [N/m³]: the pressure at the origin of the sole frame and its slopes.
 
     Args:
         height: z of the touching surface in the sole frame, [m].
+        ground: Stiffness k, [N/m³], and damping b, [N·s/m³].
         position: Of the sole frame, world, [m].
         rotation: Of the sole frame, three rows.
         twist: Linear then angular velocity, [m/s, rad/s].
         rest_position: Of the sole frame where the ground exerts no force, [m].
         rest_rotation: The same, three rows.
-        stiffness: k, [N/m³].
-        damping: b, [N·s/m³].
     """
+    stiffness, damping = ground
     _, _, sinking, omega_x, omega_y, _ = twist
     x_row, y_row, z_row = rotation
     turned = combination(stiffness, rest_rotation[2], -stiffness, z_row)

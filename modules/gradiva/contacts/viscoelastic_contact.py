@@ -162,7 +162,7 @@ class ViscoElasticContact:
 
     def _loaded_part(self, arguments: _Arguments, contact: FootContact) -> LoadedPart:
         height = self._whole.height
-        pressure = normal_pressure(height, *arguments, contact.stiffness, contact.damping)
+        pressure = normal_pressure(height, (contact.stiffness, contact.damping), *arguments)
         return loaded_part(self._corners, pressure, height)
 
     @staticmethod

@@ -228,7 +228,7 @@ def _foot_normal_force(side: Side, sole: SoleRectangle, inputs: dict[str, cs.SX]
     inputs |= {f"{side}_{name}": symbol for name, symbol in symbols.items()} | {f"{side}_ground": ground}
     motion: Any = [_numbers(symbol) for symbol in symbols.values()]
     corners = [(x, y) for x, y in sole.corners(side).tolist()]
-    moments = loaded_moments(corners, normal_pressure(sole.z, *motion, *_numbers(ground)), sole.z)
+    moments = loaded_moments(corners, normal_pressure(sole.z, _numbers(ground), *motion), sole.z)
     of_stiffness, of_damping = ViscoElasticEquations(moments, *motion).regressor()
     result: list[Any] = [of_stiffness[_NORMAL], of_damping[_NORMAL], moments.area]
     return cs.vertcat(*result)

@@ -68,5 +68,6 @@ ESTIMATORS = Registry(
     "estimator",
     (Estimator,),
     shipped={"floating_base": "gradiva.estimation.state_estimator:StateEstimator"},
+    returns={"update": (RobotState,)},
     build=lambda kind, config, _name, shipped: kind.built(shipped, config),
 )

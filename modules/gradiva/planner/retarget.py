@@ -184,7 +184,7 @@ def retargeted(
     _check_height(config, "retarget")
     phase = plan.phase_at(time)
     steps, motion = _moved_steps(plan.landings, first, change, config)
-    _check(plan.landings, first, steps, phase.feet, change, time, config, limits)
+    _check(plan.landings[first:], steps, phase.feet, change, time, config, limits)
     before = plan if isinstance(plan, RetargetedPlan) and plan.runs_at(time) else None
     base = plan.whole() if before is None else before.base
     total = motion if before is None else before.motion + motion
@@ -216,7 +216,7 @@ def captured(
     phase, side, change = plan.phase_at(time), capture.side, capture.change
     steps = capture_steps(capture, phase.foot(side).pose.yaw, config)
     _check_times(capture, time)
-    _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, phase.feet, change, time, config, limits)
+    _check(steps, steps, phase.feet, change, time, config, limits)
     moved = MovedSteps(steps, phase.feet, None, config)
     foot, landing = phase.foot(side), moved.landed[side]
     top = max(float(landing.placement[0][2]), float(foot.placement[0][2])) + config.adapted_swing_height
@@ -310,8 +310,7 @@ def _closing_steps(steps: Sequence[PlannedStep], count: int, config: PlannerConf
 
 
 def _check(
-    old: Timeline[PlannedStep],
-    first: int,
+    old: Sequence[PlannedStep],
     steps: Sequence[PlannedStep],
     feet: dict[Side, StandingFoot],
     change: Retarget,
@@ -319,18 +318,18 @@ def _check(
     config: PlannerConfig,
     limits: FootstepPlanner,
 ) -> None:
-    """Refuse footholds that no step may have, and times that no swing can keep."""
-    if old[first].lift_off <= time and min(old[first].touch_down, steps[0].touch_down) < time + _FROZEN:
+    """Refuse footholds that no step may have, and times that no swing can keep, in place of the ``old`` steps."""
+    if old[0].lift_off <= time and min(old[0].touch_down, steps[0].touch_down) < time + _FROZEN:
         raise PlanningError(f"retarget: less than {_FROZEN} s are left until touch-down")
     lift_off = change.footholds[0].lift_off if change.footholds else None
-    if lift_off is not None and min(old[first].lift_off, lift_off) <= time:
+    if lift_off is not None and min(old[0].lift_off, lift_off) <= time:
         raise PlanningError(f"retarget: the foot lifts off at {lift_off:.3f} s, which is not ahead")
     poses = {side: foot.pose for side, foot in feet.items()}
     shortest = config.single_support(config.min_step_duration)
     for index, step in enumerate(steps[: len(change.footholds) + 1]):
         footstep, side = step.footstep, step.footstep.side
         duration = step.touch_down - step.lift_off
-        before = old[first + index] if first + index < len(old) else step
+        before = old[index] if index < len(old) else step
         is_shortened = duration < before.touch_down - before.lift_off - 1e-9
         if is_shortened and duration < shortest - 1e-9:
             raise PlanningError(

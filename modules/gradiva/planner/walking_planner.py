@@ -255,6 +255,7 @@ PLANNERS = Registry(
     "planner",
     (WalkingPlanner,),
     shipped={"unicycle": "gradiva.planner.walking_planner:WalkingPlanner"},
+    returns=dict.fromkeys(("plan", "replan", "standing", "retarget", "capture_step"), (WalkingPlan,)),
 )
 
 

@@ -177,14 +177,15 @@ class ReactiveStepping:
         """Return the change of the plan, whose running or next step is that of an index, or None."""
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
         error = state.dcm_position - reference.dcm.position
-        distance, speed = math.hypot(*error.tolist()), _speed(plan, index)
-        is_pushed = is_believed and distance > max(config.trigger, config.trigger_time * speed)
+        distance = math.hypot(*error.tolist())
+        is_pushed = is_believed and _is_far(distance, config.trigger, config.trigger_time, plan, index)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
             self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
-        self._is_active = self._is_active and distance > max(config.release, config.release_time * speed)
+        if self._is_active:
+            self._is_active = _is_far(distance, config.release, config.release_time, plan, index)
         return self._delay_lift_off(state, reference, plan, index, is_pushed)
 
     def _move_landing(
@@ -369,10 +370,20 @@ def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> fl
     return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 
-def _speed(plan: WalkingPlan, index: int) -> float:
-    """Return the larger one of the commanded speeds at the step of an index and at the one before, [m/s]."""
+def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:
+    """Return whether an error of the DCM is larger than ``least`` and than the way of the walk in a time.
+
+    Args:
+        distance: Size of the error, [m].
+        least: [m].
+        time: At the larger one of the commanded speeds at the step of the index and at the one before, [s].
+        plan: The present one.
+        index: Of the running or the next step.
+    """
+    if distance <= least:
+        return False
     steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
-    return max((math.hypot(unicycle.forward, unicycle.lateral) for unicycle in steps), default=0.0)
+    return distance > time * max((math.hypot(unicycle.forward, unicycle.lateral) for unicycle in steps), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 from gradiva.common import (
@@ -140,6 +141,7 @@ STEP_ADAPTATIONS = Registry(
     "step adaptation",
     (StepAdaptation,),
     shipped={"dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps"},
+    returns={"update": (StepChange, NoneType)},
 )
 
 
@@ -153,10 +155,10 @@ def step_adaptation(
     """
     kind = STEP_ADAPTATIONS.kind(config.law)
     with plugin_errors(f"[step_adaptation] law={config.law}", kind):
-        made = kind.built(config, planner, robot, compiler)
+        made: StepAdaptation = kind.built(config, planner, robot, compiler)
         made.mode = config.mode
         made.reset()
-    return made
+    return STEP_ADAPTATIONS.guarded(made, f"[step_adaptation] law={config.law}")
 
 
 class PushRecovery:

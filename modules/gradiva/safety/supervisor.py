@@ -25,6 +25,7 @@ from gradiva.common import (
     WalkingError,
     WalkingReference,
     configuration,
+    plugin_errors,
     setting,
 )
 from gradiva.robot_model import RobotDescription
@@ -48,8 +49,9 @@ _LOGGER = logging.getLogger("gradiva.module")
 CHECKS = Registry(
     "gradiva.safety_checks",
     "safety check",
-    methods=("reset", "findings"),
+    interface=SafetyCheck,
     tables="safety.checks",
+    returns={"findings": (Sequence,)},
     build=lambda kind, config, _name, robot: kind(config, robot),
 )
 _PACKAGE = __name__.partition(".")[0]
@@ -294,8 +296,9 @@ class SafetySupervisor:
         Raises:
             ConfigError: It lacks a method of a `SafetyCheck`.
         """
-        CHECKS.check(type(check), f"check {type(check).__name__}")
-        self._own.append(check)
+        name = f"check {type(check).__name__}"
+        CHECKS.check(type(check), name)
+        self._own.append(CHECKS.guarded(check, name))
 
     @property
     def own_checks(self) -> tuple[SafetyCheck, ...]:
@@ -307,7 +310,8 @@ class SafetySupervisor:
         for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
             check.reset()
         for own in self._own:
-            own.reset()
+            with plugin_errors("[safety.checks]", own):
+                own.reset()
         self._pending = []
         self._reported.clear()
 

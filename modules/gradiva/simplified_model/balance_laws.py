@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, NoSolutionFound, Registry, RobotState, plugin_errors
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
-from gradiva.simplified_model.balance_layer import BalanceLayer, BalancePlan, DcmLaw, LawMemory
+from gradiva.simplified_model.balance_layer import BalanceLayer, BalancePlan, BalanceReference, DcmLaw, LawMemory
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.simplified_model_control import (
     GainSchedule,
@@ -41,6 +41,7 @@ LAWS = Registry(
         "dcm_mpc": "gradiva.simplified_model.dcm_mpc:DcmMpc",
         "centroidal_mpc": "gradiva.reduced_model.centroidal_layer:CentroidalModelControl",
     },
+    returns={"zmp": (np.ndarray,), "update": (BalanceReference,)},
 )
 
 
@@ -150,8 +151,10 @@ def balance_layer(
         entry = balance_law(config.model)
         with plugin_errors(f"[{entry.table}]", entry.kind):
             if issubclass(entry.kind, BalanceLayer):
-                return entry.kind.built(config, robot, compiler)
-            law = entry.kind(config.law, robot)  # type: ignore[call-arg]
+                law = entry.kind.built(config, robot, compiler)
+            else:
+                law = entry.kind(config.law, robot)  # type: ignore[call-arg]
+    law = LAWS.guarded(law, "layer 2")
     return law if isinstance(law, BalanceLayer) else model_control(law, config, compiler)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, RobotState, minimum_jerk
+from gradiva.common import ConfigError, NDArray, RobotState, minimum_jerk, plugin_errors
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
@@ -266,7 +266,10 @@ def balance_function(kind: type[DcmLaw] | None, compiler: Compiler) -> FlatFunct
     """
     zmp, period = cs.SX.sym("zmp", 2), cs.SX.sym("period")
     law = kind.__name__ if kind else "zmp"
-    given, outputs = kind.equations() if kind else ({"zmp": zmp, "period": period}, {"zmp": zmp})
+    given, outputs = {"zmp": zmp, "period": period}, {"zmp": zmp}
+    if kind is not None:
+        with plugin_errors(f"{law}.equations", kind):
+            given, outputs = kind.equations()
     if "zmp" not in outputs or outputs["zmp"].shape != (2, 1):
         raise ConfigError(f"{law}.equations: no output 'zmp' of shape (2, 1)")
     inputs = {name: cs.SX.sym(name) for name in ("zmp_gain", "com_gain", "square", "zmp_is_measured")}

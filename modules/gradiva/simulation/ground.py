@@ -31,15 +31,6 @@ class GroundKind(StrEnum):
     PENALTY = "penalty"
 
 
-GROUNDS = Registry(
-    "gradiva.grounds",
-    "ground",
-    shipped={
-        GroundKind.RIGID: "gradiva.simulation.rigid_ground:RigidGround",
-        GroundKind.VISCOELASTIC: "gradiva.simulation.viscoelastic_ground:ViscoElasticGround",
-        GroundKind.PENALTY: "gradiva.simulation.penalty_ground:PenaltyGround",
-    },
-)
 _SPOKEN = {GroundKind.VISCOELASTIC: "soft"}  # kinds that commands and results call otherwise
 _OWN_FIELDS = (GroundKind.VISCOELASTIC, GroundKind.PENALTY)  # tables that are fields of SimulationConfig
 
@@ -198,6 +189,18 @@ class Ground(Protocol):
             About the origin and in the axes of the sensors' frames, [N, N·m], shape (sensors, 6).
         """
         ...
+
+
+GROUNDS = Registry(
+    "gradiva.grounds",
+    "ground",
+    shipped={
+        GroundKind.RIGID: "gradiva.simulation.rigid_ground:RigidGround",
+        GroundKind.VISCOELASTIC: "gradiva.simulation.viscoelastic_ground:ViscoElasticGround",
+        GroundKind.PENALTY: "gradiva.simulation.penalty_ground:PenaltyGround",
+    },
+    interface=Ground,
+)
 
 
 @dataclass(frozen=True, slots=True)

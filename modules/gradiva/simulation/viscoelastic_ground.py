@@ -405,7 +405,7 @@ def _moments(face: SoleRectangle, motion: Any, ground: Any, pulls: bool) -> Sole
     if pulls:
         return rectangle_moments(face, Side.LEFT)
     corners = [(x, y) for x, y in face.corners(Side.LEFT).tolist()]
-    return loaded_moments(corners, normal_pressure(face.z, *motion, *ground), face.z)
+    return loaded_moments(corners, normal_pressure(face.z, ground, *motion), face.z)
 
 
 def _scalars(row: cs.SX) -> list[Any]:

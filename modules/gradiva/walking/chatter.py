@@ -88,11 +88,8 @@ def _channels(log: WalkingLog) -> list[float]:
     """Return normal forces [N], ZMP [m] and commands of a tick in which the loop ran."""
     state = log.robot_state
     assert state is not None, "the loop ran"
-    return [
-        *(float(state.foot_wrench(side)[2]) for side in Side),
-        *state.zmp_position.tolist(),
-        *log.command.values.tolist(),
-    ]
+    left, right = float(state.foot_wrench(Side.LEFT)[2]), float(state.foot_wrench(Side.RIGHT)[2])
+    return [left, right, *state.zmp_position.tolist(), *log.command.values.tolist()]
 
 
 class ChatterRecord:

@@ -98,7 +98,7 @@ class SoftSole:
             _scalars(contact.rest_position),
             _rows_of_scalars(contact.rest_rotation),
         )
-        pressure = normal_pressure(face.height, *motion, *_scalars(cs.vertcat(contact.stiffness, contact.damping)))
+        pressure = normal_pressure(face.height, _scalars(cs.vertcat(contact.stiffness, contact.damping)), *motion)
         (area, x, y, xx, xy, yy, height), (start, end, mobility) = loaded_part(face.corners, pressure, face.height)
         loaded: list[Any] = [is_loaded * one for one in (area, x, y, xx, xy, yy, mobility)]
         edge = LoadedEdge(start, end, loaded.pop())

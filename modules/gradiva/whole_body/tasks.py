@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side
+from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side, plugin_errors
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_log
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.whole_body_reference import (
@@ -156,12 +156,14 @@ def distinct(tasks: Iterable[Task]) -> list[Task]:
     Raises:
         ConfigError: Two have one name.
     """
-    by_name: dict[str, Task] = {}
+    by_name: dict[str, Task | None] = {}
     for task in tasks:
         if task.name in by_name:
             raise ConfigError(f"two tasks of the whole body are called '{task.name}': give one another name")
-        by_name[task.name] = task
-    return [task for task in by_name.values() if task.priority is not Priority.OFF]
+        with plugin_errors(f"[tasks.{task.name}]", task):
+            is_on = task.priority is not Priority.OFF
+        by_name[task.name] = task if is_on else None
+    return [task for task in by_name.values() if task is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,9 @@ class OwnController:
         return {}
 
 
-CONTROLLERS = Registry("gradiva.whole_body_controllers", "whole-body controller", (OwnController,))
+CONTROLLERS = Registry(
+    "gradiva.whole_body_controllers", "whole-body controller", (OwnController,), returns={"command": (JointCommand,)}
+)
 
 
 class VelocityController:
