@@ -71,7 +71,7 @@ def test_offsets_of_the_feet_are_learned_with_their_moment(icub):
 def test_a_push_that_lasts_becomes_an_offset_by_the_slower_constant(icub):
     times, found = pushed(icub, (0.0, 30.0, 0.0), 5.0)
     begin, end = found[np.searchsorted(times, 1.0), 1], found[-1, 1]
-    assert end / begin == pytest.approx(np.exp(-4.0 / 100.0), abs=1e-3)
+    assert end / begin == pytest.approx(np.exp(-4.0 / 10.0), abs=1e-3)
 
 
 def test_the_first_wrench_and_one_of_the_same_time_change_nothing(icub):

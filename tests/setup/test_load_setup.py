@@ -103,6 +103,9 @@ def test_tables_that_former_runs_saved_and_no_walk_reads_are_left_out(tmp_path):
     file.write_text("[centroidal_mpc]\nsamples = 12\n")
     with pytest.raises(ConfigError, match=r"unknown table \[centroidal_mpc\]: walks read \[centroidal_walking.mpc\]"):
         load_setup("talos", files=[file])
+    file.write_text('robot = "talos"\n[run]\nseed = 3\n[rigid_torque_control.com]\nweight = 100.0\n')
+    with pytest.raises(ConfigError, match=r"unknown table \[rigid_torque_control\]: walks read \[torque_control\]"):
+        load_setup("talos", files=[file])
 
 
 def test_a_file_without_a_robot_names_none(tmp_path):

@@ -46,7 +46,7 @@ def test_a_velocity_without_a_duration_is_refused_where_the_walk_would_never_end
 
 
 def test_a_period_in_which_the_robot_falls_away_unseen_is_refused():
-    with pytest.raises(ConfigError, match=r"period=0.5, must be at most 0.05 s"):
+    with pytest.raises(ConfigError, match=r"period=0.5, must be in \(0, 0.05\]: the DCM falls away"):
         load_setup("icub_v2_7", {"walking.period": 0.5})
 
 

@@ -306,11 +306,11 @@ def test_what_is_drawn_depends_on_the_seed_and_on_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"friction": {"spread": 0.5}}, "spread=0.5: must be at least 1"),
-        ({"friction": {"coulomb": -1.0}}, "coulomb=-1.0: must not be negative"),
+        ({"friction": {"spread": 0.5}}, "spread=0.5, must be at least 1"),
+        ({"friction": {"coulomb": -1.0}}, "coulomb=-1.0, must not be negative"),
         ({"motors": {"torque_delay": 0.0015}}, "motors.torque_delay=0.0015: must be a multiple"),
-        ({"motors": {"speed_scale": 0.0}}, "speed_scale=0.0: must be positive"),
-        ({"plant": {"rotor_spread": 1.0}}, "rotor_spread=1.0: must lie between 0 and 1"),
+        ({"motors": {"speed_scale": 0.0}}, "speed_scale=0.0, must be positive"),
+        ({"plant": {"rotor_spread": 1.0}}, r"rotor_spread=1.0, must be in \[0, 1\)"),
     ],
 )
 def test_drives_out_of_range_are_refused(tables: dict[str, Any], message: str) -> None:

@@ -276,7 +276,7 @@ def test_a_sample_is_read_again_as_it_was(make_icub: MakeRobot) -> None:
 
 
 def test_negative_noise_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"gyro_noise=-1\.0: must not be negative"):
+    with pytest.raises(ConfigError, match=r"gyro_noise=-1\.0, must not be negative"):
         sensors(gyro_noise=-1.0)
 
 

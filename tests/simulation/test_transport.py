@@ -88,7 +88,7 @@ def test_packets_are_lost_at_their_rate() -> None:
     assert 1.0 - kept / 20000 == pytest.approx(0.05, abs=0.005)
 
 
-@pytest.mark.parametrize("interval", [0.01, 0.02])
+@pytest.mark.parametrize("interval", [0.03, 0.05])
 def test_late_packets_come_at_their_rate_within_their_bounds(interval: float) -> None:
     config = transport(late_interval=0.5)
     times = transit_times(config, packets=round(100.0 / interval), interval=interval)

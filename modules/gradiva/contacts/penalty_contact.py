@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray
+from gradiva.common import NDArray, configuration, setting
 
 _RANK_TOLERANCE = 1e-6  # [-] of the largest singular value: four corners of a rigid sole have rank 6 of 12
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class PenaltyConfig:
     """Gains with which a touching point is stopped and pushed out of the ground, independent of the robot.
 
@@ -21,16 +19,9 @@ class PenaltyConfig:
         rest_penetration: Depth at which a point rests, ε, [m]; 0 lets a point that rests come off at any jolt.
     """
 
-    stiffness: float
-    damping: float
-    rest_penetration: float
-
-    def __post_init__(self) -> None:
-        if self.damping <= 0.0:
-            raise ConfigError(f"damping={self.damping}: must be positive, else nothing stops")
-        for name in ("stiffness", "rest_penetration"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+    stiffness: float = setting("1/s²", least=0.0)
+    damping: float = setting("1/s", above=0.0, why="else nothing stops")
+    rest_penetration: float = setting("m", least=0.0)
 
 
 def penalty_accelerations(positions: NDArray, velocities: NDArray, config: PenaltyConfig) -> NDArray:

@@ -35,7 +35,8 @@ class ExternalWrenchConfig:
             model, [s].
         push_force: Residual beyond its offset that is a push, [N].
         dead_band: Part of the offset of the ZMP by the wrench that layer 2 and step adaptation ignore, [m].
-        push_offset: Least offset of the ZMP by a wrench that is a push, for a law of layer 2 that takes it itself, [m].
+        push_offset: Least offset of the ZMP by a wrench that is a push, for a law of layer 2 that takes it itself: more
+            than landings add to the estimate, [m].
     """
 
     is_estimated: bool

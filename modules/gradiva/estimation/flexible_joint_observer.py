@@ -101,8 +101,8 @@ class FlexibleJointObserverConfig:
         touch_time_constant: Of a low pass on the wrench of a foot that has just touched the ground, [s]:
             the blow stops the leg and hardly reaches the hip, but the recursion takes the foot to be at rest.
         touch_duration: In which that low pass fades, [s].
-        stiffness_rate: At which compliances are learned from the tilt of standing soles; 0: they stay as configured,
-            [1/s].
+        stiffness_rate: At which compliances are learned from the tilt of standing soles, which are taken to be level
+            (on a floor that rises by 2° sideways TALOS falls with it); 0: they stay as configured, [1/s].
         stiffness_deflection: Well above it a deflection says what its spring is worth, [rad].
     """
 

@@ -82,7 +82,8 @@ class CentroidalWalkingConfig:
 
     Attributes:
         toe_margin: The same from toe and heel, over which a robot tips before it steps, [m].
-        gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP.
+        gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP,
+            which are smooth.
         mpc: The MPC.
 
     Raises:

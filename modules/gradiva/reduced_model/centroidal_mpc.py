@@ -64,7 +64,8 @@ class CentroidalMpcConfig:
             with no solution before it has none.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         wrench_persistence: Fraction of the external wrench that is expected to be left after an interval; 0: it ends
-            with the first one, [-].
+            with the first one, [-]. Of pushes of 1 s in four directions iCub v3 survives 236 N·s in sum with 0.7, 200
+            with 0 or without the estimate, 148 with 1, 168 compensated as for the DCM laws.
         weights: Of the objective.
         limits: Of forces and contact locations.
 

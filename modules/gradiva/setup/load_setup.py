@@ -36,12 +36,12 @@ T = TypeVar("T")
 MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
+_UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
 _MOVED = {  # tables of former versions, and which one walks read
-    "centroidal_mpc": "[centroidal_walking.mpc]",
+    _UNREAD: "[centroidal_walking.mpc]",
     "rigid_torque_control": "[torque_control]",
     "flexible_torque_control": "[torque_control]",
     "compliant_torque_control": "[torque_control.compliant]",
-    "gain_schedule": "a constant in its place",
 }
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
@@ -205,8 +205,8 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     """Return the tables of a file without the robot and the command of a run."""
     tables = read_toml(path)
     named = tables.pop("robot", robot)
-    if tables.pop("run", None) is not None:  # earlier versions saved tables that no walk read
-        tables = {name: table for name, table in tables.items() if name not in _MOVED}
+    if tables.pop("run", None) is not None:
+        tables.pop(_UNREAD, None)
     if named != robot:
         raise ConfigError(f"{path} is the configuration of robot '{named}', not of '{robot}'")
     return tables

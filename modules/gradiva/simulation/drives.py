@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray
+from gradiva.common import NDArray, configuration, setting
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.transport import DrawnValues, effect_generator
@@ -25,7 +25,7 @@ _STIFF = (0.99, 0.999, 0.001, 0.5, 2.0)
 _NEVER = 1e9  # [rad/s] the no-load speed of a motor of which no curve is known
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FrictionConfig:
     r"""Friction of the joints, seen after the gear:
 
@@ -41,29 +41,19 @@ class FrictionConfig:
         spread: Each joint's f is drawn between 1 / spread and spread, uniformly in its logarithm, [-].
     """
 
-    coulomb: float
-    viscous: float
-    static_ratio: float
-    stribeck_velocity: float
-    gear_loss: float
-    spread: float
-
-    def __post_init__(self) -> None:
-        for name in ("coulomb", "viscous", "gear_loss"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
-        for name in ("static_ratio", "spread"):
-            if getattr(self, name) < 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be at least 1")
-        if self.stribeck_velocity <= 0.0:
-            raise ConfigError(f"stribeck_velocity={self.stribeck_velocity}: must be positive")
+    coulomb: float = setting("-", least=0.0)
+    viscous: float = setting("-", least=0.0)
+    static_ratio: float = setting("-", least=1.0)
+    stribeck_velocity: float = setting("rad/s", above=0.0)
+    gear_loss: float = setting("-", least=0.0)
+    spread: float = setting("-", least=1.0)
 
     def factors(self, joints: int, seed: int) -> NDArray:
         """Draw f of each joint, [-], shape (n,)."""
         return self.spread ** effect_generator(seed, "joint_friction").uniform(-1.0, 1.0, joints)
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class MotorConfig:
     """Limits of the motors and of torque control; delays, time constants and fractions of 0 switch each off.
 
@@ -78,18 +68,11 @@ class MotorConfig:
     """
 
     speed_limits: bool
-    speed_scale: float
-    torque_delay: float
-    torque_time_constant: float
-    friction_compensation: float
-    compensation_time_constant: float
-
-    def __post_init__(self) -> None:
-        if self.speed_scale <= 0.0:
-            raise ConfigError(f"speed_scale={self.speed_scale}: must be positive")
-        for name in ("torque_delay", "torque_time_constant", "friction_compensation", "compensation_time_constant"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+    speed_scale: float = setting("-", above=0.0)
+    torque_delay: float = setting("s", least=0.0)
+    torque_time_constant: float = setting("s", least=0.0)
+    friction_compensation: float = setting("-", least=0.0)
+    compensation_time_constant: float = setting("s", least=0.0)
 
 
 class JointFriction:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side, so3
+from gradiva.common import NDArray, Side, configuration, setting, so3
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FallConfig:
     """Limits of an upright robot.
 
@@ -19,14 +19,8 @@ class FallConfig:
         tilt: Largest angle of the base from its start attitude, heading aside, [rad].
     """
 
-    height_fraction: float
-    tilt: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.height_fraction < 1.0:
-            raise ConfigError(f"height_fraction={self.height_fraction}: must lie between 0 and 1")
-        if not 0.0 < self.tilt < math.pi:
-            raise ConfigError(f"tilt={self.tilt}: must lie between 0 and π rad")
+    height_fraction: float = setting("-", above=0.0, below=1.0)
+    tilt: float = setting("rad", above=0.0, below=math.pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class FallDetector:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class SlipConfig:
     """Thresholds of a foot that counts as standing.
 
@@ -73,11 +67,7 @@ class SlipConfig:
         loaded_force: Vertical force, [N].
     """
 
-    loaded_force: float
-
-    def __post_init__(self) -> None:
-        if self.loaded_force <= 0.0:
-            raise ConfigError(f"loaded_force={self.loaded_force}: must be positive")
+    loaded_force: float = setting("N", above=0.0)
 
 
 class SlipMeter:

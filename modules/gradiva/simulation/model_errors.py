@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, so3
+from gradiva.common import NDArray, configuration, setting, so3
 from gradiva.simulation.ground import GroundConfig
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree
 from gradiva.simulation.soles import SoleBox
@@ -15,7 +15,7 @@ from gradiva.simulation.transport import DrawnValues
 from gradiva.simulation.urdf import Inertial
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ModelErrorConfig:
     """Ranges of the errors; each is drawn once, uniformly within ±, by a generator of its own; 0 switches it off.
 
@@ -31,22 +31,14 @@ class ModelErrorConfig:
         floor_contact_time: Added to the time constant of the contact with a rigid floor, drawn between 0 and this, [s].
     """
 
-    link_mass: float
-    trunk_com: float
-    link_inertia: float
-    sole_tilt: float
-    sole_offset: float
-    floor_friction: float
-    floor_slope: float
-    floor_contact_time: float
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
-        for name in ("link_mass", "link_inertia"):
-            if getattr(self, name) >= 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must stay below 1, or masses could vanish")
+    link_mass: float = setting("-", least=0.0, below=1.0, why="masses could vanish")
+    trunk_com: float = setting("m", least=0.0)
+    link_inertia: float = setting("-", least=0.0, below=1.0, why="masses could vanish")
+    sole_tilt: float = setting("rad", least=0.0)
+    sole_offset: float = setting("m", least=0.0)
+    floor_friction: float = setting("-", least=0.0)
+    floor_slope: float = setting("rad", least=0.0)
+    floor_contact_time: float = setting("s", least=0.0)
 
     def sole_reach(self, soles: Sequence[SoleBox]) -> float:
         """Return a height by which no point of a sole is higher or lower than in the model, [m]."""

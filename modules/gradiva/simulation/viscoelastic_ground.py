@@ -11,7 +11,7 @@ from typing import Any
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, FootContact, NDArray, Side, SoleRectangle, so3
+from gradiva.common import ConfigError, FootContact, NDArray, Side, SoleRectangle, configuration, setting, so3
 from gradiva.contacts import (
     SoleMoments,
     ViscoElasticEquations,
@@ -100,7 +100,7 @@ class NoiseTarget(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class WrenchNoiseConfig:
     """White noise on the wrench of each sole that touches: drawn, held, drawn anew.
 
@@ -114,17 +114,10 @@ class WrenchNoiseConfig:
         target: The robot feels it, the sensors measure it, or both; the same noise.
     """
 
-    force: float
-    moment: float
-    interval: float
+    force: float = setting("N", least=0.0)
+    moment: float = setting("N·m", least=0.0)
+    interval: float = setting("s", above=0.0)
     target: NoiseTarget
-
-    def __post_init__(self) -> None:
-        for name in ("force", "moment"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
-        if self.interval <= 0.0:
-            raise ConfigError(f"interval={self.interval}: must be positive")
 
 
 def _check_spring(stiffness: float, damping: float) -> None:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -29,14 +28,15 @@ import numpy as np
 
 from gradiva.common import (
     GRAVITY,
-    ConfigError,
     FootReference,
     NDArray,
     RobotPosture,
     Side,
     WalkingReference,
     altered,
+    configuration,
     sealed,
+    setting,
     so3,
 )
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
@@ -48,7 +48,7 @@ _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _NO_SHIFT = sealed(np.zeros(2))
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class SwingMomentumConfig:
     """Scale the shift of the ZMP.
 
@@ -56,11 +56,7 @@ class SwingMomentumConfig:
         gain: Of the computed shift, [-]; servos and soles smooth the planned acceleration.
     """
 
-    gain: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.gain <= 1.5:
-            raise ConfigError(f"gain={self.gain}, must be in [0, 1.5]")
+    gain: float = setting("-", least=0.0, most=1.5)
 
 
 class SwingMomentum:

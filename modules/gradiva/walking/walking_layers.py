@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side, configuration, setting
 from gradiva.estimation import (
     ESTIMATORS,
     MINIMUM_LOAD,
@@ -480,7 +480,7 @@ class WalkingConfig:
 _LONGEST_PERIOD = 0.05  # [s] in which an error of the DCM grows by a fifth, exp(ω T), on the shipped robots
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class TickConfig:
     """Settings of the tick, which belong to no single layer.
 
@@ -496,24 +496,17 @@ class TickConfig:
         replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
     """
 
-    period: float
+    period: float = setting("s", above=0.0, most=_LONGEST_PERIOD, why="the DCM falls away between two ticks")
     planner: str
     model: str
     estimator: str
     whole_body: str
     control: ControlMode
-    prepare_duration: float
-    prepare_speed: float
-    replan_margin: float
+    prepare_duration: float = setting("s", above=0.0)
+    prepare_speed: float = setting("rad/s", above=0.0)
+    replan_margin: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
-        for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if self.period > _LONGEST_PERIOD:
-            raise ConfigError(
-                f"period={self.period}, must be at most {_LONGEST_PERIOD} s: the DCM falls away between two ticks"
-            )
         try:
             balance_law(self.model)
         except ConfigError as error:
