@@ -44,15 +44,15 @@ def test_every_key_of_the_configuration_is_on_a_page_with_its_value(pages):
     rows = dict(re.findall(r"^\| `([\w.]+)` \| ([^|]*) \|", text, re.MULTILINE))
     assert len(keys) > 400
     assert {key for key in keys if key not in rows} == set()
-    assert rows["walking.period"] == "`0.01`"
+    assert rows["walking.period"] == "`0.01`: number, s"
 
 
 def test_a_key_has_unit_type_meaning_and_the_robots_that_differ(pages):
     (row,) = re.findall(
         r"^\| `zmp_com_controller.walking.zmp` .*$", pages["configuration_simplified_model"], re.MULTILINE
     )
-    _, _, _, kind, meaning, differs, _ = (cell.strip() for cell in row.split("|"))
-    assert kind == "number, 1/s"
+    _, _, default, meaning, differs, _ = (cell.strip() for cell in row.split("|"))
+    assert re.fullmatch(r"`[0-9.]+`: number, 1/s", default)
     assert len(meaning) > 20
     assert "icub_v2_7" in differs
 
