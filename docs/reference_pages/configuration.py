@@ -211,8 +211,9 @@ def _key_table(keys: list[Key]) -> str:
         reason = UNIT.sub("", key.comment, count=1).strip()
         text = " — ".join(part for part in (without_unit(key.text), reason) if part)
         kind = ", ".join(part for part in (key.type, key.unit.strip("-")) if part)
-        rows.append((code(key.path), code(key.default), kind, text, "; ".join(key.differs)))
-    return table(("key", "default", "type, unit", "meaning — reason of the value", "differs in"), rows)
+        value = ": ".join(part for part in (code(key.default), kind) if part)
+        rows.append((code(key.path), value, text, "; ".join(key.differs)))
+    return table(("key", "default: type, unit", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
