@@ -250,7 +250,8 @@ class DcmTrajectory(Protocol):
         ...
 
 
-_NO_PHASES: tuple[int, npt.NDArray[np.bool_], NDArray] = 0, np.zeros((0, 2), bool), np.zeros((0, 2, 5))
+_KnownPhases = tuple[int, NDArray, npt.NDArray[np.bool_], NDArray]
+_NO_PHASES: _KnownPhases = 0, np.zeros(0), np.zeros((0, 2), bool), np.zeros((0, 2, 5))
 
 
 @dataclass(eq=False)
@@ -347,38 +348,39 @@ class WalkingPlan:
         """
         times = time + period * np.arange(count + 1.0)
         dcm, rates = self.trajectory.sampled(times)
-        first, in_contact, poses = self._phases_between(times[0], times[-2])
-        index = np.maximum(np.searchsorted(self.supports.times, times[:-1], side="right") - 1 - first, 0)
+        _, starts, in_contact, landings = self._phases_between(times[0], times[-2])
+        index = np.maximum(starts.searchsorted(times[:-1], side="right") - 1, 0)
+        flags, poses = in_contact.take(index, axis=0), landings.take(index, axis=0)
         return unchecked(
             DcmPreview,
             period=period,
             dcm_positions=dcm,
             divergence_rates=rates[:-1].copy(),
-            left_in_contact=in_contact[index, 0],
-            right_in_contact=in_contact[index, 1],
-            left_foot_poses=poses[index, 0],
-            right_foot_poses=poses[index, 1],
+            left_in_contact=flags[:, 0],
+            right_in_contact=flags[:, 1],
+            left_foot_poses=poses[:, 0],
+            right_foot_poses=poses[:, 1],
         )
 
     def dcm_ahead(self, time: float, period: float, count: int) -> NDArray:
         """Return the DCM at the ends of ``count`` intervals of ``period`` [s] from ``time`` on, [m], (count + 1, 2)."""
         return self.trajectory.sampled(time + period * np.arange(count + 1.0))[0]
 
-    def _phases_between(self, begin: float, end: float) -> tuple[int, npt.NDArray[np.bool_], NDArray]:
-        """Return the index of the phase at ``begin`` [s], and feet in contact (left, right) and landings up to ``end``.
+    def _phases_between(self, begin: float, end: float) -> _KnownPhases:
+        """Return the phases from ``begin`` to ``end`` [s] or more: number of the first, starts, contacts, landings.
 
-        Landings are x, y, yaw and slopes. They are kept for the next preview, with the phases of twice the time.
+        Contacts are flags, left and right; landings x, y, yaw and slopes. They are kept for the next preview, with the
+        phases of twice the time.
         """
-        known, in_contact, landings = self._preview_phases
-        supports = self.supports
+        known, supports = self._preview_phases, self.supports
         first, last = max(0, supports.after(begin) - 1), max(0, supports.after(end) - 1)
-        if first < known or last >= known + len(in_contact):
-            last = max(last, supports.after(2.0 * end - begin) - 1)
-            phases = supports[first : last + 1]
-            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in phases])
-            landings = np.array([(phase.left.landing, phase.right.landing) for phase in phases])
-            known, *_ = self._preview_phases = first, in_contact, landings
-        return known, in_contact, landings
+        if first < known[0] or last >= known[0] + len(known[1]):
+            phases = slice(first, max(last, supports.after(2.0 * end - begin) - 1) + 1)
+            starts, running = np.array(supports.times[phases]), supports[phases]
+            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in running])
+            landings = np.array([(phase.left.landing, phase.right.landing) for phase in running])
+            known = self._preview_phases = first, starts, in_contact, landings
+        return known
 
     def contacts(self, time: float, duration: float) -> tuple[PlannedContact, ...]:
         """Return when and where each sole is on the ground from ``time`` on, for ``duration`` [s] or longer.
