@@ -6,7 +6,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -73,7 +72,7 @@ class PendulumTrajectory:
     def __post_init__(self) -> None:
         self._height, self._slope = self.height + self.plane.height, self.plane.slope
         self._start_list, self._duration_list = self.starts.tolist(), self.durations.tolist()
-        self._rate_list = self.rates.tolist()
+        self._rate_list, self._of_dcm = self.rates.tolist(), self.matrices[:, :5, :2].copy()
 
     @classmethod
     def plan(
@@ -226,18 +225,9 @@ class PendulumTrajectory:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
         index = np.maximum(self.starts.searchsorted(times, side="right") - 1, 0)
         tau = np.maximum(0.0, times - self.starts.take(index))
-        terms = np.ones((5, len(times)))
-        terms[1] = tau
-        np.multiply(tau, tau, out=terms[2])
-        np.multiply(terms[2], tau, out=terms[3])
-        np.exp(self.rates.take(index) * (tau - self.durations.take(index)), out=terms[4])
-        dcm = np.einsum("in,nij->nj", terms, self._dcm_matrices.take(index, axis=0))
-        return dcm, np.full(len(times), self.frequency)
-
-    @cached_property
-    def _dcm_matrices(self) -> NDArray:
-        """C of the DCM alone, shape (m, 5, 2)."""
-        return self.matrices[:, :5, :2].copy()
+        growth = np.exp(self.rates.take(index) * (tau - self.durations.take(index)))
+        terms = np.array((np.ones(len(times)), tau, square := tau * tau, square * tau, growth))
+        return np.einsum("in,nij->nj", terms, self._of_dcm.take(index, axis=0)), np.full(len(times), self.frequency)
 
     def spliced(self, since: float, time: float, continuation: Self) -> Self:
         """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""

@@ -350,16 +350,15 @@ class WalkingPlan:
         dcm, rates = self.trajectory.sampled(times)
         _, starts, in_contact, landings = self._phases_between(times[0], times[-2])
         index = np.maximum(starts.searchsorted(times[:-1], side="right") - 1, 0)
-        flags, poses = in_contact.take(index, axis=0), landings.take(index, axis=0)
         return unchecked(
             DcmPreview,
             period=period,
             dcm_positions=dcm,
             divergence_rates=rates[:-1].copy(),
-            left_in_contact=flags[:, 0],
-            right_in_contact=flags[:, 1],
-            left_foot_poses=poses[:, 0],
-            right_foot_poses=poses[:, 1],
+            left_in_contact=in_contact[:, 0].take(index),
+            right_in_contact=in_contact[:, 1].take(index),
+            left_foot_poses=landings[:, 0].take(index, axis=0),
+            right_foot_poses=landings[:, 1].take(index, axis=0),
         )
 
     def dcm_ahead(self, time: float, period: float, count: int) -> NDArray:
@@ -369,8 +368,7 @@ class WalkingPlan:
     def _phases_between(self, begin: float, end: float) -> _KnownPhases:
         """Return the phases from ``begin`` to ``end`` [s] or more: number of the first, starts, contacts, landings.
 
-        Contacts are flags, left and right; landings x, y, yaw and slopes. They are kept for the next preview, with the
-        phases of twice the time.
+        Contacts: flags, left and right; landings: x, y, yaw, slopes. Phases of twice the time are kept for the next.
         """
         known, supports = self._preview_phases, self.supports
         first, last = max(0, supports.after(begin) - 1), max(0, supports.after(end) - 1)
