@@ -78,18 +78,27 @@ class OnRightFoot:
     x: float
     zmp_position: NDArray
     zmp_is_measured: bool = True
+    left_foot_wrench: NDArray | None = None
+    right_foot_wrench: NDArray | None = None
+    load: float = 500.0
 
     def foot_position(self, side):
         return np.zeros(3)
 
     def foot_wrench(self, side):
-        load = 500.0 * (side is Side.RIGHT)
+        load = self.load * (side is Side.RIGHT)
         return np.array([0.0, 0.0, load, 0.0, -self.x * load, 0.0])
 
 
 def swinging_reference(swing):
     return SimpleNamespace(
-        foot=lambda side: SimpleNamespace(in_contact=side is not swing, position=np.zeros(3), rotation=np.eye(3))
+        foot=lambda side: SimpleNamespace(
+            in_contact=side is not swing,
+            position=np.zeros(3),
+            rotation=np.eye(3),
+            pose=SimpleNamespace(zmp_point=lambda *_: np.zeros(2)),
+        ),
+        dcm=SimpleNamespace(zmp_position=np.array([0.3, -0.1])),
     )
 
 
@@ -113,5 +122,14 @@ def test_the_zmp_is_unknown_while_the_robot_stands_on_the_foot_that_is_not_trust
     state = OnRightFoot(0.05, np.zeros(2))
     lost = fallback.corrected(state, swinging_reference(Side.LEFT), {Side.RIGHT}, None, 0.01)
     assert not lost.zmp_is_measured
+    np.testing.assert_array_equal(lost.zmp_position, [0.3, -0.1])  # that of the reference, not the last one measured
     found = fallback.corrected(state, swinging_reference(None), {Side.LEFT}, None, 0.01)
     np.testing.assert_allclose(found.zmp_position, [0.05, 0.0], atol=1e-12)  # all weight on the right foot
+
+
+def test_a_foot_without_a_sensor_carries_what_the_other_one_does_not_where_it_stands():
+    fallback, state = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, 0.02), OnRightFoot(0.05, np.zeros(2), load=300.0)
+    for swing, carried in ((None, 200.0), (Side.LEFT, 0.0)):
+        seen = fallback.corrected(state, swinging_reference(swing), {Side.LEFT}, None, 0.01)
+        np.testing.assert_array_equal(seen.left_foot_wrench, [0.0, 0.0, carried, 0.0, 0.0, 0.0])
+        assert seen.right_foot_wrench is state.right_foot_wrench

@@ -137,7 +137,7 @@ class SingleSupport:
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
         self.side = step.footstep.side
 
-    def retarget(self, error, sole_height=0.02, load=1.0):
+    def retarget(self, error, sole_height=0.02, load=1.0, zmp_is_measured=True):
         """Decide with an error of the DCM, a height of the swinging sole [m], and a part of the load on the other."""
         reference = self.reference
         sole = np.array([*reference.foot(self.side).position[:2], sole_height])
@@ -145,11 +145,20 @@ class SingleSupport:
             dcm_position=reference.dcm.position + error,
             com_position=reference.com_position,
             zmp_position=reference.dcm.position - reference.dcm.velocity / SETUP.walking.planner.natural_frequency,
-            zmp_is_measured=True,
+            zmp_is_measured=zmp_is_measured,
             foot_position=lambda _: sole,
             foot_wrench=lambda side: np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load),
         )
         return self.stepping.retarget(state, reference, self.plan, self.plan.landings.after(reference.time))
+
+
+def test_on_a_foot_without_a_sensor_twice_the_error_of_the_dcm_moves_a_step():
+    ahead = np.array([1.5 * CONFIG.trigger, 0.0])
+    step = SingleSupport(0.4, speed=0.02)
+    assert step.retarget(ahead, zmp_is_measured=False) is None
+    assert not step.stepping.log.is_active
+    assert step.retarget(1.4 * ahead, zmp_is_measured=False) is not None
+    assert SingleSupport(0.4, speed=0.02).retarget(ahead) is not None
 
 
 def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_robot():

@@ -37,6 +37,7 @@ from gradiva.push_recovery.step_adapter import (
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
+_WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
@@ -121,12 +122,12 @@ class _NominalStep:
 class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
-    The error of the DCM triggers it in single support, and keeps it active until a double support in which the error
-    is small. The faster a healthy robot walks the farther it is off, most of it late: both limits grow with the speed.
+    The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small.
+    The faster a healthy robot walks the farther it is off, most of it late: both limits grow with the speed, and the
+    first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
-    changes the plan, whose DCM and CoM references then restart where the robot is. In between they do not: a reference
-    that follows the robot forgets the error. The velocity of the CoM, and so the DCM, is older than the tick by a
-    filter and the sensors; the error is predicted over that time.
+    changes the plan, whose DCM and CoM references then restart where the robot is; in between they do not, to keep the
+    error. The velocity of the CoM, and so the DCM, is older than the tick; the error is predicted over that time.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
@@ -176,9 +177,9 @@ class ReactiveStepping:
     ) -> Retarget | None:
         """Return the change of the plan, whose running or next step is that of an index, or None."""
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
-        error = state.dcm_position - reference.dcm.position
+        factor, error = 1.0 if state.zmp_is_measured else _WITHOUT_ZMP, state.dcm_position - reference.dcm.position
         distance = math.hypot(*error.tolist())
-        is_pushed = is_believed and _is_far(distance, config.trigger, config.trigger_time, plan, index)
+        is_pushed = is_believed and _is_far(distance / factor, config.trigger, config.trigger_time, plan, index)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
             self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered, so3
+from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered, sealed, so3
 from gradiva.planner import foot_pose
 from gradiva.simplified_model import LinearInvertedPendulum
 
@@ -98,10 +98,12 @@ class ZmpWithoutFoot:
 
     .. math:: z = \frac{f c + (W - f) p}{W}
 
-    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and may be taken from the
+    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and that of the
     reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
     fall, with this one none. It passes the low pass of the estimated one: unfiltered, the loop from ZMP to CoM and
     servos is unstable, and the robot shakes at half the rate of the ticks.
+
+    Steps that are adapted see a bad foot that carries the rest: one that seemed to carry nothing would be waited for.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class ZmpWithoutFoot:
         trusted_zmp: NDArray | None,
         period: float,
     ) -> RobotState:
-        """Return the state with the filtered ZMP of the trusted feet.
+        """Return the state with the filtered ZMP of the trusted feet, and the load that the other one must have.
 
         Args:
             state: Estimated in this tick.
@@ -141,10 +143,19 @@ class ZmpWithoutFoot:
         if trusted_zmp is not self._began:
             self._filter.value = self._began = trusted_zmp
         zmp = self.zmp(state, reference, untrusted)
+        if len(untrusted) == 1:
+            state = self._loaded(state, reference, *untrusted)
         if zmp is None:
             self._filter.reset()
-            return altered(state, zmp_is_measured=False)
+            return altered(state, zmp_position=reference.dcm.zmp_position, zmp_is_measured=False)
         return altered(state, zmp_position=self._filter.update(zmp, period))
+
+    def _loaded(self, state: RobotState, reference: WalkingReference, bad: Side) -> RobotState:
+        """Return the state in which the bad foot, where it stands, carries what the good one does not."""
+        wrench = np.zeros(6)
+        if reference.foot(bad).in_contact:
+            wrench[2] = max(0.0, self._weight - max(0.0, float(state.foot_wrench(bad.other)[2])))
+        return altered(state, **{f"{bad}_foot_wrench": sealed(wrench)})
 
     def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
         """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
