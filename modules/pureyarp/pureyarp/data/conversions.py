@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from typing import TypeVar
 
 from pureyarp.wire import (
@@ -172,6 +173,16 @@ def vocab_of(first: int | str, *characters: str) -> Vocab32:
     return encode_vocab(checked_string(first) + "".join(characters))
 
 
+def _is_a(kind: type, but: tuple[type, ...] = ()) -> Callable[[TypedElement], bool]:
+    """Return a method that says whether the element is of one type, and of none of those that derive from it."""
+    return lambda value: isinstance(value.element, kind) and not isinstance(value.element, but)
+
+
+def _as_an_integer(bits: int) -> Callable[[TypedElement], int]:
+    """Return a method that gives a number as an integer of so many bits."""
+    return lambda value: as_integer(value.element, bits)
+
+
 class TypedElement:
     """Classifies and converts the element of a Value.
 
@@ -193,73 +204,18 @@ class TypedElement:
         """Return whether this is one of the vocabs printed as ``true`` and ``false``."""
         return isinstance(self.element, Vocab32) and self.element in (TRUE, FALSE)
 
-    def isInt8(self) -> bool:
-        """Return whether this is an integer of 1 byte."""
-        return isinstance(self.element, Int8)
-
-    def isInt16(self) -> bool:
-        """Return whether this is an integer of 2 bytes."""
-        return isinstance(self.element, Int16)
-
-    def isInt32(self) -> bool:
-        """Return whether this is an integer of 4 bytes."""
-        return isinstance(self.element, int) and not isinstance(self.element, Int8 | Int16 | Int64 | Vocab32 | Vocab64)
-
-    def isInt64(self) -> bool:
-        """Return whether this is an integer of 8 bytes."""
-        return isinstance(self.element, Int64)
-
-    def isFloat32(self) -> bool:
-        """Return whether this is a floating-point number of 4 bytes."""
-        return isinstance(self.element, Float32)
-
-    def isFloat64(self) -> bool:
-        """Return whether this is a floating-point number of 8 bytes."""
-        return isinstance(self.element, float) and not isinstance(self.element, Float32)
-
-    def isString(self) -> bool:
-        """Return whether this is a string."""
-        return isinstance(self.element, str)
-
-    def isVocab32(self) -> bool:
-        """Return whether this is a vocab."""
-        return isinstance(self.element, Vocab32)
-
-    def isBlob(self) -> bool:
-        """Return whether these are bytes."""
-        return isinstance(self.element, bytes)
-
-    def isList(self) -> bool:
-        """Return whether this is a list."""
-        return isinstance(self.element, list)
-
-    def isDict(self) -> bool:
-        """Return whether this is a dictionary."""
-        return isinstance(self.element, Dictionary)
-
-    def isLeaf(self) -> bool:
-        """Return whether nothing is below this."""
-        return not isinstance(self.element, list | Dictionary)
+    isInt8, isInt16, isInt64 = _is_a(Int8), _is_a(Int16), _is_a(Int64)
+    isInt32 = _is_a(int, but=(Int8, Int16, Int64, Vocab32, Vocab64))
+    isFloat32, isFloat64 = _is_a(Float32), _is_a(float, but=(Float32,))
+    isString, isVocab32, isBlob = _is_a(str), _is_a(Vocab32), _is_a(bytes)
+    isList, isDict = _is_a(list), _is_a(Dictionary)
+    isLeaf = _is_a(object, but=(list, Dictionary))
 
     def asBool(self) -> bool:
         """Return whether an integer is not 0, a vocab not ``false``, or a string ``true``."""
         return as_bool(self.element)
 
-    def asInt8(self) -> int:
-        """Return a number as an integer of 1 byte."""
-        return as_integer(self.element, 8)
-
-    def asInt16(self) -> int:
-        """Return a number as an integer of 2 bytes."""
-        return as_integer(self.element, 16)
-
-    def asInt32(self) -> int:
-        """Return a number as an integer of 4 bytes."""
-        return as_integer(self.element, 32)
-
-    def asInt64(self) -> int:
-        """Return a number as an integer of 8 bytes."""
-        return as_integer(self.element, 64)
+    asInt8, asInt16, asInt32, asInt64 = _as_an_integer(8), _as_an_integer(16), _as_an_integer(32), _as_an_integer(64)
 
     def asFloat32(self) -> float:
         """Return a number as 4 bytes hold it."""

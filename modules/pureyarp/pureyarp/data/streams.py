@@ -9,12 +9,20 @@ import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from pureyarp.data.conversions import checked_integer, rounded_to_float32
 from pureyarp.errors import MalformedMessage
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire import Element, PlainList, WireFamily, decode_list, encode_list, encoded_size, from_text, to_text
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _appends_integer(layout: str) -> Callable[[ConnectionWriter, int], None]:
+    """Return a method that appends an integer in a layout of ``struct``."""
+    bits = 8 * struct.calcsize(layout)
+    return lambda writer, data: writer._append(layout, checked_integer(data, bits))
 
 
 class ConnectionWriter:
@@ -34,21 +42,8 @@ class ConnectionWriter:
         self.data = bytearray()
         self.drop_requested = False
 
-    def appendInt8(self, data: int) -> None:
-        """Append 1 byte."""
-        self._append("<b", checked_integer(data, 8))
-
-    def appendInt16(self, data: int) -> None:
-        """Append 2 bytes."""
-        self._append("<h", checked_integer(data, 16))
-
-    def appendInt32(self, data: int) -> None:
-        """Append 4 bytes."""
-        self._append("<i", checked_integer(data, 32))
-
-    def appendInt64(self, data: int) -> None:
-        """Append 8 bytes."""
-        self._append("<q", checked_integer(data, 64))
+    appendInt8, appendInt16 = _appends_integer("<b"), _appends_integer("<h")
+    appendInt32, appendInt64 = _appends_integer("<i"), _appends_integer("<q")
 
     def appendFloat32(self, data: float) -> None:
         """Append 4 bytes."""
@@ -127,6 +122,17 @@ def line_of(writer: ConnectionWriter) -> str:
     return writer.data.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
+def _expects(layout: str, kind: Callable[[float], _Number]) -> Callable[[ConnectionReader], _Number]:
+    """Return a method that reads a number in a layout of ``struct``; 0 behind the end of the message."""
+    size = struct.calcsize(layout)
+
+    def expect(reader: ConnectionReader) -> _Number:
+        block = reader._take(size)
+        return kind(struct.unpack(layout, block)[0] if block.nbytes == size else 0)
+
+    return expect
+
+
 class ConnectionReader:
     """Reads the payload of a message, or the line of a text message: the argument of ``PortReader.read``.
 
@@ -162,29 +168,9 @@ class ConnectionReader:
         self._is_error = False
         self.drop_requested = False
 
-    def expectInt8(self) -> int:
-        """Read 1 byte."""
-        return int(self._expect("<b", 1))
-
-    def expectInt16(self) -> int:
-        """Read 2 bytes."""
-        return int(self._expect("<h", 2))
-
-    def expectInt32(self) -> int:
-        """Read 4 bytes."""
-        return int(self._expect("<i", 4))
-
-    def expectInt64(self) -> int:
-        """Read 8 bytes."""
-        return int(self._expect("<q", 8))
-
-    def expectFloat32(self) -> float:
-        """Read 4 bytes."""
-        return float(self._expect("<f", 4))
-
-    def expectFloat64(self) -> float:
-        """Read 8 bytes."""
-        return float(self._expect("<d", 8))
+    expectInt8, expectInt16 = _expects("<b", int), _expects("<h", int)
+    expectInt32, expectInt64 = _expects("<i", int), _expects("<q", int)
+    expectFloat32, expectFloat64 = _expects("<f", float), _expects("<d", float)
 
     def expectString(self) -> str:
         """Read the length [bytes] and the bytes of a string."""
@@ -259,11 +245,6 @@ class ConnectionReader:
     def requestDrop(self) -> None:
         """Ask for the connection to be closed after this message."""
         self.drop_requested = True
-
-    def _expect(self, layout: str, size: int) -> float:
-        block = self._take(size)
-        value: float = struct.unpack(layout, block)[0] if block.nbytes == size else 0
-        return value
 
     def _take(self, size: int) -> memoryview:
         """Return the next bytes; none if there are not as many."""

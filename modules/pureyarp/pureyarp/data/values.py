@@ -78,6 +78,36 @@ class Searchable(ABC):
         return not self.find(key).isNull() or not self.findGroup(key).isNull()
 
 
+def _int8(x: int) -> Int8:
+    return Int8(checked_integer(x, 8))
+
+
+def _int16(x: int) -> Int16:
+    return Int16(checked_integer(x, 16))
+
+
+def _int32(x: int) -> int:
+    return checked_integer(x, 32)
+
+
+def _int64(x: int) -> Int64:
+    return Int64(checked_integer(x, 64))
+
+
+def _float32(x: float) -> Float32:
+    return Float32(checked_float32(x))
+
+
+def _makes(element: Callable[..., Element]) -> staticmethod[..., Value]:
+    """Return a function that makes a Value of an element, which a function makes of the arguments."""
+    return staticmethod(lambda *x: value_of(element(*x)))
+
+
+def _adds(element: Callable[..., Element]) -> Callable[..., None]:
+    """Return a method of a Bottle that appends an element, which a function makes of the arguments."""
+    return lambda bottle, *x: bottle.items.append(element(*x))
+
+
 class Value(TypedElement, Portable, Searchable):
     """A number, string, vocab, blob, list or dictionary; without an argument an empty list, as in the real bindings.
 
@@ -93,45 +123,10 @@ class Value(TypedElement, Portable, Searchable):
     def __repr__(self) -> str:
         return "null" if self.element is None else f"Value({to_text([self.element])})"
 
-    @staticmethod
-    def makeInt8(x: int) -> Value:
-        """Return an integer of 1 byte."""
-        return value_of(Int8(checked_integer(x, 8)))
-
-    @staticmethod
-    def makeInt16(x: int) -> Value:
-        """Return an integer of 2 bytes."""
-        return value_of(Int16(checked_integer(x, 16)))
-
-    @staticmethod
-    def makeInt32(x: int) -> Value:
-        """Return an integer of 4 bytes."""
-        return value_of(checked_integer(x, 32))
-
-    @staticmethod
-    def makeInt64(x: int) -> Value:
-        """Return an integer of 8 bytes."""
-        return value_of(Int64(checked_integer(x, 64)))
-
-    @staticmethod
-    def makeFloat32(x: float) -> Value:
-        """Return a floating-point number of 4 bytes."""
-        return value_of(Float32(checked_float32(x)))
-
-    @staticmethod
-    def makeFloat64(x: float) -> Value:
-        """Return a floating-point number of 8 bytes."""
-        return value_of(checked_float(x))
-
-    @staticmethod
-    def makeString(str: str) -> Value:
-        """Return a string."""
-        return value_of(checked_string(str))
-
-    @staticmethod
-    def makeVocab32(v: int | str, *characters: str) -> Value:
-        """Return a vocab, from its number, its characters, or a text."""
-        return value_of(vocab_of(v, *characters))
+    makeInt8, makeInt16 = _makes(_int8), _makes(_int16)
+    makeInt32, makeInt64 = _makes(_int32), _makes(_int64)
+    makeFloat32, makeFloat64 = _makes(_float32), _makes(checked_float)
+    makeString, makeVocab32 = _makes(checked_string), _makes(vocab_of)
 
     @staticmethod
     def makeBlob(data: bytes, length: int | None = None) -> Value:
@@ -305,37 +300,13 @@ class Bottle(Portable, Searchable):
         if value.element is not None:
             self.items.append(deep_copy(value.element))
 
-    def addInt8(self, x: int) -> None:
-        """Append an integer of 1 byte."""
-        self.items.append(Int8(checked_integer(x, 8)))
-
-    def addInt16(self, x: int) -> None:
-        """Append an integer of 2 bytes."""
-        self.items.append(Int16(checked_integer(x, 16)))
-
-    def addInt32(self, x: int) -> None:
-        """Append an integer of 4 bytes."""
-        self.items.append(checked_integer(x, 32))
-
-    def addInt64(self, x: int) -> None:
-        """Append an integer of 8 bytes."""
-        self.items.append(Int64(checked_integer(x, 64)))
-
-    def addFloat32(self, x: float) -> None:
-        """Append a floating-point number of 4 bytes."""
-        self.items.append(Float32(checked_float32(x)))
+    addInt8, addInt16 = _adds(_int8), _adds(_int16)
+    addInt32, addInt64 = _adds(_int32), _adds(_int64)
+    addFloat32, addString, addVocab32 = _adds(_float32), _adds(checked_string), _adds(vocab_of)
 
     def addFloat64(self, x: float) -> None:
         """Append a floating-point number of 8 bytes."""
         self.items.append(x if type(x) is float else checked_float(x))
-
-    def addString(self, str: str) -> None:
-        """Append a string."""
-        self.items.append(checked_string(str))
-
-    def addVocab32(self, x: int | str, *characters: str) -> None:
-        """Append a vocab: its number, its characters, or a text."""
-        self.items.append(vocab_of(x, *characters))
 
     def addList(self) -> Bottle:
         """Append an empty list and return it, to be filled."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -145,20 +145,29 @@ def measurements_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple
     Raises:
         MalformedMessage: The message is none, or a sensor has not as many numbers as its kind.
     """
-    if len(items) != len(SensorClass):
-        raise MalformedMessage(f"sensor measurements have {len(SensorClass)} kinds, not {len(items)}")
-    read = {kind: _read(kind, items[kind]) for kind in SensorClass}
-    return {kind: sensors for kind, sensors in read.items() if sensors}
+    return _by_kind(items, "measurements", _measurement)
 
 
 def _listed(sensors: Sequence[SensorMeasurement]) -> PlainList:
     return PlainList([PlainList([TypedList(float, map(float, one.values)), float(one.time)]) for one in sensors])
 
 
-def _read(kind: SensorClass, element: Element) -> tuple[SensorMeasurement, ...]:
-    if not isinstance(element, list):
-        raise MalformedMessage(f"the measurements of {kind.name} are no list: {element!r:.60}")
-    return tuple(_measurement(kind, one) for one in element)
+_Sensor = TypeVar("_Sensor")
+
+
+def _by_kind(
+    items: Sequence[Element], what: str, sensor: Callable[[SensorClass, Element], _Sensor]
+) -> dict[SensorClass, tuple[_Sensor, ...]]:
+    """Return the sensors of each kind in a message that has one list for each; kinds without sensors are left out."""
+    if len(items) != len(SensorClass):
+        raise MalformedMessage(f"sensor {what} have {len(SensorClass)} kinds, not {len(items)}")
+    found: dict[SensorClass, tuple[_Sensor, ...]] = {}
+    for kind, element in zip(SensorClass, items, strict=True):
+        if not isinstance(element, list):
+            raise MalformedMessage(f"the {what} of {kind.name} are no list: {element!r:.60}")
+        if element:
+            found[kind] = tuple(sensor(kind, one) for one in element)
+    return found
 
 
 def _measurement(kind: SensorClass, element: Element) -> SensorMeasurement:
@@ -201,20 +210,11 @@ def metadata_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple[Sen
     Raises:
         MalformedMessage: The reply is none.
     """
-    if len(items) != len(SensorClass):
-        raise MalformedMessage(f"sensor metadata have {len(SensorClass)} kinds, not {len(items)}")
-    read = {kind: _read_metadata(kind, items[kind]) for kind in SensorClass}
-    return {kind: sensors for kind, sensors in read.items() if sensors}
+    return _by_kind(items, "metadata", _sensor)
 
 
 def _described(sensors: Sequence[SensorMetadata]) -> PlainList:
     return PlainList([PlainList([one.name, one.frame, one.additional]) for one in sensors])
-
-
-def _read_metadata(kind: SensorClass, element: Element) -> tuple[SensorMetadata, ...]:
-    if not isinstance(element, list):
-        raise MalformedMessage(f"the metadata of {kind.name} are no list: {element!r:.60}")
-    return tuple(_sensor(kind, one) for one in element)
 
 
 def _sensor(kind: SensorClass, element: Element) -> SensorMetadata:

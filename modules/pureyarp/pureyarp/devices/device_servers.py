@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Self
 
 from pureyarp.devices.analog_sensors_client import (
     Measurements,
@@ -23,7 +24,7 @@ from pureyarp.devices.vocab_dialect import VocabAnswers
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.buffered_ports import BufferedPortBottle
 from pureyarp.network.clock import now
-from pureyarp.network.ports import Port, PortReader, open_all
+from pureyarp.network.ports import Contactable, Port, PortReader, open_all
 from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element, TypedList, WireFamily, encode_vocab
@@ -34,7 +35,54 @@ _PERIOD = 0.01  # [s]
 _LOGGER = logging.getLogger("pureyarp")
 
 
-class ControlBoardServer:
+class PublishingServer:
+    """Has ports of its own, on some of which it publishes; to be entered as a context, or opened and closed.
+
+    Args:
+        ports: By their full names, in the order in which they are opened.
+        outputs: Those of them that publish.
+        publisher: Calls what publishes.
+    """
+
+    def __init__(
+        self, ports: Mapping[str, Contactable], outputs: Sequence[BufferedPortBottle], publisher: PeriodicPublisher
+    ) -> None:
+        self._opened, self._outputs, self._publisher = ports, outputs, publisher
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Open the ports and begin to publish; a server that was closed cannot be opened again.
+
+        Raises:
+            NetworkError: A port cannot be opened; none stays open.
+        """
+        try:
+            open_all(self._opened)
+        except NetworkError:
+            self.close()
+            raise
+        self._publisher.start()
+
+    def close(self) -> None:
+        """Close the ports and wait for the publishing thread."""
+        self._publisher.stop()
+        for port in reversed(list(self._opened.values())):
+            port.interrupt()
+            port.close()
+
+    @property
+    def has_readers(self) -> bool:
+        """Return whether somebody is connected to what is published."""
+        return any(int(port.getOutputCount()) > 0 for port in self._outputs)
+
+
+class ControlBoardServer(PublishingServer):
     """Serves one part of a robot so that every ``remote_controlboard`` can open it.
 
     ======================  =======================================================================
@@ -77,67 +125,34 @@ class ControlBoardServer:
         self._publish_lock = threading.Lock()
         self._count = 0
         self._failures = RateLimitedLog(_LOGGER)
-        self._inputs = self._input_ports()
-        self._state = self._ports.output()
-        self._extended_state = self._ports.output()
-        self._publisher = PeriodicPublisher(f"control board {name}", period, self._publish_now)
-
-    def __enter__(self) -> ControlBoardServer:
-        self.open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def open(self) -> None:
-        """Open the ports and begin to publish; a server that was closed cannot be opened again.
-
-        Raises:
-            NetworkError: A port cannot be opened; none stays open.
-        """
-        ports = {**{ending: port for ending, (port, _) in self._inputs.items()}, **self._outputs}
-        try:
-            open_all({self._name + ending: port for ending, port in ports.items()})
-        except NetworkError:
-            self.close()
-            raise
-        self._publisher.start()
-
-    def close(self) -> None:
-        """Close the ports and wait for the publishing thread."""
-        self._publisher.stop()
-        for port in [*self._outputs.values(), *(port for port, _ in self._inputs.values())]:
-            port.interrupt()
-            port.close()
-
-    @property
-    def has_readers(self) -> bool:
-        """Return whether somebody is connected to a state."""
-        return any(int(port.getOutputCount()) > 0 for port in self._outputs.values())
+        self._readers = self._input_readers()  # the bindings do not keep them alive
+        inputs = {name + ending: self._port_with(reader) for ending, reader in self._readers.items()}
+        self._state, self._extended_state = self._ports.output(), self._ports.output()
+        super().__init__(
+            {**inputs, f"{name}/state:o": self._state, f"{name}/stateExt:o": self._extended_state},
+            (self._state, self._extended_state),
+            PeriodicPublisher(f"control board {name}", period, self._publish_now),
+        )
 
     def publish(self, data: JointData, time: float) -> None:
         """Send the states of that time, [s], to all who are connected; never waits for them."""
         with self._publish_lock:
             stamp = self._ports.stamp(self._count, time)
             self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
-            for port in self._outputs.values():
+            for port in self._outputs:
                 port.setEnvelope(stamp)
             self._ports.send(self._state, _positions(data.number_of_joints).message(data.joint_position.tolist()))
             self._ports.send(self._extended_state, JointDataMessage(data, self._family))
 
-    @property
-    def _outputs(self) -> dict[str, BufferedPortBottle]:
-        return {"/state:o": self._state, "/stateExt:o": self._extended_state}
-
-    def _input_ports(self) -> dict[str, tuple[Port, PortReader]]:
-        """Return the ports that others write to; their readers are kept alive beside them."""
+    def _input_readers(self) -> dict[str, PortReader]:
+        """Return what reads at the ports that others write to."""
         vocab_answers, thrift_answers = VocabAnswers(self._device, self._clock), ThriftAnswers(self._device)
         readers: dict[str, PortReader] = {"/rpc:i": self._ports.requests(self._one_at_a_time(vocab_answers.answer))}
         if self._family is WireFamily.YARP_4:
             answer = self._one_at_a_time(thrift_answers.answer)
             readers["/nws/rpc:i"] = self._ports.requests(answer, {VERSION_METHOD: PROTOCOL_VERSION})
         readers["/command:i"] = self._ports.commands(self._command)
-        return {ending: (self._port_with(reader), reader) for ending, reader in readers.items()}
+        return readers
 
     def _port_with(self, reader: PortReader) -> Port:
         port = self._ports.input()
@@ -184,7 +199,7 @@ def _positions(joints: int) -> RecurringMessages:
     return RecurringMessages(lambda numbers: TypedList(float, numbers), joints)
 
 
-class AnalogSensorsServer:
+class AnalogSensorsServer(PublishingServer):
     """Publishes ``<name>/measures:o`` and answers on ``<name>/rpc:o`` which sensors there are.
 
     Nothing is published while reading fails: clients notice by the time that passes, as they do with a real server.
@@ -215,46 +230,14 @@ class AnalogSensorsServer:
         self._clock = clock
         self._ports = ports or ServerPorts()
         self._port = self._ports.output()
-        self._rpc = self._ports.input()
-        self._requests = self._ports.requests(self._answer)  # the bindings do not keep it alive
+        rpc, self._requests = self._ports.input(), self._ports.requests(self._answer)
+        rpc.setReader(self._requests)  # the bindings do not keep it alive
         self._sizes = sizes_of({})  # of the last message: the next one will hardly have others
         self._messages = measurements_messages(self._sizes)
         self._count = 0
         self._is_failing = False
-        self._publisher = PeriodicPublisher(f"sensors {name}", period, self.publish)
-
-    def __enter__(self) -> AnalogSensorsServer:
-        """Open."""
-        self.open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
-
-    def open(self) -> None:
-        """Open both ports and begin to publish; a server that was closed cannot be opened again.
-
-        Raises:
-            NetworkError: A port cannot be opened; none stays open.
-        """
-        self._rpc.setReader(self._requests)
-        try:
-            open_all({f"{self._name}/measures:o": self._port, f"{self._name}/rpc:o": self._rpc})
-        except NetworkError:
-            self._close_ports()
-            raise
-        self._publisher.start()
-
-    def close(self) -> None:
-        """Publish no more."""
-        self._publisher.stop()
-        self._close_ports()
-
-    @property
-    def has_readers(self) -> bool:
-        """Return whether somebody is connected to the measurements."""
-        return int(self._port.getOutputCount()) > 0
+        ports_by_name = {f"{name}/measures:o": self._port, f"{name}/rpc:o": rpc}
+        super().__init__(ports_by_name, [self._port], PeriodicPublisher(f"sensors {name}", period, self.publish))
 
     def publish(self, time: float | None = None) -> bool:
         """Read the sensors and send what they measured; False, and a line once, if reading fails.
@@ -270,11 +253,6 @@ class AnalogSensorsServer:
         self._port.setEnvelope(stamp)
         self._ports.send(self._port, message)
         return True
-
-    def _close_ports(self) -> None:
-        for port in (self._rpc, self._port):
-            port.interrupt()
-            port.close()
 
     def _message(self) -> RecurringMessage | None:
         try:

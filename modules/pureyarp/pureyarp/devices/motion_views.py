@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -126,6 +126,30 @@ def _numbers(feature: Feature, answer: Sequence[Element] | None, place: int) -> 
     return list(numbers)
 
 
+Method = Callable[..., bool]
+
+
+def forms(call: Method, what: object, has_groups: bool = True) -> tuple[Method, Method]:
+    """Return two methods of a view, of one joint ``(j, data)`` and of several.
+
+    Args:
+        call: Of the view: takes ``what``, then what the two methods take.
+        what: Feature, field of the state or kind of set-point that they are about.
+        has_groups: Whether the second one takes a joint or a group ``(number, joints, data)`` too, or ``(data)`` alone.
+    """
+
+    def one(view: ControlBoardView, j: int, data: Any) -> bool:
+        return call(view, what, j, data)
+
+    def every(view: ControlBoardView, data: Any) -> bool:
+        return call(view, what, data)
+
+    def several(view: ControlBoardView, *arguments: Any) -> bool:
+        return call(view, what, *arguments)
+
+    return one, several if has_groups else every
+
+
 class AxesView(ControlBoardView):
     """The joints of a control board, which can be counted."""
 
@@ -140,53 +164,37 @@ class MovingView(AxesView):
     ``data`` holds one value for each joint; ``(joint, …)`` means one joint, ``(number, joints, data)`` a group.
     """
 
-    def setRefAcceleration(self, j: int, acc: float) -> bool:
-        """Set with which acceleration a joint reaches its speed [deg/s^2]."""
-        return self._order(Feature.TRAJECTORY_ACCELERATION, j, acc)
-
-    def setRefAccelerations(self, *arguments: Any) -> bool:
-        """Set ``(accelerations)`` or ``(number, joints, accelerations)`` [deg/s^2]."""
-        return self._order(Feature.TRAJECTORY_ACCELERATION, *arguments)
-
-    def getRefAcceleration(self, j: int, data: Any) -> bool:
-        """Fill with the acceleration of a joint [deg/s^2]."""
-        return self._read(Feature.TRAJECTORY_ACCELERATION, j, data)
-
-    def getRefAccelerations(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with accelerations [deg/s^2]."""
-        return self._read(Feature.TRAJECTORY_ACCELERATION, *arguments)
+    setRefAcceleration, setRefAccelerations = forms(ControlBoardView._order, Feature.TRAJECTORY_ACCELERATION)
+    getRefAcceleration, getRefAccelerations = forms(ControlBoardView._read, Feature.TRAJECTORY_ACCELERATION)
 
     def stop(self, *arguments: Any) -> bool:
         """Stop all joints, ``(joint)`` or ``(number, joints)``."""
         return self._board.order(Feature.STOP, joints_of(arguments))
 
 
+def _measured_joint(field: str) -> Callable[[ControlBoardView, int], float]:
+    """Return a method that returns what was measured of a joint; 0 when nothing arrived in time."""
+
+    def one(view: ControlBoardView, j: int) -> float:
+        measured = view._board.measured(field, int(j))
+        return measured.values[0] if measured else 0.0
+
+    return one
+
+
 class IEncoders(AxesView):
-    """Measured joint positions [deg], velocities [deg/s] and accelerations [deg/s^2]."""
+    """Measured joint positions [deg], velocities [deg/s] and accelerations [deg/s^2].
 
-    def getEncoder(self, j: int) -> float:
-        """Return the position of a joint [deg]; 0 when none arrived in time."""
-        return self._one("joint_position", j)
+    Encoders are set and reset to what the present position is from now on [deg].
+    """
 
-    def getEncoders(self, data: Any) -> bool:
-        """Fill with the positions of all joints [deg]."""
-        return self._read_measured("joint_position", data)
-
-    def getEncoderSpeed(self, j: int) -> float:
-        """Return the velocity of a joint [deg/s]; 0 when none arrived in time."""
-        return self._one("joint_velocity", j)
-
-    def getEncoderSpeeds(self, data: Any) -> bool:
-        """Fill with the velocities of all joints [deg/s]."""
-        return self._read_measured("joint_velocity", data)
-
-    def getEncoderAcceleration(self, j: int) -> float:
-        """Return the acceleration of a joint [deg/s^2]; 0 when none arrived in time."""
-        return self._one("joint_acceleration", j)
-
-    def getEncoderAccelerations(self, data: Any) -> bool:
-        """Fill with the accelerations of all joints [deg/s^2]."""
-        return self._read_measured("joint_acceleration", data)
+    getEncoder = _measured_joint("joint_position")
+    getEncoderSpeed = _measured_joint("joint_velocity")
+    getEncoderAcceleration = _measured_joint("joint_acceleration")
+    getEncoders = forms(ControlBoardView._read_measured, "joint_position", has_groups=False)[1]
+    getEncoderSpeeds = forms(ControlBoardView._read_measured, "joint_velocity", has_groups=False)[1]
+    getEncoderAccelerations = forms(ControlBoardView._read_measured, "joint_acceleration", has_groups=False)[1]
+    setEncoder, setEncoders = forms(ControlBoardView._order, Feature.ENCODER, has_groups=False)
 
     def resetEncoder(self, j: int) -> bool:
         """Call the present position of a joint zero."""
@@ -195,18 +203,6 @@ class IEncoders(AxesView):
     def resetEncoders(self) -> bool:
         """Call the present positions of all joints zero."""
         return self._board.order(Feature.ENCODER_RESET)
-
-    def setEncoder(self, j: int, val: float) -> bool:
-        """Say what the present position of a joint is [deg]."""
-        return self._order(Feature.ENCODER, j, val)
-
-    def setEncoders(self, data: Any) -> bool:
-        """Say what the present positions of all joints are [deg]."""
-        return self._order(Feature.ENCODER, data)
-
-    def _one(self, field: str, j: int) -> float:
-        measured = self._board.measured(field, int(j))
-        return measured.values[0] if measured else 0.0
 
 
 class IEncodersTimed(IEncoders):
@@ -231,13 +227,11 @@ class IPositionControl(MovingView):
     ``data`` holds one value for each joint; ``(joint, …)`` means one joint, ``(number, joints, data)`` a group.
     """
 
-    def positionMove(self, *arguments: Any) -> bool:
-        """Go to ``(joint, target)``, ``(targets)`` or ``(number, joints, targets)`` [deg]."""
-        return self._order(Feature.TARGET_POSITION, *arguments)
-
-    def relativeMove(self, *arguments: Any) -> bool:
-        """Go on by ``(joint, way)``, ``(ways)`` or ``(number, joints, ways)`` [deg]."""
-        return self._order(Feature.RELATIVE_POSITION, *arguments)
+    positionMove = forms(ControlBoardView._order, Feature.TARGET_POSITION)[1]
+    relativeMove = forms(ControlBoardView._order, Feature.RELATIVE_POSITION)[1]
+    setRefSpeed, setRefSpeeds = forms(ControlBoardView._order, Feature.TRAJECTORY_SPEED)
+    getRefSpeed, getRefSpeeds = forms(ControlBoardView._read, Feature.TRAJECTORY_SPEED)
+    getTargetPosition, getTargetPositions = forms(ControlBoardView._read, Feature.TARGET_POSITION)
 
     def checkMotionDone(self, *arguments: Any) -> bool:
         """Fill ``(flag)``, ``(joint, flag)`` or ``(number, joints, flag)`` with whether the target is reached.
@@ -258,30 +252,6 @@ class IPositionControl(MovingView):
         done = [self._done(joint) for joint in joints]  # all are asked, as the real bindings do
         return all(done)
 
-    def setRefSpeed(self, j: int, sp: float) -> bool:
-        """Set the velocity of a joint's trajectories [deg/s]."""
-        return self._order(Feature.TRAJECTORY_SPEED, j, sp)
-
-    def setRefSpeeds(self, *arguments: Any) -> bool:
-        """Set ``(speeds)`` or ``(number, joints, speeds)`` of trajectories [deg/s]."""
-        return self._order(Feature.TRAJECTORY_SPEED, *arguments)
-
-    def getRefSpeed(self, j: int, data: Any) -> bool:
-        """Fill with the velocity of a joint's trajectories [deg/s]."""
-        return self._read(Feature.TRAJECTORY_SPEED, j, data)
-
-    def getRefSpeeds(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with velocities of trajectories [deg/s]."""
-        return self._read(Feature.TRAJECTORY_SPEED, *arguments)
-
-    def getTargetPosition(self, j: int, data: Any) -> bool:
-        """Fill with the target of a joint [deg]."""
-        return self._read(Feature.TARGET_POSITION, j, data)
-
-    def getTargetPositions(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with targets [deg]."""
-        return self._read(Feature.TARGET_POSITION, *arguments)
-
     def _done(self, of: int | tuple[int, ...] | None) -> bool | None:
         answer = self._board.ask(Feature.MOTION_DONE, of)
         return bool(answer[0]) if answer else None
@@ -294,65 +264,23 @@ class IPositionControl(MovingView):
 class IPositionDirect(AxesView):
     """Positions [deg] that the joints follow at once; they are streamed, so that success only means that they left."""
 
-    def setPosition(self, j: int, ref: float) -> bool:
-        """Command the position of a joint [deg]."""
-        return self._stream(CommandKind.POSITION_DIRECT, j, ref)
-
-    def setPositions(self, *arguments: Any) -> bool:
-        """Command ``(positions)`` or ``(number, joints, positions)`` [deg]."""
-        return self._stream(CommandKind.POSITION_DIRECT, *arguments)
-
-    def getRefPosition(self, j: int, data: Any) -> bool:
-        """Fill with the last commanded position of a joint [deg]."""
-        return self._read(Feature.POSITION_REFERENCE, j, data)
-
-    def getRefPositions(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with the last commanded positions [deg]."""
-        return self._read(Feature.POSITION_REFERENCE, *arguments)
+    setPosition, setPositions = forms(ControlBoardView._stream, CommandKind.POSITION_DIRECT)
+    getRefPosition, getRefPositions = forms(ControlBoardView._read, Feature.POSITION_REFERENCE)
 
 
 class IVelocityControl(MovingView):
     """Velocities [deg/s] that the joints follow; they are streamed, so that success only means that they left."""
 
-    def velocityMove(self, *arguments: Any) -> bool:
-        """Command ``(joint, velocity)``, ``(velocities)`` or ``(number, joints, velocities)`` [deg/s]."""
-        return self._stream(CommandKind.VELOCITY, *arguments)
-
-    def getRefVelocity(self, j: int, data: Any) -> bool:
-        """Fill with the last commanded velocity of a joint [deg/s]."""
-        return self._read(Feature.VELOCITY_REFERENCE, j, data)
-
-    def getRefVelocities(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with the last commanded velocities [deg/s]."""
-        return self._read(Feature.VELOCITY_REFERENCE, *arguments)
+    velocityMove = forms(ControlBoardView._stream, CommandKind.VELOCITY)[1]
+    getRefVelocity, getRefVelocities = forms(ControlBoardView._read, Feature.VELOCITY_REFERENCE)
 
 
 class ITorqueControl(AxesView):
     """Torques [N m]; commanded ones are streamed, so that success only means that they left."""
 
-    def setRefTorque(self, j: int, t: float) -> bool:
-        """Command the torque of a joint [N m]."""
-        return self._stream(CommandKind.TORQUE, j, t)
-
-    def setRefTorques(self, *arguments: Any) -> bool:
-        """Command ``(torques)`` or ``(number, joints, torques)`` [N m]."""
-        return self._stream(CommandKind.TORQUE, *arguments)
-
-    def getRefTorque(self, j: int, data: Any) -> bool:
-        """Fill with the last commanded torque of a joint [N m]."""
-        return self._read(Feature.TORQUE_REFERENCE, j, data)
-
-    def getRefTorques(self, data: Any) -> bool:
-        """Fill with the last commanded torques of all joints [N m]."""
-        return self._read(Feature.TORQUE_REFERENCE, data)
-
-    def getTorque(self, j: int, data: Any) -> bool:
-        """Fill with the measured torque of a joint [N m]."""
-        return self._read_measured("torque", j, data)
-
-    def getTorques(self, data: Any) -> bool:
-        """Fill with the measured torques of all joints [N m]."""
-        return self._read_measured("torque", data)
+    setRefTorque, setRefTorques = forms(ControlBoardView._stream, CommandKind.TORQUE)
+    getRefTorque, getRefTorques = forms(ControlBoardView._read, Feature.TORQUE_REFERENCE, has_groups=False)
+    getTorque, getTorques = forms(ControlBoardView._read_measured, "torque", has_groups=False)
 
     def getTorqueRange(self, j: int, min: Any, max: Any) -> bool:
         """Fill with the smallest and largest torque of a joint [N m]."""

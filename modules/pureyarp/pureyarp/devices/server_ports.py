@@ -144,28 +144,12 @@ class Commands:
         return True
 
 
-class RequestReader(PortReader):
+class RequestReader(Requests, PortReader):
     """Answers each request of a port, see `Requests`."""
 
-    def __init__(self, answer: Answer, raw_answers: RawAnswers | None = None) -> None:
-        super().__init__()
-        self._requests = Requests(answer, raw_answers)
 
-    def read(self, reader: ConnectionReader) -> bool:
-        """Read one request and answer it."""
-        return self._requests.read(reader)
-
-
-class CommandReader(PortReader):
+class CommandReader(Commands, PortReader):
     """Hands each message of a port to a function, see `Commands`."""
-
-    def __init__(self, take: Callable[[list[Element]], None]) -> None:
-        super().__init__()
-        self._commands = Commands(take)
-
-    def read(self, reader: ConnectionReader) -> bool:
-        """Read one message and hand it on."""
-        return self._commands.read(reader)
 
 
 def _write_raw(numbers: tuple[int, ...], writer: ConnectionWriter) -> bool:

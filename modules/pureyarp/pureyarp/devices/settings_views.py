@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pureyarp.data.conversions import checked_integer
 from pureyarp.data.vectors import StandardVector
 from pureyarp.devices.control_board_protocol import Feature, InteractionMode, JointType
-from pureyarp.devices.motion_views import ControlBoardView, fill, joints_and_data
+from pureyarp.devices.motion_views import ControlBoardView, Method, fill, forms, joints_and_data
 from pureyarp.wire.elements import Element, Vocab32
 
 # In the order in which they travel.
@@ -28,22 +28,26 @@ _log = logging.getLogger("pureyarp")
 
 
 class ModeView(ControlBoardView):
-    """Modes of joints, each a vocabulary; ``_field`` of the state is what is read, ``_feature`` what is set."""
+    """Modes of joints, each a vocabulary, of one joint, of all or of ``(number, joints, …)``.
+
+    ``_field`` of the state is what is read, ``_feature`` what is set; ``_unknown`` when none arrived in time.
+    """
 
     _feature: ClassVar[Feature]
     _field: ClassVar[str]
+    _unknown: ClassVar[int]
 
-    def _mode(self, joint: int, unknown: int) -> int:
-        measured = self._board.measured(self._field, int(joint))
-        return int(measured.values[0]) if measured else unknown
+    def _mode(self, j: int) -> int:
+        measured = self._board.measured(self._field, int(j))
+        return int(measured.values[0]) if measured else self._unknown
 
     def _read_modes(self, *arguments: Any) -> bool:
         of, destination = joints_and_data(arguments)
         measured = self._board.measured(self._field, of)
         return measured is not None and fill(destination, [int(mode) for mode in measured.values])
 
-    def _set_mode(self, joint: int, mode: int) -> bool:
-        return self._board.order(self._feature, int(joint), [Vocab32(checked_integer(mode, 32))])
+    def _set_mode(self, j: int, mode: int) -> bool:
+        return self._board.order(self._feature, int(j), [Vocab32(checked_integer(mode, 32))])
 
     def _set_modes(self, *arguments: Any) -> bool:
         of, data = joints_and_data(arguments)
@@ -56,22 +60,9 @@ class IControlMode(ModeView):
 
     _feature = Feature.CONTROL_MODE
     _field = "control_modes"
-
-    def getControlMode(self, j: int) -> int:
-        """Return the mode of a joint; -1 when none arrived in time."""
-        return self._mode(j, unknown=-1)
-
-    def getControlModes(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with modes."""
-        return self._read_modes(*arguments)
-
-    def setControlMode(self, j: int, mode: int) -> bool:
-        """Set the mode of a joint."""
-        return self._set_mode(j, mode)
-
-    def setControlModes(self, *arguments: Any) -> bool:
-        """Set ``(modes)`` or ``(number, joints, modes)``."""
-        return self._set_modes(*arguments)
+    _unknown = -1
+    getControlMode, getControlModes = ModeView._mode, ModeView._read_modes
+    setControlMode, setControlModes = ModeView._set_mode, ModeView._set_modes
 
 
 class IInteractionMode(ModeView):
@@ -79,42 +70,28 @@ class IInteractionMode(ModeView):
 
     _feature = Feature.INTERACTION_MODE
     _field = "interaction_modes"
+    _unknown = int(InteractionMode.UNKNOWN)
+    getInteractionMode, getInteractionModes = ModeView._mode, ModeView._read_modes
+    setInteractionMode, setInteractionModes = ModeView._set_mode, ModeView._set_modes
 
-    def getInteractionMode(self, axis: int) -> int:
-        """Return the mode of a joint; unknown when none arrived in time."""
-        return self._mode(axis, unknown=int(InteractionMode.UNKNOWN))
 
-    def getInteractionModes(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with modes."""
-        return self._read_modes(*arguments)
+def _limits(feature: Feature) -> tuple[Method, Method]:
+    """Return two methods, which fill two vectors with the lowest and highest value of a joint, and which set both."""
 
-    def setInteractionMode(self, axis: int, mode: int) -> bool:
-        """Set the mode of a joint."""
-        return self._set_mode(axis, mode)
+    def get(view: ControlBoardView, axis: int, min: Any, max: Any) -> bool:
+        return view._read_pair(feature, int(axis), min, max)
 
-    def setInteractionModes(self, *arguments: Any) -> bool:
-        """Set ``(modes)`` or ``(number, joints, modes)``."""
-        return self._set_modes(*arguments)
+    def put(view: ControlBoardView, axis: int, min: float, max: float) -> bool:
+        return view._board.order(feature, int(axis), [float(min), float(max)])
+
+    return get, put
 
 
 class IControlLimits(ControlBoardView):
     """Between which positions [deg] and velocities [deg/s] the joints may move."""
 
-    def getLimits(self, axis: int, min: Any, max: Any) -> bool:
-        """Fill with the lowest and highest position of a joint [deg]."""
-        return self._read_pair(Feature.POSITION_LIMITS, int(axis), min, max)
-
-    def setLimits(self, axis: int, min: float, max: float) -> bool:
-        """Set the lowest and highest position of a joint [deg]."""
-        return self._board.order(Feature.POSITION_LIMITS, int(axis), [float(min), float(max)])
-
-    def getVelLimits(self, axis: int, min: Any, max: Any) -> bool:
-        """Fill with the lowest and highest velocity of a joint [deg/s]."""
-        return self._read_pair(Feature.VELOCITY_LIMITS, int(axis), min, max)
-
-    def setVelLimits(self, axis: int, min: float, max: float) -> bool:
-        """Set the lowest and highest velocity of a joint [deg/s]."""
-        return self._board.order(Feature.VELOCITY_LIMITS, int(axis), [float(min), float(max)])
+    getLimits, setLimits = _limits(Feature.POSITION_LIMITS)
+    getVelLimits, setVelLimits = _limits(Feature.VELOCITY_LIMITS)
 
 
 class IAxisInfo(ControlBoardView):
@@ -132,35 +109,17 @@ class IAxisInfo(ControlBoardView):
 
 
 class IMotor(ControlBoardView):
-    """Temperatures [deg C] and gears of the motors."""
+    """Temperatures and their highest allowed values [deg C], and gear ratios, of the motors."""
 
     def getNumberOfMotors(self) -> int:
         """Ask how many motors there are; 0 without an answer."""
         return self._count(Feature.MOTORS)
 
-    def getTemperature(self, j: int, data: Any) -> bool:
-        """Fill with the temperature of a motor [deg C]."""
-        return self._read(Feature.TEMPERATURE, j, data)
-
-    def getTemperatures(self, data: Any) -> bool:
-        """Fill with the temperatures of all motors [deg C]."""
-        return self._read(Feature.TEMPERATURE, data)
-
-    def getTemperatureLimit(self, j: int, data: Any) -> bool:
-        """Fill with the highest allowed temperature of a motor [deg C]."""
-        return self._read(Feature.TEMPERATURE_LIMIT, j, data)
-
-    def setTemperatureLimit(self, m: int, temp: float) -> bool:
-        """Set the highest allowed temperature of a motor [deg C]."""
-        return self._order(Feature.TEMPERATURE_LIMIT, m, temp)
-
-    def getGearboxRatio(self, j: int, data: Any) -> bool:
-        """Fill with the ratio of a motor's gear."""
-        return self._read(Feature.GEARBOX_RATIO, j, data)
-
-    def setGearboxRatio(self, m: int, val: float) -> bool:
-        """Set the ratio of a motor's gear."""
-        return self._order(Feature.GEARBOX_RATIO, m, val)
+    getTemperature, getTemperatures = forms(ControlBoardView._read, Feature.TEMPERATURE, has_groups=False)
+    getTemperatureLimit = forms(ControlBoardView._read, Feature.TEMPERATURE_LIMIT)[0]
+    setTemperatureLimit = forms(ControlBoardView._order, Feature.TEMPERATURE_LIMIT)[0]
+    getGearboxRatio = forms(ControlBoardView._read, Feature.GEARBOX_RATIO)[0]
+    setGearboxRatio = forms(ControlBoardView._order, Feature.GEARBOX_RATIO)[0]
 
 
 class Pid:
@@ -250,8 +209,33 @@ class PidVector(StandardVector[Pid]):
         return Pid()
 
 
+def _of_loops(call: Method, feature: Feature) -> tuple[Method, Method]:
+    """Return two methods, of the loop of one joint ``(pidtype, j, data)`` and of those of all ``(pidtype, data)``."""
+
+    def one(view: ControlBoardView, pidtype: int, j: int, data: Any) -> bool:
+        return call(view, feature, j, data, controller=pidtype)
+
+    def every(view: ControlBoardView, pidtype: int, data: Any) -> bool:
+        return call(view, feature, data, controller=pidtype)
+
+    return one, every
+
+
+def _of_loop(feature: Feature) -> Method:
+    """Return a method that orders something without a value of the loop of one joint."""
+
+    def order(view: ControlBoardView, pidtype: int, j: int) -> bool:
+        return view._board.order(feature, int(j), controller=pidtype)
+
+    return order
+
+
 class IPidControl(ControlBoardView):
-    """The control loops of the board; ``pidtype`` is the vocabulary of position, velocity, torque or current."""
+    """The control loops of the board; ``pidtype`` is the vocabulary of position, velocity, torque or current.
+
+    A loop follows its reference until the error is beyond its limit; its output is what drives the joint, with the
+    offset added. Resetting sets its integral to zero.
+    """
 
     def setPid(self, pidtype: int, j: int, pid: Pid) -> bool:
         """Set the gains of a joint."""
@@ -276,69 +260,16 @@ class IPidControl(ControlBoardView):
             return False
         return all(fill_pid(pid, values) for pid, values in zip(data, lists, strict=False))
 
-    def setPidReference(self, pidtype: int, j: int, ref: float) -> bool:
-        """Set what the loop of a joint follows."""
-        return self._order(Feature.PID_REFERENCE, j, ref, controller=pidtype)
-
-    def setPidReferences(self, pidtype: int, data: Any) -> bool:
-        """Set what the loops of all joints follow."""
-        return self._order(Feature.PID_REFERENCE, data, controller=pidtype)
-
-    def getPidReference(self, pidtype: int, j: int, data: Any) -> bool:
-        """Fill with what the loop of a joint follows."""
-        return self._read(Feature.PID_REFERENCE, j, data, controller=pidtype)
-
-    def getPidReferences(self, pidtype: int, data: Any) -> bool:
-        """Fill with what the loops of all joints follow."""
-        return self._read(Feature.PID_REFERENCE, data, controller=pidtype)
-
-    def setPidErrorLimit(self, pidtype: int, j: int, limit: float) -> bool:
-        """Set the largest error that the loop of a joint accepts."""
-        return self._order(Feature.PID_ERROR_LIMIT, j, limit, controller=pidtype)
-
-    def setPidErrorLimits(self, pidtype: int, data: Any) -> bool:
-        """Set the largest errors that the loops of all joints accept."""
-        return self._order(Feature.PID_ERROR_LIMIT, data, controller=pidtype)
-
-    def getPidErrorLimit(self, pidtype: int, j: int, data: Any) -> bool:
-        """Fill with the largest error that the loop of a joint accepts."""
-        return self._read(Feature.PID_ERROR_LIMIT, j, data, controller=pidtype)
-
-    def getPidErrorLimits(self, pidtype: int, data: Any) -> bool:
-        """Fill with the largest errors that the loops of all joints accept."""
-        return self._read(Feature.PID_ERROR_LIMIT, data, controller=pidtype)
-
-    def getPidError(self, pidtype: int, j: int, data: Any) -> bool:
-        """Fill with the error of a joint."""
-        return self._read(Feature.PID_ERROR, j, data, controller=pidtype)
-
-    def getPidErrors(self, pidtype: int, data: Any) -> bool:
-        """Fill with the errors of all joints."""
-        return self._read(Feature.PID_ERROR, data, controller=pidtype)
-
-    def getPidOutput(self, pidtype: int, j: int, data: Any) -> bool:
-        """Fill with the output of a joint's loop."""
-        return self._read(Feature.PID_OUTPUT, j, data, controller=pidtype)
-
-    def getPidOutputs(self, pidtype: int, data: Any) -> bool:
-        """Fill with the outputs of the loops of all joints."""
-        return self._read(Feature.PID_OUTPUT, data, controller=pidtype)
-
-    def setPidOffset(self, pidtype: int, j: int, offset: float) -> bool:
-        """Set what is added to the output of a joint's loop."""
-        return self._order(Feature.PID_OFFSET, j, offset, controller=pidtype)
-
-    def resetPid(self, pidtype: int, j: int) -> bool:
-        """Set the integral of a joint's loop to zero."""
-        return self._board.order(Feature.PID_RESET, int(j), controller=pidtype)
-
-    def enablePid(self, pidtype: int, j: int) -> bool:
-        """Switch the loop of a joint on."""
-        return self._board.order(Feature.PID_ENABLE, int(j), controller=pidtype)
-
-    def disablePid(self, pidtype: int, j: int) -> bool:
-        """Switch the loop of a joint off."""
-        return self._board.order(Feature.PID_DISABLE, int(j), controller=pidtype)
+    setPidReference, setPidReferences = _of_loops(ControlBoardView._order, Feature.PID_REFERENCE)
+    getPidReference, getPidReferences = _of_loops(ControlBoardView._read, Feature.PID_REFERENCE)
+    setPidErrorLimit, setPidErrorLimits = _of_loops(ControlBoardView._order, Feature.PID_ERROR_LIMIT)
+    getPidErrorLimit, getPidErrorLimits = _of_loops(ControlBoardView._read, Feature.PID_ERROR_LIMIT)
+    getPidError, getPidErrors = _of_loops(ControlBoardView._read, Feature.PID_ERROR)
+    getPidOutput, getPidOutputs = _of_loops(ControlBoardView._read, Feature.PID_OUTPUT)
+    setPidOffset = _of_loops(ControlBoardView._order, Feature.PID_OFFSET)[0]
+    resetPid = _of_loop(Feature.PID_RESET)
+    enablePid = _of_loop(Feature.PID_ENABLE)
+    disablePid = _of_loop(Feature.PID_DISABLE)
 
     def isPidEnabled(self, pidtype: int, j: int, flag: Any) -> bool:
         """Fill with whether the loop of a joint is on."""

@@ -164,6 +164,10 @@ _NumberReader = tuple[Callable[[memoryview, int], tuple[Any, ...]], int, Callabl
 _ALL_INT8 = tuple(Int8(value) for value in range(128)) + tuple(Int8(value) for value in range(-128, 0))
 
 
+class StillArriving(MalformedMessage):
+    """The list does not end within the bytes that are there."""
+
+
 class ListDecoder:
     """Reads one list with the tags of one family.
 
@@ -182,7 +186,7 @@ class ListDecoder:
         try:
             return self._read_complete(0)
         except struct.error:
-            raise MalformedMessage(f"the message ends in the middle of a number, after {self._end} bytes") from None
+            raise StillArriving(f"the message ends in the middle of a number, after {self._end} bytes") from None
 
     def _read_complete(self, depth: int) -> list[Element]:
         """Read tag, count and elements; unknown upper bits of a complete list's tag have no meaning."""
@@ -256,9 +260,10 @@ class ListDecoder:
 
     def _check_room(self, count: int, size: int) -> None:
         """Refuse a count or length for which there are not enough bytes left."""
-        if not 0 <= count * size <= self._end - self.offset:
-            left = self._end - self.offset
-            raise MalformedMessage(f"{count} elements are announced before byte {self.offset}, {left} bytes are left")
+        left = self._end - self.offset
+        if not 0 <= count * size <= left:
+            error = MalformedMessage if count < 0 else StillArriving
+            raise error(f"{count} elements are announced before byte {self.offset}, {left} bytes are left")
 
 
 def _conversion(kind: ScalarKind) -> Callable[[Any], Element] | None:
@@ -273,76 +278,6 @@ def _number_readers(family: WireFamily) -> dict[int, _NumberReader]:
     """Return how single numbers are read, by their tags."""
     kinds = [kind for kind in scalar_kinds(family) if kind.code]
     return {kind.tag: (struct.Struct("<" + kind.code).unpack_from, kind.size, _conversion(kind)) for kind in kinds}
-
-
-class StillArriving(Exception):  # noqa: N818 (it is no error)
-    """The list does not end within the bytes that are there."""
-
-
-class ListMeasure:
-    """Walks over a list of one family without keeping any of it."""
-
-    def __init__(self, data: bytes | bytearray | memoryview, family: WireFamily) -> None:
-        self._data = memoryview(data).cast("B")
-        self._kinds = kinds_by_tag(family)
-        self._offset = 0
-
-    def size(self) -> int:
-        """Return how many bytes the list at the beginning takes, or raise :class:`StillArriving`."""
-        self._skip_complete(0)
-        return self._offset
-
-    def _skip_complete(self, depth: int) -> None:
-        tag = self._next_int()
-        if not tag & LIST_TAG:
-            raise MalformedMessage(f"a list should begin at byte {self._offset - 4}, not the tag {tag:#x}")
-        self._skip_elements(tag & SCALAR_MASK, depth)
-
-    def _skip_elements(self, scalar: int, depth: int) -> None:
-        if depth > DEEPEST_NESTING:
-            raise MalformedMessage(f"lists are nested deeper than {DEEPEST_NESTING}")
-        kind = self._kind(scalar) if scalar else None
-        count = self._next_length()
-        if kind is not None and kind.code:
-            self._skip(count * kind.size)
-            return
-        for _ in range(count):
-            if kind is None:
-                self._skip_tagged(depth)
-            else:
-                self._skip(self._next_length())
-
-    def _skip_tagged(self, depth: int) -> None:
-        tag = self._next_int()
-        if tag & DICTIONARY_TAG and tag < 2 * DICTIONARY_TAG:
-            self._skip_complete(depth + 1)
-        elif tag & LIST_TAG and tag < DICTIONARY_TAG:
-            self._skip_elements(tag - LIST_TAG, depth + 1)
-        else:
-            kind = self._kind(tag)
-            self._skip(kind.size if kind.code else self._next_length())
-
-    def _kind(self, tag: int) -> ScalarKind:
-        kind = self._kinds.get(tag)
-        if kind is None:
-            raise MalformedMessage(f"unknown tag {tag:#x} before byte {self._offset}")
-        return kind
-
-    def _next_length(self) -> int:
-        length = self._next_int()
-        if length < 0:
-            raise MalformedMessage(f"the negative number {length} of elements is announced before byte {self._offset}")
-        return length
-
-    def _next_int(self) -> int:
-        start = self._offset
-        self._skip(4)
-        return _INT32(self._data, start)[0]
-
-    def _skip(self, size: int) -> None:
-        self._offset += size
-        if self._offset > len(self._data):
-            raise StillArriving
 
 
 _Encoded = TypeVar("_Encoded")
@@ -400,13 +335,15 @@ def encoded_size(data: Data, family: WireFamily = WireFamily.YARP_3) -> int | No
         if tag == LIST_TAG + family.float64_tag and count >= 0:  # the commonest of all
             size = _HEAD_SIZE + 8 * int(count)
             return size if size <= len(data) else None
-    try:
-        return _measured(data, family)
-    except MalformedMessage as error:
-        try:
-            return _measured(data, family.other)
-        except MalformedMessage:
-            raise error from None
+    found = _attempt(data, family)
+    if not isinstance(found, DecodedList | StillArriving):
+        other = _attempt(data, family.other)
+        found = other if isinstance(other, DecodedList | StillArriving) else found
+    if isinstance(found, DecodedList):
+        return found.size
+    if isinstance(found, StillArriving):
+        return None
+    raise found
 
 
 def _float64_list(data: Data, family: WireFamily) -> list[Element] | None:
@@ -433,13 +370,6 @@ def _attempt(data: Data, family: WireFamily) -> DecodedList | MalformedMessage:
         return DecodedList(decoder.read(), decoder.offset, family)
     except MalformedMessage as error:
         return error
-
-
-def _measured(data: Data, family: WireFamily) -> int | None:
-    try:
-        return ListMeasure(data, family).size()
-    except StillArriving:
-        return None
 
 
 class Sendable(Protocol):

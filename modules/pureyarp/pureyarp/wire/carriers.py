@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import NUMBER_SIZE, ListMeasure, StillArriving, message_extent, number_in, yarp_number
+from pureyarp.wire.binary import NUMBER_SIZE, ListDecoder, message_extent, number_in, yarp_number
 from pureyarp.wire.elements import DICTIONARY_TAG, LIST_TAG, SCALAR_MASK, WireFamily, kinds_by_tag
 
 HEADER_SIZE = 8
@@ -233,8 +233,8 @@ def _runs(message: bytes, start: int, family: WireFamily) -> Iterator[_Run]:
 
 def _is_list(data: memoryview, family: WireFamily) -> bool:
     try:
-        ListMeasure(data, family).size()
-    except (MalformedMessage, StillArriving):
+        ListDecoder(data, family).read()
+    except MalformedMessage:
         return False
     return True
 
