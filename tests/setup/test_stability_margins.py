@@ -82,7 +82,9 @@ def test_shipped_gains_have_a_margin(robot, plant, control):
 
 def test_robots_are_checked_on_both_plants_in_both_modes():
     verdicts = {finding.text.split(": ")[0]: finding.verdict for finding in margin_findings("icub_v2_7")}
-    cases = [f"{control} control, plant {plant}" for control in ("position", "velocity") for plant in ("ideal", "robot")]
+    cases = [
+        f"{control} control, plant {plant}" for control in ("position", "velocity") for plant in ("ideal", "robot")
+    ]
     assert verdicts == dict.fromkeys(cases, OK)
 
 
