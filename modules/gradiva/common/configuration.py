@@ -88,7 +88,7 @@ def _check(name: str, value: Any, limits: Limits) -> None:
         for key, item in value.items():
             _check(f"{name}.{key}", item, limits)
         return
-    for number in value if isinstance(value, tuple) else (value,):
+    for number in value if isinstance(value, (tuple, list)) else (value,):
         if complaint := limits.complaint(number):
             raise ConfigError(f"{name}={value}, {complaint}", [name])
 
