@@ -81,7 +81,7 @@ ROOM = "def update(law):\n    return law()\n"
     ids=["in the law", "in what the law calls", "in our code that the law calls"],
 )
 def test_an_error_of_a_law_of_ones_own_names_its_line_and_logs_its_traceback_once(law, lines, caplog):
-    ours = module("gradiva.simplified_model.model_control", "/gradiva/model_control.py", ROOM)
+    ours = module("gradiva.simplified_model.simplified_model_control", "/gradiva/model_control.py", ROOM)
     library = module("library", "/site-packages/library.py", "def lookup(key):\n    return {}[key]\n")
     mine = module("my_law", "/mine/my_law.py", law) | {"lookup": library["lookup"], "update": ours["update"]}
     own = FunctionType(mine["law"].__code__, mine)

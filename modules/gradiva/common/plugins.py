@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, getattr_static, isfunction, signature
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -32,7 +32,8 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 def installed_plugins(group: str) -> EntryPoints:
     """Return the installed entry points of ``group``, such as ``gradiva.safety_checks``.
 
-    The packages are read once for each Python path: that takes a hundred times as long as the rest of a look-up.
+    The packages are read once for each Python path, which takes a hundred times as long as the rest of a look-up: one that
+    is installed later is found by the next process.
     """
     return _entry_points(group, tuple(sys.path))
 
@@ -168,7 +169,7 @@ class Registry:
                 raise ConfigError(f"{where}: {kind.__name__} has no method '{name}', which a {self.noun} needs")
             given = [each.name for each in signature(asked).parameters.values() if each.kind in _POSITIONAL]
             try:
-                signature(method).bind(*given[isinstance(vars(kind).get(name), staticmethod | classmethod) :])
+                signature(method).bind(*given[isinstance(getattr_static(kind, name), staticmethod | classmethod) :])
             except TypeError as error:
                 asked_as = f"it is asked as {name}({', '.join(given[1:])})"
                 raise ConfigError(f"{where}: {kind.__name__}.{name}: {error}; {asked_as}") from None

@@ -52,7 +52,7 @@ _OUTPUTS = (  # of the state function that are fields of the state
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
-DOUBLE_SUPPORT_LAG = 12.0  # [-] ages of the wrenches by which the low pass of the ZMP is longer on both feet: README
+DOUBLE_SUPPORT_LAG = 12.0  # [-] ages of wrenches by which the ZMP's low pass is longer on both feet; with 10 M_s > 2
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
 
 

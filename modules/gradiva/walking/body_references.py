@@ -135,7 +135,7 @@ def leg_shift(gain: Any, gains: Sequence[Sequence[Any]], acceleration: Any, cosi
         gains: K, rows of x and y first, [kg·m], shape (3, 3).
         acceleration: a, world, [m/s²]; its first three are used.
         cosine: Of the heading, whose rotation is R.
-        sine: Likewise.
+        sine: Of the heading.
     """
     (a, b, c), (d, e, f), _ = gains
     x, y, z = acceleration[0], acceleration[1], acceleration[2]

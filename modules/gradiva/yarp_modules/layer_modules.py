@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from gradiva.middleware import Element
 from gradiva.robot_model import RobotDescription
+from gradiva.session import PLANNING_LEAD
 from gradiva.session.tick_timing import give_way_to_ticks
 from gradiva.simplified_model import balance_layer
 from gradiva.walking import PlanningService, WalkingLayers
@@ -22,7 +23,6 @@ from gradiva.yarp_modules.rpc_commands import is_called, ok
 from gradiva.yarp_modules.walking_module import WalkingModule, solver_status
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
-_USEFUL = 0.3  # [s] after which a plan comes too late: PLANNING_LEAD of whole_body
 _NAME = "/whole-body"
 
 
@@ -144,7 +144,7 @@ class PlannerModule(ServiceModule):
         config = setup_of(options).walking
         planner = config.make_planner()
         service = PlannerService(planner, planner_fingerprint(config.planner, config.walking.planner, config.planners))
-        super().__init__(options, service, (PlanQuestion, plan_codec()), _USEFUL)
+        super().__init__(options, service, (PlanQuestion, plan_codec()), PLANNING_LEAD)
 
 
 class ModelControlModule(ServiceModule):
