@@ -32,8 +32,8 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 def installed_plugins(group: str) -> EntryPoints:
     """Return the installed entry points of ``group``, such as ``gradiva.safety_checks``.
 
-    The packages are read once for each Python path, which takes a hundred times as long as the rest of a look-up: one that
-    is installed later is found by the next process.
+    The packages are read once for each Python path, a hundred times as long as the rest of a look-up: what is installed
+    later is found by the next process.
     """
     return _entry_points(group, tuple(sys.path))
 
