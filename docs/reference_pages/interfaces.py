@@ -116,7 +116,8 @@ def plugin_page() -> str:
     rows = []
     for registry in registries():
         bases = ", ".join(code(base.__name__) for base in registry.bases)
-        methods = f"any class with {', '.join(map(code, registry.methods))}" if registry.methods else ""
+        asked = [name for name in vars(registry.interface or object) if not name.startswith("_")]
+        methods = f"any class with {', '.join(map(code, asked))}" if asked else ""
         rows.append(
             (
                 registry.noun,

@@ -236,7 +236,7 @@ def lines(setting, choices):
         ("dcm_mpc.horizon=1.0", POSITION, "--model dcm_mpc"),
         ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
         ("simulation.penalty.damping=200.0", POSITION, "--ground penalty"),
-        ("joypad.deadzone=0.2", POSITION, "the modules of a robot (gradiva app run)"),
+        ("joypad.dead_zone=0.2", POSITION, "the modules of a robot (gradiva app run)"),
         (
             "step_adaptation.reach=0.8",
             ['step_adaptation.mode="off"'],

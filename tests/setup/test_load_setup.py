@@ -173,3 +173,10 @@ def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():
 def test_gains_that_do_not_go_together_are_named_with_their_table():
     with pytest.raises(ConfigError, match=r"^configuration of icub_v2_7: zmp_com_controller walking: com=90.0 is more"):
         load_setup("icub_v2_7", {"zmp_com_controller.walking.com": 90.0})
+
+
+@pytest.mark.parametrize("setting", ["robot_io.carrier=tcp", "coordinator.goal_period=3", "joypad.foo=3"])
+def test_a_key_that_no_module_has_is_refused_in_a_walk_too(setting):
+    table, _, key = setting.partition("=")[0].partition(".")
+    with pytest.raises(ConfigError, match=f"{table}: unknown key '{key}'"):
+        load_setup("icub_v2_7", [setting])

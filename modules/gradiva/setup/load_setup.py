@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import reduce
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -166,9 +167,19 @@ def load_setup(
     presets = [name for name in (chosen.preset, FIRST_RUN if first_run else None) if name is not None]
     layers = (_facts_of(description, folder), *configuration_layers([folder], presets, map(_without_plant, wanted)))
     with _naming_places(layers):
+        _check_module_keys(together(layers[1 : len(layers) - len(wanted)]), wanted)
         setup = typed_setup(description, together(layers[1:]))
     tables = {"robot": argument, _PLANT: str(chosen), **{k: v for k, v in setup.tables.items() if k != "robot"}}
     return replace(setup, tables=tables, plant=chosen, layers=layers)
+
+
+def _check_module_keys(shipped: Tables, wanted: Iterable[Layer]) -> None:
+    """Pass when the tables of modules have no key that no shipped file has; their values are checked by the modules."""
+    for name, (_, tables) in product(MODULE_TABLES, wanted):
+        table = tables.get(name)
+        for key in table if isinstance(table, Mapping) else ():
+            if key not in shipped[name]:
+                raise ConfigError(f"{name}: unknown key '{key}'{nearest_name(key, shipped[name])}", [f"{name}.{key}"])
 
 
 def robot_of(files: Iterable[Path]) -> str | None:

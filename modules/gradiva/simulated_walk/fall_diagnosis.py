@@ -353,10 +353,14 @@ def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter) -
     if shift.foot_force <= healthy.foot_force and shift.zmp <= healthy.zmp:
         return None
     frequency = walk.chatter.frequency(*walk.chatter.last_shift())
+    found = []
+    if shift.foot_force > healthy.foot_force:
+        found.append(f"{_of_weight(shift.foot_force)} on a foot (healthy {_of_weight(healthy.foot_force)})")
+    if shift.zmp > healthy.zmp:
+        found.append(f"{1e3 * shift.zmp:.2f} mm of the ZMP (healthy {1e3 * healthy.zmp:.2f} mm)")
     return (
-        f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(shift.foot_force)} on a foot and"
-        f" {1e3 * shift.zmp:.1f} mm of the ZMP in the last weight shift, healthy are"
-        f" {_of_weight(healthy.foot_force)} and {1e3 * healthy.zmp:.1f} mm; look at {gains_of_loop(walk.setup)}"
+        f"the loop oscillates at {frequency:.0f} Hz: {' and '.join(found)} in the last weight shift;"
+        f" look at {gains_of_loop(walk.setup)}"
     )
 
 
@@ -374,7 +378,8 @@ def gains_of_loop(setup: Setup) -> str:
 
 
 def _of_weight(fraction: float) -> str:
-    return f"{100.0 * fraction:.1f} % of the weight"
+    percent = 100.0 * fraction
+    return f"{percent:.{1 if percent >= 1.0 else 2}f} % of the weight"
 
 
 def _dcm_gain(config: WalkingConfig) -> float:
