@@ -213,7 +213,7 @@ class Registry:
         kind = type(made)
         for name, wanted in {**self.returns, "signals": (Mapping,)}.items():
             own = getattr(kind, name, None)
-            if isfunction(own) and own.__module__.partition(".")[0] != "gradiva":
+            if isfunction(own) and (own.__module__ or "").partition(".")[0] != "gradiva":
                 with suppress(AttributeError):  # of a class with slots
                     setattr(made, name, _returning(getattr(made, name), wanted, f"{where}: {kind.__name__}.{name}"))
         return made

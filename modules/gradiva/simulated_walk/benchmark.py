@@ -61,7 +61,7 @@ _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_complia
 _SPEED = 0.19  # [m/s] of the recorded walk
 _STANDING = (1.0, 2.0)  # [s] before and after it
 _CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
-_FIRST_PUSH, _PUSH_PERIOD = 3.55, 3.05  # [s] since the simulation began, and from one to the next
+_FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
 _CENTROIDAL = (  # samples of the MPC, gait and weights; its constants were chosen by the first gait alone
     *((12, "two_legs", "shipped"), (12, "quick", "shipped"), (12, "slow", "spin"), (12, "turning", "decade_1")),
