@@ -223,13 +223,14 @@ class JointModes:
         Raises:
             ControlModeLost: Some are not.
         """
-        if self._lost:
-            raise self._error("are not")
-        if self._is_waiting and now - self._requested_at <= self._timeout:
+        if not self._lost and self._is_waiting and now - self._requested_at <= self._timeout:
             return
         astray = self._astray() or {}
         if self._is_waiting:
             astray = self._without_answer() | astray
+        if self._lost:
+            self._lost = astray or self._lost  # joints that came late are lost no more, yet none goes on by itself
+            raise self._error("are not")
         if not astray:
             return
         self._lost = astray
