@@ -122,6 +122,15 @@ def test_the_keys_that_pages_name_exist(reference):
         assert [name for name in named if name not in known] == [], page.relative_to(ROOT)
 
 
+def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
+    keys = importlib.import_module("reference_pages.configuration").all_keys().values()
+    assert [key.path for key in keys if key.type in ("number", "integer") and not key.unit] == []
+    rows = [line for line in pages["configuration_step_adaptation"].splitlines() if "landed_rise_gain" in line]
+    assert len(rows) == 1
+    assert "`1.0`: number, in [0, 1] |" in rows[0]
+    assert "g1: `0.0`" in rows[0]
+
+
 def test_the_names_for_people_from_elsewhere_exist():
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "modules").rglob("*.py"))
     rows = [line.split("|") for line in (SITE / "coming_from.md").read_text(encoding="utf-8").splitlines()]

@@ -45,6 +45,7 @@ class Key:
     type: str = ""
     default: str = ""
     unit: str = ""
+    range: str = ""
     comment: str = ""
     text: str = ""
     differs: list[str] = dataclasses.field(default_factory=list)
@@ -77,8 +78,9 @@ def all_keys() -> dict[str, Key]:
             else:
                 key.default, key.comment = _toml(value), prose(comment)
     for key in keys.values():
-        unit = UNIT.search(key.comment) or UNIT.search(key.text)
-        key.unit = unit[1] if unit else ""
+        if not key.unit:
+            unit = UNIT.search(key.comment) or UNIT.search(key.text)
+            key.unit = unit[1] if unit else ""
     return keys
 
 
@@ -123,7 +125,9 @@ def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
         if inner is not None:
             yield from _keys_of_class(inner, name)
             continue
-        key = Key(name, _type(hint), text=texts.get(field.name, ""))
+        key = Key(name, _type(hint), text=texts.get(field.name, ""), unit=field.metadata.get("unit", ""))
+        if (limits := field.metadata.get("limits")) is not None:
+            key.range = limits.text + (f" ({limits.why})" if limits.why else "")
         if field.default is not dataclasses.MISSING:
             key.default = _toml(field.default)
         yield name, key
@@ -210,10 +214,10 @@ def _key_table(keys: list[Key]) -> str:
     for key in keys:
         reason = UNIT.sub("", key.comment, count=1).strip()
         text = " — ".join(part for part in (without_unit(key.text), reason) if part)
-        kind = ", ".join(part for part in (key.type, key.unit.strip("-")) if part)
+        kind = ", ".join(part for part in (key.type, key.unit.strip("-"), key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)
         rows.append((code(key.path), value, text, "; ".join(key.differs)))
-    return table(("key", "default: type, unit", "meaning — reason of the value", "differs in"), rows)
+    return table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:

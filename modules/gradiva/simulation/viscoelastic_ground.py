@@ -29,7 +29,7 @@ _WHOLE = 1e-6  # [-] how far an interval may be from a whole number of steps
 _RESERVE = 2.0  # [-] soles that stand still sink at most this times as deep as if they shared the load evenly
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ViscoElasticGroundConfig:
     """A continuum of springs and dampers below the soles (thesis 8.1).
 
@@ -43,8 +43,8 @@ class ViscoElasticGroundConfig:
         noise: On the wrenches.
     """
 
-    stiffness: float
-    damping: float
+    stiffness: float = setting("N/m³", above=0.0)
+    damping: float = setting("N·s/m³", least=0.0)
     patches: tuple[GroundPatch, ...]
     pulls: bool
     slides: bool
