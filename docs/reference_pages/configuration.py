@@ -14,6 +14,7 @@ from gradiva.robot_model import FlexibilityConfig, RobotDescription
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotPorts
 from gradiva.session import CoordinatorConfig
 from gradiva.setup import data_folder, shipped_robot_names
+from gradiva.setup.load_setup import CONSTANTS, MOVED
 from gradiva.simplified_model import balance_law, shipped_laws
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
@@ -56,6 +57,7 @@ def configuration_pages() -> dict[str, str]:
     keys = all_keys()
     pages = {f"configuration_{stem}": _page(stem, tables, keys) for stem, tables in _tables_of_files().items()}
     pages["configuration_robot"] = _robot_page()
+    pages["configuration_former"] = _former_page()
     pages["configuration"] = _overview(pages, keys)
     return pages
 
@@ -235,6 +237,22 @@ def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
         "```\n",
     ]
     return "\n".join(lines)
+
+
+def _former_page() -> str:
+    constants = [(code(table_name), ", ".join(map(code, keys.split()))) for table_name, keys in CONSTANTS.items()]
+    moved = [(code(old), code(new)) for old, new in MOVED.items()]
+    return "\n".join(
+        [
+            "# Keys of earlier versions\n",
+            "They are refused; the message says what became of them.\n",
+            "## Constants now\n",
+            "Each stands beside the equation that uses it, with its reason.\n",
+            table(("table", "keys"), constants),
+            "## Moved\n",
+            table(("table or key", "is now"), moved),
+        ]
+    )
 
 
 def _robot_page() -> str:

@@ -128,7 +128,8 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     try:
         return kind(**values)
     except ConfigError as error:
-        raise ConfigError(f"{where.rstrip(',')}: {error}", [*error.keys, *_named_in(str(error), fields)]) from None
+        keys = dict.fromkeys((*error.keys, *_named_in(str(error), fields)))
+        raise ConfigError(f"{where.rstrip(',')}: {error}", [*keys]) from None
 
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

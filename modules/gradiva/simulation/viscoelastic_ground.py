@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -50,9 +50,6 @@ class ViscoElasticGroundConfig:
     slides: bool
     noise: WrenchNoiseConfig
 
-    def __post_init__(self) -> None:
-        _check_spring(self.stiffness, self.damping)
-
     @property
     def softest(self) -> float:
         """Smallest stiffness that occurs anywhere, [N/m³]."""
@@ -66,7 +63,7 @@ class ViscoElasticGroundConfig:
         return ViscoElasticParameters(self.stiffness, self.damping)
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class GroundPatch:
     """A part of the ground, in space or in time, that differs from the rest.
 
@@ -77,13 +74,12 @@ class GroundPatch:
         after: It is so from this time on, also under soles that stand there, [s]; None: from the start.
     """
 
-    stiffness: float
-    damping: float
+    stiffness: float = setting("N/m³", above=0.0)
+    damping: float = setting("N·s/m³", least=0.0)
     beyond_x: float | None = None
     after: float | None = None
 
     def __post_init__(self) -> None:
-        _check_spring(self.stiffness, self.damping)
         if self.beyond_x is None and self.after is None:
             raise ConfigError("a patch needs beyond_x or after: the ground everywhere and always is no patch")
 
@@ -118,13 +114,6 @@ class WrenchNoiseConfig:
     moment: float = setting("N·m", least=0.0)
     interval: float = setting("s", above=0.0)
     target: NoiseTarget
-
-
-def _check_spring(stiffness: float, damping: float) -> None:
-    if stiffness <= 0.0:
-        raise ConfigError(f"stiffness={stiffness}: must be positive")
-    if damping < 0.0:
-        raise ConfigError(f"damping={damping}: must not be negative")
 
 
 class ViscoElasticGround:
