@@ -91,7 +91,6 @@ def torque_controller(*tasks):
 
 def arm_ahead_of_foot(setup, tasks=()):
     """Walk, and return by how much the shoulders turn, and how the left arm goes with the right foot, [-1, 1]."""
-    walk = SimulatedWalk(setup, tasks=tasks)
     rows = [setup.robot.joints.index(name) for name in JOINTS]
     angles, ahead = [], []
 
@@ -101,7 +100,7 @@ def arm_ahead_of_foot(setup, tasks=()):
             angles.append(walk.measurement.joint_positions[rows])
             ahead.append((body.right_foot.position - body.left_foot.position)[0])
 
-    walk._observers = (note,)
+    walk = SimulatedWalk(setup, observers=(note,), tasks=tasks)
     assert walk.get_ready()
     assert walk.follow(VelocityCommand(0.15, duration=2.0), settle=0.3)
     turned = np.array(angles)
