@@ -3,8 +3,9 @@ r"""Control torques on rigid ground, "TSID-Rigid" (thesis section 7.2).
 Variables
     :math:`\dot\nu, f_l, f_r` and, in the full form, :math:`\tau`.
 Objective
-    the soft ones of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches), local
-    and global ZMP, orientations of torso and pelvis; and always posture, wrenches near the expected ones, low torques.
+    the soft ones of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches),
+    orientations of torso and pelvis; and always posture, and wrenches near the expected ones, whose ZMP is that of the
+    plan (tasks of the ZMP, as in the thesis, ask the same).
 Constraints
     base dynamics, in the full form joint dynamics, no wrench on a foot without load; the hard ones of the tasks; wrench
     cones, torques and joint positions within their limits, hard or soft.
@@ -55,16 +56,12 @@ from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     FootTask,
-    GlobalZmpTask,
-    LocalZmpTask,
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTaskConfig,
-    TorqueTask,
     WalkingComTask,
     WalkingPostureTask,
     WrenchTask,
-    ZmpTaskConfig,
 )
 
 
@@ -79,13 +76,10 @@ class RigidTorqueControlConfig:
         swing_foot: Of a foot without.
         com: Centre of mass, through the wrenches.
         angular_momentum: Through the wrenches.
-        local_zmp: Of each loaded foot, where its expected wrench has it.
-        global_zmp: Of both feet.
         torso: Orientation of the torso frame.
         pelvis: Orientation of the base link.
         posture: Joints.
         wrench_weight: Of each N² and (N·m)² away from the expected wrenches, [-].
-        torque_weight: Of each (N·m)², [-]; at 0 the problem is a third shorter.
         wrench_cone: Limits of the ground's wrenches.
         joint_limits: Positions.
         torque_limits: Torques.
@@ -100,13 +94,10 @@ class RigidTorqueControlConfig:
     swing_foot: PoseTaskConfig
     com: ComTaskConfig
     angular_momentum: AngularMomentumTaskConfig
-    local_zmp: ZmpTaskConfig
-    global_zmp: ZmpTaskConfig
     torso: OrientationTaskConfig
     pelvis: OrientationTaskConfig
     posture: PostureTaskConfig
     wrench_weight: float
-    torque_weight: float
     wrench_cone: WrenchConeConfig
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
@@ -139,13 +130,10 @@ class RigidTorqueControlConfig:
             angular_momentum=AngularMomentumTaskConfig(
                 priorities.angular_momentum, weights.angular_momentum, _MOMENTUM_DAMPING
             ),
-            local_zmp=_ZMP,
-            global_zmp=_ZMP,
             torso=_TRUNK,
             pelvis=_TRUNK,
             posture=PostureTaskConfig(config.posture_stiffness, config.posture_weights),
             wrench_weight=weights.wrenches,
-            torque_weight=0.0,
             wrench_cone=WrenchConeConfig(
                 priorities.wrench_cone,
                 _CONE_WEIGHT,
@@ -166,7 +154,6 @@ class RigidTorqueControlConfig:
 
 _FOOT_WEIGHT = 1e4  # [-] above all else that is soft: a foot that lands 20 mm off cannot be recovered
 _MOMENTUM_DAMPING = 5.0  # [1/s]
-_ZMP = ZmpTaskConfig(Priority.OFF, 0.1)  # the expected wrenches, CoM and angular momentum ask the same
 _TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical; of torso and pelvis
 _CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside
 _POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond
@@ -184,12 +171,9 @@ def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription)
         tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
     tasks.append(WalkingComTask("centre of mass", config.com))
     tasks.append(AngularMomentumTask("angular momentum", config.angular_momentum))
-    tasks.append(GlobalZmpTask("global zmp", config.global_zmp))
-    tasks += [LocalZmpTask(f"{side} zmp", side, config.local_zmp) for side in Side]
     tasks += trunk_tasks(description, config.torso, config.pelvis)
     tasks.append(WalkingPostureTask(config.posture, config.posture.weights, "[posture.weights]"))
-    tasks += [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
-    return tasks + ([TorqueTask(config.torque_weight)] if config.torque_weight > 0.0 else [])
+    return tasks + [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
 
 
 def rigid_problem(
