@@ -21,7 +21,7 @@ from gradiva.telemetry.report import tiles
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "iCub v2.7 walks forward at 0.19 m/s for 10 s: 16 steps in 13.0 s from stand to stand, dcm"),
+        ({}, "iCub v2.7 walks forward at 0.19 m/s for 10 s: 16 steps, dcm"),
         ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s for 10 s:"),
         ({"lateral": 0.05}, "walks to the left at 0.05 m/s for 10 s:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
@@ -86,7 +86,7 @@ def test_terminal_and_report_use_the_same_words():
     result, cells = cells_of(ground="soft")
     labels = re.findall(r'class="label">(.*?)</div>', tiles(result))
     assert len(labels) == 9
-    assert set(labels) <= cells.keys()
+    assert set(labels) - cells.keys() == {"duration, standing included", "mean speed", "peak speed"}
     assert {"max tilt", "QP failures", "real-time factor"} <= set(labels)
     assert "deadline misses" not in cells
 

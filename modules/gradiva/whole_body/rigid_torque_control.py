@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
+from gradiva.common import GRAVITY, RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
@@ -36,10 +36,7 @@ from gradiva.whole_body.limits import (
     limit_wrench,
 )
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import (
-    Task,
-    refuse_negative,
-)
+from gradiva.whole_body.tasks import Task, refuse_negative
 from gradiva.whole_body.torque_control import (
     Form,
     GroundSearchConfig,
@@ -49,6 +46,7 @@ from gradiva.whole_body.torque_control import (
     TorqueControlConfig,
     TorqueController,
     TorqueProblem,
+    TouchDown,
     compose,
     trunk_tasks,
 )
@@ -212,40 +210,6 @@ def rigid_problem(
     return body, composer
 
 
-class TouchDown:
-    """Detects from when on a landing foot carries load: no earlier than it touches, and until the plan lifts it.
-
-    A foot that comes down late, or on lower ground, and is taken to carry load is pushed into the air, and the robot
-    falls to its side.
-    """
-
-    def __init__(self, force: float, timeout: float) -> None:
-        """Take the normal force of a touch [N], and the time after which a touch is taken for granted [s]."""
-        self._force = force
-        self._timeout = timeout
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin again with a foot on the ground."""
-        self._stands, self._waited = True, 0.0
-
-    def update(self, foot: FootReference, normal_force: float, period: float) -> bool:
-        """Return whether the foot carries load.
-
-        Args:
-            foot: As planned.
-            normal_force: As measured, [N].
-            period: Since the last update, [s].
-        """
-        touches = normal_force > self._force
-        if not foot.in_contact:
-            self._stands, self._waited = False, 0.0
-            return bool(touches and foot.twist[2] < 0.0)
-        self._waited += period
-        self._stands = self._stands or touches or self._waited > self._timeout
-        return self._stands
-
-
 class RigidTorqueController(TorqueController):
     """Command torques on rigid ground."""
 
@@ -280,16 +244,5 @@ class RigidTorqueController(TorqueController):
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
-        self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        super().__init__(built_once(key, problem), config.search, actuation, posture)
-
-    def reset(self, posture: RobotPosture) -> None:
-        """See ``WholeBodyController.reset``."""
-        super().reset(posture)
-        for touch_down in self._touch_downs.values():
-            touch_down.reset()
-
-    def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
-        if state.foot_contact(side) is not None:
-            return super()._is_loaded(side, state, foot, period)
-        return self._touch_downs[side].update(foot, float(state.foot_wrench(side)[2]), period)
+        touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
+        super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs)
