@@ -38,10 +38,21 @@ def ports():
 
 
 @pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "udp", "text", "text_ack"])
-def test_the_source_names_the_carrier_of_a_connection(ports, carrier):
+def test_both_ends_name_the_carrier_of_a_connection(ports, carrier):
     assert carrier_between("/out", "/in") == ""
     assert yarp.Network.connect("/out", "/in", carrier, True)
     assert carrier_between("/out", "/in") == carrier
+
+
+def test_a_destination_that_was_started_again_elsewhere_is_not_connected(ports):
+    assert yarp.Network.connect("/out", "/in", "tcp", True)
+    again = yarp.BufferedPortBottle()
+    assert again.open("/again")
+    where = again.where()
+    assert yarp.Network.unregisterName("/in").getName() == ""
+    yarp.Network.registerContact(yarp.Contact("/in", "tcp", where.getHost(), where.getPort()))
+    assert carrier_between("/out", "/in") == ""
+    again.close()
 
 
 def test_what_is_unknown_is_neither_there_nor_connected(ports):

@@ -88,15 +88,24 @@ def test_packets_are_lost_at_their_rate() -> None:
     assert 1.0 - kept / 20000 == pytest.approx(0.05, abs=0.005)
 
 
-@pytest.mark.parametrize("interval", [0.03, 0.05])
-def test_late_packets_come_at_their_rate_within_their_bounds(interval: float) -> None:
-    config = transport(late_interval=0.5)
-    times = transit_times(config, packets=round(100.0 / interval), interval=interval)
-    late = times[times > 1e-4]
-    assert len(late) == pytest.approx(200, abs=45)  # in 100 s
-    assert late.min() >= 0.005
-    assert late.max() <= 0.0201
-    assert late.mean() == pytest.approx(0.0125, abs=1.2e-3)
+@pytest.mark.parametrize("ticks", [10, 30])
+def test_late_packets_come_at_their_rate_within_their_bounds_and_hold_up_those_behind_them(ticks: int) -> None:
+    line: PacketLine[int] = PacketLine(transport(late_interval=0.5), 5, "test")
+    draws = iter(effect_generator(5, "test.late").random(100000).tolist())
+    sent = STEP * np.arange(0, 100000, ticks)
+    extra = np.array([0.005 + 0.015 * next(draws) if next(draws) * 0.5 < STEP * ticks else 0.0 for _ in sent])
+    arrivals = np.maximum.accumulate(sent + extra)
+    newest, found = -1, []
+    for step in range(100000):
+        if step % ticks == 0:
+            line.put(STEP * step, step // ticks)
+        packet = line.take(STEP * step)
+        newest = newest if packet is None else packet
+        found.append(newest)
+    expected = np.searchsorted(arrivals, STEP * np.arange(100000) + 1e-9, side="right") - 1
+    np.testing.assert_array_equal(found, expected)
+    assert np.count_nonzero(extra) == pytest.approx(200, abs=45)  # in 100 s
+    assert bool(np.any((arrivals > sent + 1e-9) & (extra == 0.0))) == (ticks == 10)  # none later than 20 ms
 
 
 def test_the_age_of_a_sample_is_its_delay_and_half_a_period_in_the_mean() -> None:

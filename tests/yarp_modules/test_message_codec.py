@@ -1,24 +1,30 @@
 """Dataclasses travel as Bottles."""
 
+import math
+import struct
+import zlib
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from gradiva.common import NO_JOINTS, PlanarPose, altered
+from gradiva.common import NO_JOINTS, NDArray, PlanarPose, Side, altered
 from gradiva.middleware import MalformedMessage, decode_list, encode_list
 from gradiva.planner import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlan
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
 from gradiva.simulated_walk import plan_from_start
-from gradiva.yarp_modules.remote_planner import plan_codec
+from gradiva.yarp_modules.message_ports import MessageHeader
+from gradiva.yarp_modules.remote_planner import PlanQuestion, plan_codec
 from tests.yarp_modules.made_up_state import state_near
 
 CODEC = plan_codec()
 
 
 def over_the_wire(value, kind=None):
-    packed = CODEC.pack(value, kind)
-    items = decode_list(encode_list([packed])).items
-    return CODEC.unpack(items[0], kind or type(value))
+    return CODEC.unpack(decode_list(encode_list(CODEC.pack(value, kind))).items, kind or type(value))
 
 
 @pytest.mark.parametrize("amplitude", [0.0, 0.02])
@@ -71,28 +77,77 @@ def test_a_preview_keeps_its_flags():
     np.testing.assert_array_equal(arrived.right_in_contact, preview.right_in_contact)
 
 
+def packed(*numbers, kind=PlanarPose):
+    return [CODEC.version(kind), b64encode(zlib.compress(struct.pack(f"<{len(numbers)}d", *numbers))).decode()]
+
+
+SPIN = PlanarPose(0.1, 0.2, -0.0)
+VERSION, NUMBERS = CODEC.pack(SPIN)
+
+
 @pytest.mark.parametrize(
-    ("element", "complaint"),
+    ("items", "complaint"),
     [
-        ([0.1, 0.2], "message: PlanarPose has 3 fields, got 2"),
-        ([0.1, "x", 0.2], "message.y: expected float, got 'x'"),
-        ([0.1, float("nan"), 0.2], "message.y: not finite"),
-        (3, "message: expected a list, got 3"),
+        (packed(0.1, 0.2), "message.yaw: the message ends before it"),
+        (packed(0.1, float("nan"), 0.2), "message.y: not finite"),
+        (packed(0.1, 0.2, 0.3, 0.4), "message: 1 values are left over"),
+        ([VERSION, 0.1], "message: texts alone are expected in it"),
+        ([VERSION, NUMBERS[:-8]], "message: no numbers: "),
+        ([VERSION, "?"], "message: no numbers: "),
+        ([VERSION], "message: texts alone are expected in it"),
+        ([0.1, 0.2, -0.0], "message: another version of Gradiva packs it otherwise"),
+        ([], "message: another version of Gradiva packs it otherwise"),
     ],
 )
-def test_wrong_files_are_refused_by_name(element, complaint):
+def test_wrong_messages_are_refused_by_name(items, complaint):
     with pytest.raises(MalformedMessage, match=complaint):
-        CODEC.unpack(element, PlanarPose)
+        CODEC.unpack(items, PlanarPose)
 
 
-def test_a_value_that_its_class_refuses_is_a_malformed_message():
-    with pytest.raises(MalformedMessage, match=r"message \(VelocityCommand\): duration=-1.0 s, must be positive"):
-        CODEC.unpack(["VelocityCommand", 0.1, 0.0, 0.0, [-1.0]], Command)
+@pytest.mark.parametrize(
+    ("numbers", "kind", "complaint"),
+    [
+        ((0, 0.1, 0.0, 0.0, 0, -1.0), Command, "duration=-1.0 s, must be positive"),
+        ((9,), Command, "9 is no integer from 0 to "),
+        ((0.5,), Side, "0.5 is no integer from 0 to 1"),
+        ((1e300,), list[float], "1e[+]300 is no integer from 0 to "),
+        ((-2, 1e9, 1e9), NDArray, "the message ends before it"),
+        ((-2, 2, -1, 1.0), NDArray, "the message ends before it"),
+        ((-3, 0, 0, -1), NDArray, "no array: "),
+        ((2, 0.0, 3.0), npt.NDArray[np.bool_], "expected flags"),
+        ((2.0,), bool, "expected bool, got 2"),
+    ],
+)
+def test_numbers_that_stand_for_no_value_are_malformed(numbers, kind, complaint):
+    with pytest.raises(MalformedMessage, match=complaint):
+        CODEC.unpack(packed(*numbers, kind=kind), kind)
 
 
-def test_an_unknown_class_is_refused_with_the_known_ones():
-    with pytest.raises(MalformedMessage, match="'Fly' is none of VelocityCommand, GoalCommand"):
-        CODEC.unpack(["Fly"], Command)
+@dataclass(frozen=True)
+class Spin(PlanarPose):
+    """Another class with the same fields, as another version could have it."""
+
+
+def test_the_version_differs_where_the_classes_do():
+    assert CODEC.version(PlanarPose) == plan_codec().version(PlanarPose) == VERSION
+    assert len({CODEC.version(kind) for kind in (PlanarPose, Spin, WalkingPlan, Command, Side, int, bool)}) == 7
+
+
+def test_a_plan_is_one_short_text_and_keeps_every_bit():
+    plan = plan_from_start(load_setup("icub_v2_7"), VelocityCommand(0.19))
+    assert [type(item) for item in CODEC.pack(plan)] == [str, str]
+    numbers = zlib.decompress(b64decode(CODEC.pack(plan)[1]))
+    assert len(CODEC.pack(plan)[1]) < 60000 < len(numbers) / 5
+    again = CODEC.pack(over_the_wire(plan))
+    assert zlib.decompress(b64decode(again[1])) == numbers
+
+
+def test_texts_and_signs_of_zero_arrive():
+    header = MessageHeader(2**31 - 1, 2**31, -0.0)
+    question = PlanQuestion(header, "fingerprint ä", GoalCommand(1.0, 2.0), None, 0, None)
+    arrived = over_the_wire(question)
+    assert (arrived.header, arrived.configuration) == (header, "fingerprint ä")
+    assert math.copysign(1.0, arrived.header.time) == -1.0
 
 
 def test_every_field_of_a_plan_is_written():

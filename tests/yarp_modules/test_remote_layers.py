@@ -180,14 +180,13 @@ class FormerRequest:
 
 
 def test_a_request_of_another_version_is_answered_with_the_mismatch(modules):
-    for request_port, reply_port, kind, complaint in (
-        ("/model-control/state:i", "/model-control/desired:o", BalanceReply, "BalanceRequest has 12 fields, got 2"),
-        ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),
+    for request_port, reply_port, kind, name in (
+        ("/model-control/state:i", "/model-control/desired:o", BalanceReply, "BalanceRequest"),
+        ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion"),
     ):
         reply = reply_to_a_former_request(request_port, reply_port, kind)
         assert reply.header == FormerRequest.HEADER
-        assert complaint in reply.refusal
-        assert "modules of different versions do not understand each other" in reply.refusal
+        assert reply.refusal == f"{name}: another version of Gradiva packs it otherwise"
 
 
 def reply_to_a_former_request(request_port, reply_port, kind):

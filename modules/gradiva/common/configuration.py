@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -118,7 +119,7 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     for key in table:
         if key not in fields:
             raise ConfigError(f"{where.rstrip(',')}: unknown key '{key}'{nearest_name(key, fields)}", [key])
-    hints = typing.get_type_hints(kind)
+    hints = _type_hints(kind)
     values: dict[str, Any] = {}
     for name, field in fields.items():
         if name in table:
@@ -130,6 +131,9 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     except ConfigError as error:
         keys = dict.fromkeys((*error.keys, *_named_in(str(error), fields)))
         raise ConfigError(f"{where.rstrip(',')}: {error}", [*keys]) from None
+
+
+_type_hints: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
 
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

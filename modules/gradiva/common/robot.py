@@ -19,6 +19,7 @@ from gradiva.common.so3 import PlanarPose
 NO_JOINTS = readonly(np.zeros(0))
 """Positions or velocities of the flexible joints of a rigid robot."""
 
+_NO_OFFSET = readonly(np.zeros(2))
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
 
 
@@ -172,6 +173,8 @@ class RobotState(TwoFeet):
         right_contact: The same of the right foot.
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
+        zmp_lag: Time constant of the low pass that made ``zmp_position``, [s].
+        zmp_completion: Before it, of the commanded ZMP added to the measured one, [m], shape (2,).
         external_wrench: That neither ground nor gravity exerts: force, then moment about the CoM, world axes, [N, N·m],
             shape (6,); None where it is not estimated.
         flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
@@ -202,6 +205,8 @@ class RobotState(TwoFeet):
     right_contact: FootContact | None = None
     zmp_is_measured: bool = True
     velocity_lag: float = 0.0
+    zmp_lag: float = 0.0
+    zmp_completion: NDArray = field(default_factory=lambda: _NO_OFFSET)
     external_wrench: NDArray | None = None
     flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
@@ -222,6 +227,7 @@ class RobotState(TwoFeet):
             com_velocity=(3,),
             dcm_position=(2,),
             zmp_position=(2,),
+            zmp_completion=(2,),
             left_foot_position=(3,),
             left_foot_rotation=(3, 3),
             right_foot_position=(3,),

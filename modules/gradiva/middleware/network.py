@@ -53,18 +53,23 @@ def is_there(port: str, timeout: float = TIMEOUT) -> bool:
 def carrier_between(source: str, destination: str, timeout: float = TIMEOUT) -> str | None:
     """Return the carrier by which ``source`` sends to ``destination``, empty where they are not connected.
 
-    The source is asked, the destination where the name server does not know the source, as just after its restart: two
-    or three short connections. None where neither is known, or the one that is asked does not answer within
-    ``timeout`` [s], as a process that is very busy: they may well be connected still.
+    Both are asked, as far as the name server knows them and they answer: four short connections. A source on the real
+    bindings that has nothing to send does not notice that its destination was killed, and started again. None where
+    neither is known, or the source does not answer within ``timeout`` [s], as a process that is very busy: they may
+    well be connected still.
     """
+    carrier = None
     for port, question in ((source, f"[list] [out] {destination}"), (destination, f"[list] [in] {source}")):
         contact = yarp.Network.queryName(port)
         if contact.isValid():
             reply, is_late = _reply_of(contact, yarp.Bottle(question), True, timeout)
+            if is_late:
+                return carrier
             entries = [] if reply is None else as_items(reply)
             carrier = next((str(entry[1]) for entry in _pairs(entries) if entry[0] == "carrier"), "")
-            return None if is_late else carrier
-    return None
+            if not carrier:
+                return carrier
+    return carrier
 
 
 def registered_names(timeout: float = TIMEOUT) -> frozenset[str]:

@@ -41,8 +41,8 @@ class PersistentConnections:
     """Makes each connection as soon as both ports are there, and again when it is lost.
 
     What is not connected is tried every ``period`` seconds. What is connected is looked at every ``healthy_period``
-    seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
-    is two or three short TCP connections and about a millisecond of each of the processes.
+    seconds, one after the other: a look asks the name server for both ports and both of them for their connection,
+    which is four short TCP connections and about a millisecond of each of the processes.
     A connection that was made by another carrier is left as it is, and so is every one while the name server is
     gone, does not know its ports yet, or its source is too busy to answer: it lives on.
 

@@ -153,11 +153,12 @@ class RigidTorqueControlConfig:
 
 
 _FOOT_WEIGHT = 1e4  # [-] above all else that is soft: a foot that lands 20 mm off cannot be recovered
-_MOMENTUM_DAMPING = 5.0  # [1/s]
-_TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical; of torso and pelvis
-_CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside
-_POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond
-_LIMIT_MARGIN = 0.001  # [rad]
+_MOMENTUM_DAMPING = 5.0  # [1/s] below the poles of the CoM, 7 1/s, to which it yields
+_TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical
+"""Of torso and pelvis: with 14 1/s twice as fast as the CoM, and at a thousandth of its weight, to which they yield."""
+_CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside, as an (m/s²)² of a foot: 1e8 times what a wrench costs within
+_POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond, as one of a foot: a joint at its limit bends the swing, not the limit
+_LIMIT_MARGIN = 0.001  # [rad] about a step of the encoders, 0.4 to 1.5 mrad
 _SEARCH = GroundSearchConfig(speed=0.1, jerk=30.0)
 """By 5 mm within 0.1 s, as 0.05 m/s at once, with which TALOS stamps with its own weight and torques jump for 20 ms; by
 1.5 mm, feet that land late carry nothing and iCub v2.7 falls on the robot plant."""

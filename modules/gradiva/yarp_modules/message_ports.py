@@ -7,9 +7,8 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -153,9 +152,9 @@ class MessageWriter(Generic[M]):
 
     def write(self, message: M) -> None:
         """Send ``message``; number and time go along as the envelope, for tools that record ports."""
-        items, header = cast("list[Element]", self._codec.pack(message)), message.header
+        items, header = self._codec.pack(message), message.header
         with self._writing:
-            fill_bottle(self._port.prepare(), items)
+            fill_bottle(self._port.prepare(), [[header.session, header.number, header.time], *items])
             self._port.setEnvelope(yarp.Stamp(header.number % _INT32, header.time))
             self._port.write()
 
@@ -239,7 +238,7 @@ class MessageReader(Generic[M]):
     def _take(self, items: list[Element]) -> None:
         """Check a message and keep it; called in the thread of the connection."""
         try:
-            message = self._codec.unpack(items, self._kind, self._kind.__name__)
+            message = self._codec.unpack(items[1:], self._kind, self._kind.__name__)
         except MalformedMessage as error:
             self._refuse(items, str(error))
             return
@@ -258,11 +257,9 @@ class MessageReader(Generic[M]):
         """Log a malformed message and hand on its header, which is the same in all versions of all messages."""
         self.malformed += 1
         self._refusals.warning("%s refused: %s", self._port.getName(), reason)
-        if self.on_malformed is None or not items:
-            return
-        with suppress(MalformedMessage):
-            header = self._codec.unpack(items[0], MessageHeader)
-            self.on_malformed(header, f"{reason} (modules of different versions do not understand each other)")
+        match items:
+            case [[int(session), int(number), float(time)], *_] if self.on_malformed is not None:
+                self.on_malformed(MessageHeader(session, number, time), reason)
 
     def _keep(self, message: M) -> None:
         with self._arrival:
