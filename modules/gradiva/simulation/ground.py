@@ -103,8 +103,8 @@ class GroundConfig:
     friction: float = setting("-", above=0.0)
     contact_time: float = setting("-", least=2.0, why="below 2 steps the contact is unstable")
     gravity: float = setting("m/s²", least=0.0)
-    slope_forward: float = setting("rad", above=-_STEEPEST, below=_STEEPEST)
-    slope_left: float = setting("rad", above=-_STEEPEST, below=_STEEPEST)
+    slope_forward: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")
+    slope_left: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")
     bumps: tuple[Bump, ...] = ()
 
     def __post_init__(self) -> None:
