@@ -14,6 +14,7 @@ from gradiva.robot_model import FlexibilityConfig, RobotDescription
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotPorts
 from gradiva.session import CoordinatorConfig
 from gradiva.setup import data_folder, shipped_robot_names
+from gradiva.setup.load_setup import CONSTANTS, MOVED
 from gradiva.simplified_model import balance_law, shipped_laws
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
@@ -45,6 +46,7 @@ class Key:
     type: str = ""
     default: str = ""
     unit: str = ""
+    range: str = ""
     comment: str = ""
     text: str = ""
     differs: list[str] = dataclasses.field(default_factory=list)
@@ -55,6 +57,7 @@ def configuration_pages() -> dict[str, str]:
     keys = all_keys()
     pages = {f"configuration_{stem}": _page(stem, tables, keys) for stem, tables in _tables_of_files().items()}
     pages["configuration_robot"] = _robot_page()
+    pages["configuration_former"] = _former_page()
     pages["configuration"] = _overview(pages, keys)
     return pages
 
@@ -77,8 +80,9 @@ def all_keys() -> dict[str, Key]:
             else:
                 key.default, key.comment = _toml(value), prose(comment)
     for key in keys.values():
-        unit = UNIT.search(key.comment) or UNIT.search(key.text)
-        key.unit = unit[1] if unit else ""
+        if not key.unit:
+            unit = UNIT.search(key.comment) or UNIT.search(key.text)
+            key.unit = unit[1] if unit else ""
     return keys
 
 
@@ -123,7 +127,9 @@ def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
         if inner is not None:
             yield from _keys_of_class(inner, name)
             continue
-        key = Key(name, _type(hint), text=texts.get(field.name, ""))
+        key = Key(name, _type(hint), text=texts.get(field.name, ""), unit=field.metadata.get("unit", ""))
+        if (limits := field.metadata.get("limits")) is not None:
+            key.range = limits.text + (f" ({limits.why})" if limits.why else "")
         if field.default is not dataclasses.MISSING:
             key.default = _toml(field.default)
         yield name, key
@@ -210,10 +216,10 @@ def _key_table(keys: list[Key]) -> str:
     for key in keys:
         reason = UNIT.sub("", key.comment, count=1).strip()
         text = " — ".join(part for part in (without_unit(key.text), reason) if part)
-        kind = ", ".join(part for part in (key.type, key.unit.strip("-")) if part)
+        kind = ", ".join(part for part in (key.type, key.unit.strip("-"), key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)
         rows.append((code(key.path), value, text, "; ".join(key.differs)))
-    return table(("key", "default: type, unit", "meaning — reason of the value", "differs in"), rows)
+    return table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
@@ -231,6 +237,22 @@ def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
         "```\n",
     ]
     return "\n".join(lines)
+
+
+def _former_page() -> str:
+    constants = [(code(table_name), ", ".join(map(code, keys.split()))) for table_name, keys in CONSTANTS.items()]
+    moved = [(code(old), code(new)) for old, new in MOVED.items()]
+    return "\n".join(
+        [
+            "# Keys of earlier versions\n",
+            "They are refused; the message says what became of them.\n",
+            "## Constants now\n",
+            "Each stands beside the equation that uses it, with its reason.\n",
+            table(("table", "keys"), constants),
+            "## Moved\n",
+            table(("table or key", "is now"), moved),
+        ]
+    )
 
 
 def _robot_page() -> str:

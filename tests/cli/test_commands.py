@@ -40,7 +40,7 @@ def test_an_interrupt_while_a_command_is_imported_is_no_traceback(gradiva, monke
 
 
 def test_robots_are_listed_with_their_figures(gradiva):
-    status, out, _ = gradiva("robots", "--no-walk")
+    status, out, _ = gradiva("robots", "--no-walk", "talos")
     line = next(line for line in out.splitlines() if line.startswith("talos"))
     assert status == 0
     assert all(text in line for text in ("TALOS", "32", "90.3 kg", "0.877 m"))
@@ -48,6 +48,10 @@ def test_robots_are_listed_with_their_figures(gradiva):
     assert all(
         text in held for text in ("mass 90.27 kg", "names of 32 joints", "soles 0.208 × 0.124 m", "limits", "6 boards")
     )
+    margins = [line for line in out.splitlines() if "wrench loop with a gain margin of " in line]
+    assert [line.split(", plant")[0] for line in margins] == [
+        f"ok    talos: {control} control" for control in ("position", "velocity", "position", "velocity")
+    ]
 
 
 def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch, tmp_path):
@@ -101,7 +105,7 @@ def test_a_robot_is_ok_when_it_has_walked_two_metres(gradiva, monkeypatch, outco
         return SimpleNamespace(result=result, walked=outcome == "walked")
 
     monkeypatch.setattr("gradiva.cli.checks.run_walk", walk)
-    status, out, _ = gradiva("robots", "--robot", "talos")
+    status, out, _ = gradiva("robots", "talos")
     (request,) = asked
     assert final_pose(plan_from_start(request.setup, request.command))[0] == pytest.approx(2.0, abs=0.1)
     assert status == (outcome != "walked")

@@ -68,7 +68,7 @@ def test_flexibility_is_of_the_plant_and_of_the_controller_unless_one_of_them_is
     setup = WalkOptions(robot="talos", flexibility=3500.0, settings=("flexibility.stiffness=2e3",)).request().setup
     assert [joint.stiffness for joint in setup.robot.flexible_joints] == [2e3] * 4
     assert setup.simulated_robot.flexible_joints == of_plant
-    with pytest.raises(ConfigError, match=r"stiffness=0\.0 N·m/rad, must be positive"):
+    with pytest.raises(ConfigError, match=r"stiffness=0\.0, must be positive"):
         WalkOptions(robot="talos", flexibility=0.0).request()
     with pytest.raises(ConfigError, match="this robot has no flexible joints"):
         request(flexibility=1e4)

@@ -66,7 +66,7 @@ WRONG = {
         ["--stiffness", "1e6"],
         "--stiffness is of a soft ground, this one is rigid: add --ground soft",
     ),
-    "negative stiffness": (["--ground", "soft", "--stiffness", "-1"], "stiffness=-1.0: must be positive"),
+    "negative stiffness": (["--ground", "soft", "--stiffness", "-1"], "stiffness=-1.0, must be positive"),
     "damping not a number": (["--ground", "soft", "--damping", "nan"], "--damping nan: expected a finite number"),
     "ground on which nobody can stand": (
         ["--ground", "soft", "--control", "torque", "--stiffness", "2e4"],

@@ -89,11 +89,9 @@ def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wre
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("by_sensors", [True, False], ids=["sensors of the feet", "ground's wrenches"])
-def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(by_sensors):
-    one = walk_in_process(by_sensors=by_sensors)
-    source = f"gradiva-whole-body=--set robot_io.wrenches={'sensors' if by_sensors else 'estimated'}"
-    five = walk_as_application("icub_v2_7", "lockstep", TABLE, source)
+def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
+    one = walk_in_process(by_sensors=True)
+    five = walk_as_application("icub_v2_7", "lockstep", TABLE, "gradiva-whole-body=--set robot_io.wrenches=sensors")
     assert_same_walk(one, five.log, 1e-9)
     errors = [rms_and_max(com_error(log)[1]) for log in (one, five.log)]
     assert errors[1]["rms"] < LIMIT * errors[0]["rms"]

@@ -9,6 +9,7 @@ import pytest
 from gradiva.common import RobotState, Side, so3
 from gradiva.planner import WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps
+from gradiva.push_recovery.adapted_steps import UNLOADING
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
@@ -67,7 +68,7 @@ def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
     stance = plan.at(5.0).foot(step.side.other).position
     reach = SETUP.walking.step_adaptation.reach * PLANNER.config.max_feet_distance
     assert math.hypot(step.pose.x - stance[0], step.pose.y - stance[1]) <= reach + 1e-9
-    shift = SETUP.walking.step_adaptation.unloading
+    shift = UNLOADING
     assert (step.lift_off - 5.0) / shift == pytest.approx(round((step.lift_off - 5.0) / shift), abs=1e-9)
     assert np.sign(step.shift_zmp[1]) in (0.0, step.side.sign)  # towards the foot that steps
 
@@ -75,7 +76,7 @@ def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
 def test_of_equal_steps_the_soonest_is_taken_by_the_foot_that_the_push_unloads():
     step = step_of((-0.05, 0.06))
     assert step.side is Side.RIGHT
-    assert step.lift_off - 5.0 == pytest.approx(SETUP.walking.step_adaptation.unloading)
+    assert step.lift_off - 5.0 == pytest.approx(UNLOADING)
 
 
 @pytest.mark.walk

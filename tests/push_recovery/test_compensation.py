@@ -1,6 +1,6 @@
 """Compensation: layer 2 and the steps see a push that lasts, and a foot whose sensor is not trusted, as a pendulum."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,6 +78,8 @@ class OnRightFoot:
     x: float
     zmp_position: NDArray
     zmp_is_measured: bool = True
+    zmp_lag: float = 0.02
+    zmp_completion: NDArray = field(default_factory=lambda: np.zeros(2))
     left_foot_wrench: NDArray | None = None
     right_foot_wrench: NDArray | None = None
     load: float = 500.0
@@ -103,12 +105,12 @@ def swinging_reference(swing):
 
 
 def test_the_zmp_without_a_foot_is_damped_as_the_estimated_one_and_begins_there():
-    time_constant, period, start = 0.02, 0.01, np.array([0.01, 0.0])
-    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, time_constant)
+    time_constant, period, start = 0.12, 0.01, np.array([0.01, 0.0])
+    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0)
     reference = swinging_reference(Side.LEFT)
     zmps = []
-    for tick in range(60):
-        state = OnRightFoot(0.05 * (-1.0) ** tick, start)
+    for tick in range(600):
+        state = OnRightFoot(0.05 * (-1.0) ** tick, start, zmp_lag=time_constant)
         zmps.append(fallback.corrected(state, reference, {Side.LEFT}, start, period).zmp_position[0])
     gain = low_pass_gain(time_constant, period)
     assert zmps[0] == pytest.approx(0.01 + gain * 0.04)
@@ -117,8 +119,19 @@ def test_the_zmp_without_a_foot_is_damped_as_the_estimated_one_and_begins_there(
     )  # at half the rate of the ticks
 
 
+def test_the_zmp_without_a_foot_is_that_of_the_estimator_whatever_lag_and_completion_it_has():
+    """Wrenches age while the estimator knows both feet; the fallback, which sees the same load, has the same ZMP."""
+    fallback, last, began = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0), np.array([0.01, 0.0]), np.array([0.01, 0.0])
+    for tick, lag in enumerate((0.02, 0.12, 0.12, 0.03)):
+        completion = np.array([0.004 * tick, -0.002])
+        last = last + low_pass_gain(lag, 0.01) * (np.array([0.05, 0.0]) + completion - last)
+        state = OnRightFoot(0.05, last, zmp_lag=lag, zmp_completion=completion)
+        found = fallback.corrected(state, swinging_reference(Side.LEFT), {Side.LEFT}, began, 0.01)
+        np.testing.assert_allclose(found.zmp_position, last, atol=1e-15)
+
+
 def test_the_zmp_is_unknown_while_the_robot_stands_on_the_foot_that_is_not_trusted():
-    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, 0.02)
+    fallback = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0)
     state = OnRightFoot(0.05, np.zeros(2))
     lost = fallback.corrected(state, swinging_reference(Side.LEFT), {Side.RIGHT}, None, 0.01)
     assert not lost.zmp_is_measured
@@ -128,7 +141,7 @@ def test_the_zmp_is_unknown_while_the_robot_stands_on_the_foot_that_is_not_trust
 
 
 def test_a_foot_without_a_sensor_carries_what_the_other_one_does_not_where_it_stands():
-    fallback, state = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0, 0.02), OnRightFoot(0.05, np.zeros(2), load=300.0)
+    fallback, state = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0), OnRightFoot(0.05, np.zeros(2), load=300.0)
     for swing, carried in ((None, 200.0), (Side.LEFT, 0.0)):
         seen = fallback.corrected(state, swinging_reference(swing), {Side.LEFT}, None, 0.01)
         np.testing.assert_array_equal(seen.left_foot_wrench, [0.0, 0.0, carried, 0.0, 0.0, 0.0])

@@ -46,7 +46,7 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    zmp_without_foot = ZmpWithoutFoot(300.0, (0.0, 0.0), 20.0, TIME_CONSTANT)
+    zmp_without_foot = ZmpWithoutFoot(300.0, (0.0, 0.0), 20.0)
     return PushRecovery(steps, Trunk(), Soles(), compensation, zmp_without_foot, PERIOD)
 
 
@@ -127,7 +127,7 @@ def test_the_zmp_without_a_foot_begins_at_the_last_one_by_both_and_at_the_next_f
     wrench = np.array([0.0, 0.0, 300.0, 0.0, -0.04 * 300.0, 0.0])  # centre of pressure 40 mm ahead
     gain = low_pass_gain(TIME_CONSTANT, PERIOD)
     for trusted in (np.array([0.01, 0.0]), np.array([-0.02, 0.0])):
-        robot = altered(state(), zmp_position=trusted, right_foot_wrench=wrench)
+        robot = altered(state(), zmp_position=trusted, zmp_lag=TIME_CONSTANT, right_foot_wrench=wrench)
         assert pushes.pendulum(robot, standing, frozenset()) is robot
         ahead = robot.right_foot_position[:2] + np.array([0.04, 0.0])
         expected = trusted

@@ -10,6 +10,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
+from gradiva.push_recovery.adapted_steps import LAGGING_DCM, MINIMUM_DELAY, STANCE_LOAD, WAIT
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
@@ -164,9 +165,9 @@ def test_on_a_foot_without_a_sensor_twice_the_error_of_the_dcm_moves_a_step():
 def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_robot():
     back = np.array([-0.09, 0.0])
     step = SingleSupport(0.1)
-    assert step.retarget(back, load=0.99 * CONFIG.stance_load) is None
+    assert step.retarget(back, load=0.99 * STANCE_LOAD) is None
     assert step.stepping.log.is_active
-    assert step.retarget(back, load=CONFIG.stance_load) is not None
+    assert step.retarget(back, load=STANCE_LOAD) is not None
 
 
 def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():
@@ -235,12 +236,12 @@ def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_o
     way = way / np.linalg.norm(way)
     back = -step.side.sign * np.array([way[1], -way[0]])
     assert back @ AHEAD < 0.0
-    assert delay(late, back) > CONFIG.minimum_delay
+    assert delay(late, back) > MINIMUM_DELAY
     assert delay(late, back, last_free_delay=0.6) <= 1e-9
     assert delay(0.85, back) <= 1e-9
     for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
         angle = math.radians(degrees)
-        assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > CONFIG.minimum_delay) == is_later
+        assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > MINIMUM_DELAY) == is_later
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
@@ -303,14 +304,14 @@ def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behi
     waiting = DoubleSupport()
     (foothold,) = waiting.retarget(load=0.1, behind=0.05).footholds
     assert foothold.pose is None
-    assert foothold.lift_off == pytest.approx(waiting.step.lift_off + CONFIG.wait, abs=1e-12)
-    assert foothold.touch_down == pytest.approx(waiting.step.touch_down + CONFIG.wait, abs=1e-12)
+    assert foothold.lift_off == pytest.approx(waiting.step.lift_off + WAIT, abs=1e-12)
+    assert foothold.touch_down == pytest.approx(waiting.step.touch_down + WAIT, abs=1e-12)
     changes = [waiting.retarget(load=0.1, behind=0.05) for _ in range(100)]
-    count = round(CONFIG.longest_wait / CONFIG.wait)
+    count = round(CONFIG.longest_wait / WAIT)
     assert 1 + sum(change is not None for change in changes) == waiting.stepping.log.changes == count
     waiting.reference = waiting.plan.at(waiting.step.lift_off + 0.05)
     assert waiting.retarget(load=1.0, behind=0.0) is None
-    assert waiting.stepping.log.delay == pytest.approx(count * CONFIG.wait, abs=1e-12)
+    assert waiting.stepping.log.delay == pytest.approx(count * WAIT, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +336,7 @@ def test_a_lift_off_of_the_next_walk_does_not_wait_for_a_push_of_the_last_one():
     pushed_before.reference = pushed_before.plan.at(end)
     assert pushed_before.retarget(load=0.1, behind=0.05) is None
     pushed_before.reference = walking
-    assert CONFIG.lagging_dcm < 0.03 < CONFIG.trigger
+    assert LAGGING_DCM < 0.03 < CONFIG.trigger
     assert pushed_before.retarget(load=0.1, behind=0.03) is None
 
 

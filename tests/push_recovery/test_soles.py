@@ -11,6 +11,7 @@ import pytest
 from gradiva.common import ConfigError, FootReference, Side, altered, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
+from gradiva.push_recovery.soles import HEIGHT_GAIN, INTEGRAL_GAIN, LEAK_TIME, TILT_GAIN
 from gradiva.setup import load_setup
 from tests.whole_body.standing_robot import PERIOD, reference, state
 
@@ -197,11 +198,11 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
-    lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
+    lift = (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * 0.005
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
     assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
     tilt = so3.log(moved.right_foot.rotation)
-    np.testing.assert_allclose(tilt, [-0.01 * CONFIG.sole_integral_gain * 0.02, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(tilt, [-0.01 * INTEGRAL_GAIN * 0.02, 0.0, 0.0], atol=1e-12)
     np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
 
 
@@ -221,7 +222,7 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
     lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
     body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
     after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
-    assert after == pytest.approx(lifted * (1.0 - 0.01 / CONFIG.sole_leak_time), abs=1e-12)
+    assert after == pytest.approx(lifted * (1.0 - 0.01 / LEAK_TIME), abs=1e-12)
     for _ in range(1000):
         levelling.levelled(body, state, False, False, 0.01)
     assert not levelling.offsets
@@ -233,11 +234,11 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
     body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
     _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
     moved = levelling.levelled(body, tipped, True, True, period)
-    turn = period * CONFIG.stance_tilt_gain * 0.05
+    turn = period * TILT_GAIN * 0.05
     np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
     np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
     after = levelling.levelled(body, flat, True, True, period)
-    kept = turn * (1.0 - period / CONFIG.sole_leak_time)
+    kept = turn * (1.0 - period / LEAK_TIME)
     np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
 
 
@@ -259,7 +260,7 @@ def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tip
     rise = SOLE.x[0] * math.sin(pitch)
     assert rise > 0.0
     moved = levelling.levelled(body, state, True, False, 0.01, landed)
-    lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * gain * rise
+    lift = -(HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * gain * rise
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
 
 

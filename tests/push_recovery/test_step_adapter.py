@@ -8,6 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.push_recovery import RunningStep, StepAdapter, SteppingMode
+from gradiva.push_recovery.step_adapter import SWING_ACCELERATION, SWING_SPEED
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
 
@@ -176,9 +177,7 @@ def test_the_swing_reaches_the_landing_with_its_acceleration_where_the_legs_allo
         way = [adapted.landing.x, adapted.landing.y] - step.swing_position
         begin, end = 6.0 * way / T**2 - 4.0 * v / T, 2.0 * v / T - 6.0 * way / T**2
         largest = max(np.abs(begin).max(), np.abs(end).max())
-        reached += (
-            largest <= CONFIG.swing_acceleration + 1e-6 and np.abs(way).max() <= CONFIG.swing_speed * T / 1.5 + 1e-9
-        )
+        reached += largest <= SWING_ACCELERATION + 1e-6 and np.abs(way).max() <= SWING_SPEED * T / 1.5 + 1e-9
     assert reached > 300
 
 

@@ -85,8 +85,8 @@ def test_all_terms_equal_idyntree_with_massless_links():
 @pytest.mark.parametrize(
     ("robot", "setting", "message"),
     [
-        ("talos", "flexibility.stiffness=0", "stiffness=0.0 N·m/rad, must be positive"),
-        ("talos", "simulation.flexibility.stiffness=-1", "simulation flexibility: stiffness=-1.0 N·m/rad, must be pos"),
+        ("talos", "flexibility.stiffness=0", "stiffness=0.0, must be positive"),
+        ("talos", "simulation.flexibility.stiffness=-1", "simulation flexibility: stiffness=-1.0, must be pos"),
         ("talos", "flexibility.stiffness=[1e3, 1e3]", "has 2 values for 4 flexible joints"),
         ("g1", "flexibility.stiffness=1e3", "this robot has no flexible joints: name the joints"),
         ("g1", 'flexibility.joints=["hip"]', "g1 has no joint 'hip'"),

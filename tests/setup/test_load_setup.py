@@ -4,6 +4,7 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.setup import Plant, data_folder, load_setup, read_toml, robot_folder, robot_of
+from gradiva.setup.load_setup import CONSTANTS, MOVED, place_of
 from tests.conftest import ROBOTS
 
 
@@ -175,8 +176,40 @@ def test_gains_that_do_not_go_together_are_named_with_their_table():
         load_setup("icub_v2_7", {"zmp_com_controller.walking.com": 90.0})
 
 
-@pytest.mark.parametrize("setting", ["robot_io.carrier=tcp", "coordinator.goal_period=3", "joypad.foo=3"])
-def test_a_key_that_no_module_has_is_refused_in_a_walk_too(setting):
-    table, _, key = setting.partition("=")[0].partition(".")
-    with pytest.raises(ConfigError, match=f"{table}: unknown key '{key}'"):
-        load_setup("icub_v2_7", [setting])
+def test_a_key_that_no_module_has_is_refused_in_a_walk_too():
+    with pytest.raises(ConfigError, match="joypad: unknown key 'foo'"):
+        load_setup("icub_v2_7", ["joypad.foo=3"])
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "robot_io.carrier",
+        "planner.sample_period",
+        "safety.motors.duration",
+        "simulation.sensors.imu.late_delay",
+        "gain_schedule.blend_time",
+    ],
+)
+def test_a_key_of_an_earlier_version_is_a_constant_now(key):
+    with pytest.raises(ConfigError, match=rf"^{key} is a constant now, no key; .* 'Keys of earlier versions'"):
+        load_setup("icub_v2_7", [f"{key}=3"])
+
+
+def test_a_key_that_moved_is_named_with_its_present_name():
+    with pytest.raises(
+        ConfigError, match=r"^coordinator\.turn_fraction is coordinator\.full_deflection now; .* command"
+    ):
+        load_setup("icub_v2_7", ["coordinator.turn_fraction=0.5"])
+
+
+def test_no_present_key_is_called_one_of_an_earlier_version():
+    tables = load_setup("icub_v2_7").tables
+    former = {f"{table}.{key}" for table, keys in CONSTANTS.items() for key in keys.split()} | {*MOVED}
+    assert [key for key in former if place_of(key, [("", tables)]) is not None] == []
+
+
+def test_a_refused_value_is_placed_once():
+    with pytest.raises(ConfigError) as refusal:
+        load_setup("icub_v2_7", ["walking.period=-1"])
+    assert str(refusal.value).count("walking.period is set") == 1

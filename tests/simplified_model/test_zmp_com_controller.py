@@ -57,7 +57,7 @@ def test_the_same_ratio_may_stand():
 
 @pytest.mark.parametrize(("zmp", "com"), [(-1.0, 1.0), (1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)])
 def test_negative_and_infinite_gains_are_refused(zmp, com):
-    with pytest.raises(ConfigError, match="zero or more"):
+    with pytest.raises(ConfigError, match=r"must (not be negative|be finite)"):
         ZmpComGains(zmp, com)
 
 

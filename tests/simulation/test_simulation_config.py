@@ -49,7 +49,7 @@ def test_pushes_are_read_from_tables() -> None:
         ({"servo": {"delay": 0.0005}}, r"servo.delay=0.0005: must be a multiple"),
         ({"sensors": {"imu": {"period": 0.0015}}}, r"sensors.imu.period=0.0015: must be a multiple"),
         ({"ground": {"friction": 0.0}}, "friction=0.0"),
-        ({"ground": {"gravity": -9.81}}, "gravity=-9.81: must not be negative"),
+        ({"ground": {"gravity": -9.81}}, "gravity=-9.81, must not be negative"),
         ({"ground": {"contact_time": 1.0}}, "contact_time=1.0"),
         ({"ground": {"slope_left": 1.0}}, "below 45°"),
         ({"fall": {"height_fraction": 1.0}}, "height_fraction=1.0"),

@@ -15,7 +15,7 @@ from gradiva.whole_body import (
     ServoFeedforward,
     ServoFeedforwardConfig,
 )
-from gradiva.whole_body.rigid_torque_control import TouchDown
+from gradiva.whole_body.torque_control import TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,

@@ -9,7 +9,6 @@ from gradiva.setup import GccCompiler, cache_folder
 from gradiva.whole_body import (
     CompliantTorqueController,
     FlexibleTorqueController,
-    Priority,
     RigidTorqueController,
     SolverName,
     TorqueActuation,
@@ -183,22 +182,6 @@ def test_the_whole_centroidal_momentum_may_be_a_constraint():
     levers = before.left_foot_position - before.com_position, before.right_foot_position - before.com_position
     rate = left[3:] + right[3:] + np.cross(levers[0], left[:3]) + np.cross(levers[1], right[:3])
     np.testing.assert_allclose(rate, -CONFIG.angular_momentum.damping * momentum, atol=1e-6)
-
-
-def test_the_zmp_may_be_a_constraint_for_both_feet_and_a_cost_for_each():
-    both = replace(CONFIG.global_zmp, priority=Priority.HARD)
-    each = replace(CONFIG.local_zmp, priority=Priority.SOFT, weight=100.0)
-    config = replace(CONFIG, global_zmp=both, local_zmp=each, torque_weight=1e-5)
-    controller = RigidTorqueController(model_of(ROBOT), config, ACTUATION, start_posture())
-    zmp = np.array([0.03, 0.01])
-    controller.command(state(), reference(zmp=zmp), PERIOD)
-    left, right = wrenches_of(controller)
-    feet = reference().left_foot.position, reference().right_foot.position
-    moment = sum(
-        foot[:2] * wrench[2] + [-wrench[4], wrench[3]] for foot, wrench in zip(feet, (left, right), strict=True)
-    )
-    np.testing.assert_allclose(moment / (left[2] + right[2]), zmp, atol=1e-6)
-    assert abs(left[3] / left[2]) < 0.01
 
 
 def test_torques_do_not_jump_when_a_foot_is_lifted(rigid):

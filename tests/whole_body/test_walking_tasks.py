@@ -18,12 +18,11 @@ from gradiva.whole_body.walking_tasks import (
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTaskConfig,
-    ZmpTaskConfig,
 )
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 from tests.conftest import model_of
 
-TASKS = {PoseTaskConfig: 4, OrientationTaskConfig: 2, ComTaskConfig: 2, AngularMomentumTaskConfig: 1, ZmpTaskConfig: 0}
+TASKS = {PoseTaskConfig: 4, OrientationTaskConfig: 2, ComTaskConfig: 2, AngularMomentumTaskConfig: 1}
 """How many gains each has."""
 
 
@@ -162,20 +161,6 @@ def test_angular_momentum_is_that_of_idyntree(robot):
     np.testing.assert_allclose(robot(tasks.angular_momentum(robot.dynamics)), expected, atol=1e-10)
 
 
-def test_the_global_zmp_is_where_the_wrenches_have_no_horizontal_moment(robot):
-    left, right = (robot.values[f"{side}_wrench"] for side in Side)
-    positions = [robot(robot.feet[side].position) for side in Side]
-    load = left[2] + right[2]
-    zmp = sum(
-        position[:2] * wrench[2] + [-wrench[4], wrench[3]]
-        for position, wrench in zip(positions, (left, right), strict=True)
-    )
-    robot.parameters.symbols.pop("zmp", None)
-    symbol = robot.parameters.symbol("zmp", 2)
-    robot.values["zmp"] = zmp / load
-    np.testing.assert_allclose(robot(tasks.global_zmp_moment(robot.feet, robot.wrenches, symbol)), 0.0, atol=1e-12)
-
-
 def test_an_expected_wrench_is_about_the_measured_foot(robot):
     sole = robot.feet[Side.LEFT]
     planned = robot.values["left_foot_wrench"]
@@ -183,10 +168,3 @@ def test_an_expected_wrench_is_about_the_measured_foot(robot):
     lever = robot.values["left_foot_position"] - robot(sole.position)
     np.testing.assert_allclose(value[:3], planned[:3])
     np.testing.assert_allclose(value[3:], planned[3:] + np.cross(lever, planned[:3]), atol=1e-12)
-
-
-def test_the_local_zmp_of_the_expected_wrench_has_no_moment(robot):
-    robot.values["left_foot_wrench"][2] = 50.0
-    sole = robot.feet[Side.LEFT]
-    moment = tasks.local_zmp_moment(tasks.expected_wrench(sole, robot.foot), tasks.expected_zmp(sole, robot.foot))
-    np.testing.assert_allclose(robot(moment), 0.0, atol=1e-10)

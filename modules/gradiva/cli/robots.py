@@ -1,18 +1,36 @@
-"""List robots with their checks (``gradiva robots``) and draft new ones from a URDF (``gradiva robots new``)."""
+"""List robots with their checks (``gradiva robots [NAME]``), draft new ones from a URDF (``gradiva robots new``)."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from gradiva.cli.main import leaving_at_once
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
 
-robots_app = typer.Typer(help="Check the robots that there are, or describe a new one.", invoke_without_command=True)
+
+class RobotsGroup(TyperGroup):
+    """Takes a name that is no command for that of a robot: ``gradiva robots icub_v3``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put ``--robot`` before the name, unless it is there."""
+        place = next((index for index, text in enumerate(args) if not text.startswith("-")), None)
+        if place is not None and args[place] not in self.commands and "--robot" not in args:
+            args = [*args[:place], "--robot", *args[place:]]
+        return super().parse_args(ctx, args)
+
+
+robots_app = typer.Typer(
+    cls=RobotsGroup,
+    help="Check the robots that there are, or describe a new one.",
+    invoke_without_command=True,
+    subcommand_metavar="[ROBOT | COMMAND [ARGS]...]",
+)
 
 _SOLE = "X0,X1,Y0,Y1,Z"
 
@@ -46,9 +64,9 @@ def robots(
         findings = check_robot_folder(name)
         if walks and not any(finding.verdict == FAIL for finding in findings):
             findings.append(check_first_walk(name))
-        held = ", ".join(finding.text for finding in findings if finding.verdict == OK)
-        lines = [(OK, held)] if held else []
-        lines += [(finding.verdict, finding.text) for finding in findings if finding.verdict != OK]
+        facts = [finding.text for finding in findings if finding.verdict == OK and ": " not in finding.text]
+        lines = [(OK, ", ".join(facts))] if facts else []
+        lines += [(finding.verdict, finding.text) for finding in findings if finding.text not in facts]
         for verdict, text in lines:
             colour = COLOURS[verdict]
             console.print(f"[{colour}]{verdict:4}[/]  {name}: {escape(text)}", soft_wrap=True, emoji=False)

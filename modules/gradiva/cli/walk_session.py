@@ -58,6 +58,7 @@ _SETTLING = 3.0  # [s] of standing before and after the walk
 _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
+_REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
 _COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
 
 
@@ -255,7 +256,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
     return (
         f"{request.setup.robot.title} walks {request.command}{_for_how_long(request.command)}:"
-        f" {steps} step{'s' * (steps != 1)} in {plan.end_time - plan.start_time:.1f} s from stand to stand,"
+        f" {steps} step{'s' * (steps != 1)}{_planned_duration(request.command, plan)},"
         f" {tick.model} with {tick.control} control{ground},"
         f" {request.setup.plant} plant{_bending(request.setup)}"
     )
@@ -266,6 +267,11 @@ def _for_how_long(command: Command) -> str:
     if isinstance(command, VelocityCommand) and command.duration is not None:
         return f" for {command.duration:g} s"
     return ""
+
+
+def _planned_duration(command: Command, plan: WalkingPlan) -> str:
+    """Return the duration of the plan, standing included, where the command has none."""
+    return "" if _for_how_long(command) else f" in {plan.end_time - plan.start_time:.1f} s"
 
 
 def _bending(setup: Setup) -> str:
@@ -310,7 +316,7 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     figures = [
         (figure.title(result), f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
         for figure in KEY_FIGURES
-        if figure.is_shown(result)
+        if figure.is_shown(result) and figure.key not in _REPORT_ALONE
     ]
     pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
     errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]

@@ -1,9 +1,22 @@
 """The ground floor: errors, configuration, arrays, rotations, and the types that travel between layers."""
 
 from gradiva.common import so3
-from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
+from gradiva.common.arrays import (
+    TIME_ROUNDING,
+    Debounce,
+    LowPass,
+    NDArray,
+    VectorDebounce,
+    altered,
+    freeze_arrays,
+    low_pass_gain,
+    minimum_acceleration,
+    minimum_jerk,
+    readonly,
+    sealed,
+    unchecked,
+)
 from gradiva.common.configuration import configuration, from_table, merge, setting
-from gradiva.common.control_clock import TIME_ROUNDING, ClockJump, ControlClock
 from gradiva.common.errors import (
     ConfigError,
     ControlModeLost,
@@ -15,14 +28,6 @@ from gradiva.common.errors import (
     StateError,
     WalkingError,
     nearest_name,
-)
-from gradiva.common.filters import (
-    Debounce,
-    LowPass,
-    VectorDebounce,
-    low_pass_gain,
-    minimum_acceleration,
-    minimum_jerk,
 )
 from gradiva.common.lazy_module import LazyModule
 from gradiva.common.plugins import Registry, installed_plugins, load_plugin, plugin_errors, plugin_names
@@ -41,6 +46,8 @@ from gradiva.common.robot import (
     GRAVITY,
     NO_JOINTS,
     BaseMeasurement,
+    ClockJump,
+    ControlClock,
     ControlMode,
     ImuMeasurement,
     JointCommand,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,18 +32,25 @@ class Limits(NamedTuple):
             return "must be finite"
         low = self.least is None or value >= self.least, self.above is None or value > self.above
         high = self.most is None or value <= self.most, self.below is None or value < self.below
-        return "" if all((*low, *high)) else f"must {self._condition()}" + (f": {self.why}" if self.why else "")
+        if all((*low, *high)):
+            return ""
+        condition = "not be negative" if self.text == "not negative" else f"be {self.text}"
+        return f"must {condition}" + (f": {self.why}" if self.why else "")
 
-    def _condition(self) -> str:
+    @property
+    def text(self) -> str:
+        """Return the range as ``positive`` or ``in [0, 1]``; empty where there is no bound."""
         lower = next((bound for bound in (self.least, self.above) if bound is not None), None)
         upper = next((bound for bound in (self.most, self.below) if bound is not None), None)
         if lower is not None and upper is not None:
-            return f"be in {'(['[self.above is None]}{lower:g}, {upper:g}{')]'[self.below is None]}"
+            return f"in {'(['[self.above is None]}{lower:g}, {upper:g}{')]'[self.below is None]}"
         if upper is not None:
-            return f"be {'below' if self.most is None else 'at most'} {upper:g}"
+            return f"{'below' if self.most is None else 'at most'} {upper:g}"
+        if lower is None:
+            return ""
         if lower == 0.0:
-            return "be positive" if self.least is None else "not be negative"
-        return f"be {'above' if self.least is None else 'at least'} {lower:g}"
+            return "positive" if self.least is None else "not negative"
+        return f"{'above' if self.least is None else 'at least'} {lower:g}"
 
 
 def setting(
@@ -111,7 +119,7 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     for key in table:
         if key not in fields:
             raise ConfigError(f"{where.rstrip(',')}: unknown key '{key}'{nearest_name(key, fields)}", [key])
-    hints = typing.get_type_hints(kind)
+    hints = _type_hints(kind)
     values: dict[str, Any] = {}
     for name, field in fields.items():
         if name in table:
@@ -121,7 +129,11 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     try:
         return kind(**values)
     except ConfigError as error:
-        raise ConfigError(f"{where.rstrip(',')}: {error}", [*error.keys, *_named_in(str(error), fields)]) from None
+        keys = dict.fromkeys((*error.keys, *_named_in(str(error), fields)))
+        raise ConfigError(f"{where.rstrip(',')}: {error}", [*keys]) from None
+
+
+_type_hints: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
 
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def nearest_name(name: str, valid: Iterable[str]) -> str:
 
     Of many valid names the message lists the nearest, and how many others there are.
     """
-    names = sorted(valid)
+    names = sorted(set(valid))
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from inspect import Parameter, getattr_static, isfunction, signature
 from types import NoneType
@@ -100,6 +100,23 @@ def _line(error: Exception, kind: type) -> str:
     return f"{last.filename}:{last.lineno}: {last.line}" if last.line else f"{last.filename}:{last.lineno}"
 
 
+@cache
+def _misfit(kind: type, base: type, noun: str) -> str:
+    """Say which method of ``base`` cannot be called with all of its positional arguments; empty where all can."""
+    for name, asked in vars(base).items():
+        if name.startswith("_") or not isfunction(asked):
+            continue
+        method = getattr(kind, name, None)
+        if not callable(method):
+            return f"{kind.__name__} has no method '{name}', which a {noun} needs"
+        given = [each.name for each in signature(asked).parameters.values() if each.kind in _POSITIONAL]
+        try:
+            signature(method).bind(*given[isinstance(getattr_static(kind, name), staticmethod | classmethod) :])
+        except TypeError as error:
+            return f"{kind.__name__}.{name}: {error}; it is asked as {name}({', '.join(given[1:])})"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The kinds of one seam: those that Gradiva ships, and those of other packages.
@@ -153,26 +170,12 @@ class Registry:
         if not isinstance(kind, type) or (self.bases and not issubclass(kind, self.bases)):
             raise ConfigError(f"{where} is {kind!r}, {self._wanted()}")
         for base in (*self.bases, *((self.interface,) if self.interface else ())):
-            if base is self.interface or issubclass(kind, base):
-                self._check_methods(kind, base, where)
+            is_based = base is self.interface or issubclass(kind, base)
+            if is_based and (misfit := _misfit(kind, base, self.noun)):
+                raise ConfigError(f"{where}: {misfit}")
         config = getattr(kind, "Config", None)
         if config is not None and not is_dataclass(config):
             raise ConfigError(f"{where}: its Config {config!r} is no dataclass")
-
-    def _check_methods(self, kind: type, base: type, where: str) -> None:
-        """Pass when each method of ``base`` can be called as Gradiva does: with all of its positional arguments."""
-        for name, asked in vars(base).items():
-            if name.startswith("_") or not isfunction(asked):
-                continue
-            method = getattr(kind, name, None)
-            if not callable(method):
-                raise ConfigError(f"{where}: {kind.__name__} has no method '{name}', which a {self.noun} needs")
-            given = [each.name for each in signature(asked).parameters.values() if each.kind in _POSITIONAL]
-            try:
-                signature(method).bind(*given[isinstance(getattr_static(kind, name), staticmethod | classmethod) :])
-            except TypeError as error:
-                asked_as = f"it is asked as {name}({', '.join(given[1:])})"
-                raise ConfigError(f"{where}: {kind.__name__}.{name}: {error}; {asked_as}") from None
 
     def config(self, kind: Any, table: Mapping[str, Any], where: str) -> Any:
         """Return a kind's table as its configuration; None for one without settings.

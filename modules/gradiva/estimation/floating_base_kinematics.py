@@ -31,7 +31,6 @@ from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicD
 CONSTANTS = (
     "velocity_time_constant",
     "com_velocity_time_constant",
-    "zmp_time_constant",
     "minimum_load",
     "swing_force",
 )
@@ -84,7 +83,7 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     outputs = {"joint_velocities": velocities[:encoders], "flexible_velocities": velocities[encoders:]}
     outputs |= _motion(robot, base, inputs["contact_wrenches"])
     outputs |= _centre_of_mass(robot, base, inputs, memory)
-    outputs["zmp_position"] = measured_zmp(inputs, outputs, memory)
+    outputs["zmp_position"], outputs["zmp_completion"] = measured_zmp(inputs, outputs, memory)
     outputs |= {"heading_over_imu": base.heading_over_imu, "attitude": base.attitude, "memory": memory.output}
     inputs |= of_base | {"memory": memory.input}
     positions = cs.vertcat(inputs["joint_positions"], inputs["flexible_positions"])
@@ -103,6 +102,7 @@ def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
         "natural_frequency",
         "velocity_lag",
         "wrench_lag",
+        "zmp_lag",
         *(f"{side}_in_contact" for side in Side),
         *CONSTANTS,
     )
@@ -244,8 +244,8 @@ def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Si
     return total
 
 
-def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> cs.SX:
-    r"""Return the low-passed ZMP (world, (2, 1)); without load the last one.
+def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> tuple[cs.SX, cs.SX]:
+    r"""Return the low-passed ZMP, without load the last one, and what completes the measured one (world, (2, 1) each).
 
     Of wrenches that lag, behind a low pass of the robot or because they are old, it is completed by what the lag F
     takes off the commanded one, a complementary filter: :math:`z = z_{measured} + (1 - F) z_{commanded}`. A robot that
@@ -255,13 +255,13 @@ def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memor
     taken_off = _taken_off(inputs, memory)
     last, was_loaded = memory.last("zmp", 2), memory.last("was_loaded")
     is_loaded = load >= inputs["minimum_load"]
-    gain = symbolic_low_pass_gain(inputs["zmp_time_constant"], inputs["period"])
+    gain = symbolic_low_pass_gain(inputs["zmp_lag"], inputs["period"])
     now = moment / cs.if_else(is_loaded, load, 1.0) + taken_off
     filtered = low_passed(last, now, cs.if_else(was_loaded > 0.5, gain, 1.0))
     kept = cs.if_else(is_loaded, filtered, last)
     memory.keep(kept)
     memory.keep(cs.fmax(was_loaded, is_loaded))
-    return cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2])
+    return cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2]), taken_off
 
 
 def _taken_off(inputs: dict[str, cs.SX], memory: Memory) -> cs.SX:

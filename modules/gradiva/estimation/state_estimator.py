@@ -46,6 +46,7 @@ _OUTPUTS = (  # of the state function that are fields of the state
     "com_velocity",
     "dcm_position",
     "zmp_position",
+    "zmp_completion",
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
 
@@ -515,8 +516,8 @@ class StateEstimator(Estimator):
         self._check(measurement)
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
-        lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
-        lags["zmp_time_constant"] = zmp_lag
+        lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "zmp_lag": zmp_lag}
+        lags["commanded_zmp"] = commanded_zmp
         observed = _RIGID
         if self.flexible_joints is not None:
             observed = self.flexible_joints.update(measurement, reference, self._last)
@@ -534,6 +535,7 @@ class StateEstimator(Estimator):
             right_contact=None,
             zmp_is_measured=True,
             velocity_lag=lag,
+            zmp_lag=zmp_lag,
         )
         self._feet = {s: (getattr(state, f"{s}_foot_position"), getattr(state, f"{s}_foot_rotation")) for s in Side}
         self._last = state

@@ -4,10 +4,14 @@ from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
 from gradiva.push_recovery.push_recovery import (
     STEP_ADAPTATIONS,
+    HipStrategy,
+    HipStrategyConfig,
     PushRecovery,
     StepAdaptation,
     StepChange,
     SteppingLog,
+    Trunk,
+    followed,
     step_adaptation,
 )
 from gradiva.push_recovery.soles import (
@@ -26,7 +30,6 @@ from gradiva.push_recovery.step_adapter import (
     StepAdapter,
     SteppingMode,
 )
-from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
 __all__ = [
     "STEP_ADAPTATIONS",

@@ -29,6 +29,8 @@ from gradiva.planner import (
 )
 from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
+    OFFSET_WEIGHT,
+    STEP_WEIGHT,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -44,6 +46,15 @@ _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a
 _BELIEVED = 2  # ticks in a row in which the DCM has to be outside
 _SHIFTS = 5  # durations of the shift of the ZMP that are tried
 _SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foot that the push has unloaded
+MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
+MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
+_SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
+STANCE_LOAD = 0.5  # [-] of the load, on a foot before the other one lifts off or its landing moves
+LAGGING_DCM = 0.02  # [m] of the DCM behind its way to that foot: only then does a lift-off wait for the load
+WAIT = 0.03  # [s] of a lift-off at a time; it stands or falls within a tenth of a second
+_STANDING_MARGIN = 0.025  # [m] of the DCM of a robot that stands from toes and heels, over which it tips: it steps
+UNLOADING = 0.06  # [s] from standing to the lift-off of a capture step, while the load leaves the foot
+_RECOVERY_TIME = 1.0  # [s] after the last error beyond the trigger of a robot that stands: it rocks for as long
 _LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
@@ -131,7 +142,7 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``stance_load`` (a robot that tips on the other heel is carried by it), nor while the sole comes
+    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), nor while the sole comes
     down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor, with
     ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
     and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later,
@@ -235,21 +246,21 @@ class ReactiveStepping:
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
         """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
         config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
-        is_imminent = TIME_ROUNDING < left <= config.wait + TIME_ROUNDING
+        is_imminent = TIME_ROUNDING < left <= WAIT + TIME_ROUNDING
         if not is_imminent or self._waited >= config.longest_wait or not state.zmp_is_measured:
             return None
         way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
         behind = float((reference.dcm.position - state.dcm_position) @ way) / math.hypot(*way)
-        if self._carries(state, swing.other) or behind < config.lagging_dcm:
+        if self._carries(state, swing.other) or behind < LAGGING_DCM:
             return None
-        self._waited += config.wait
+        self._waited += WAIT
         self._changes += 1
-        return Retarget((Foothold(None, step.touch_down + config.wait, step.lift_off + config.wait),))
+        return Retarget((Foothold(None, step.touch_down + WAIT, step.lift_off + WAIT),))
 
     def _carries(self, state: RobotState, side: Side) -> bool:
-        """Return whether a foot carries its part of the load, ``stance_load``, or more."""
+        """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
         loads = {each: max(0.0, float(state.foot_wrench(each)[2])) for each in Side}
-        return loads[side] >= self._config.stance_load * sum(loads.values())
+        return loads[side] >= STANCE_LOAD * sum(loads.values())
 
     def _change(
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
@@ -324,17 +335,17 @@ class ReactiveStepping:
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
-        shortest = min(left, max(self._shortest - elapsed, config.shortest_fall))
+        shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
         last_delay = config.last_delay if tilts_onto_it else config.last_free_delay
         is_falling = elapsed > last_delay * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
-        config, old = self._config, step.footstep.pose
+        old = step.footstep.pose
         touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
-        is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > config.minimum_move
-        if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay + TIME_ROUNDING:
+        is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > MINIMUM_MOVE
+        if not is_moved and abs(touch_down - step.touch_down) <= MINIMUM_DELAY + TIME_ROUNDING:
             return None
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
@@ -405,8 +416,8 @@ class CaptureStepping:
 
     .. math:: \frac{\xi - \kappa z_0}{1 - \kappa}
 
-    is outside the polygon, less ``standing_margin`` from toes and heels, over which the robot tips, for two ticks.
-    First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``unloading``: that brings the
+    is outside the polygon, less ``_STANDING_MARGIN`` from toes and heels, over which the robot tips, for two ticks.
+    First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``UNLOADING``: that brings the
     DCM over the other one; without it the step lands wide. Either foot may step after each of these times:
     ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest time and way. The
     running step is then adapted as any other, and two more follow.
@@ -426,7 +437,7 @@ class CaptureStepping:
         limits = planner.config
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
         self._double_support = duration - limits.single_support(duration)
-        margin = config.standing_margin
+        margin = _STANDING_MARGIN
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
         self.reset()
 
@@ -442,12 +453,12 @@ class CaptureStepping:
         """Return the step that begins now, or None, as nearly always."""
         error = state.dcm_position - reference.dcm.position
         if _square(error) > self._config.trigger**2:
-            self._recovers_until = reference.time + self._config.recovery_time
+            self._recovers_until = reference.time + _RECOVERY_TIME
         self._outside = self._outside + 1 if self._is_outside(state, reference) else 0
         if self._outside < _BELIEVED:
             return None
         self._outside = 0
-        shifts = self._config.unloading * np.arange(1.0, _SHIFTS + 1.0)
+        shifts = UNLOADING * np.arange(1.0, _SHIFTS + 1.0)
         steps = [self._step(side, shift, state, reference, plan) for side in Side for shift in shifts.tolist()]
         _, best = min(steps, key=lambda step: step[0])
         return best
@@ -495,7 +506,7 @@ class CaptureStepping:
         touch_down = lift_off + adapted.time_left
         capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
         way = foot.distance(pose)
-        cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
+        cost = OFFSET_WEIGHT * _square(adapted.offset_error) + STEP_WEIGHT * way * way
         return cost + _SHIFT_WEIGHT * shift, capture
 
     def _wanted_dcm(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered, sealed, so3
+from gradiva.common import NDArray, RobotState, Side, WalkingReference, altered, low_pass_gain, sealed, so3
 from gradiva.planner import foot_pose
 from gradiva.simplified_model import LinearInvertedPendulum
 
@@ -100,24 +100,22 @@ class ZmpWithoutFoot:
 
     Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and that of the
     reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
-    fall, with this one none. It passes the low pass of the estimated one: unfiltered, the loop from ZMP to CoM and
-    servos is unstable, and the robot shakes at half the rate of the ticks.
+    fall, with this one none. It is completed and low-passed as the estimated one, ``zmp_completion`` and ``zmp_lag`` of
+    the state: unfiltered, the loop from ZMP to CoM and servos is unstable, and the robot shakes at half the rate of the
+    ticks.
 
     Steps that are adapted see a bad foot that carries the rest: one that seemed to carry nothing would be waited for.
     """
 
-    def __init__(
-        self, weight: float, zmp_offset: tuple[float, float], minimum_load: float, time_constant: float
-    ) -> None:
+    def __init__(self, weight: float, zmp_offset: tuple[float, float], minimum_load: float) -> None:
         """Take the constants.
 
         Args:
             weight: Of the robot, [N].
             zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
             minimum_load: Below it a foot has no centre of pressure, [N].
-            time_constant: Of the low pass, [s].
         """
-        self._filter = LowPass(time_constant)
+        self._filtered: NDArray | None = None
         self._began: NDArray | None = None
         self._weight = weight
         self._zmp_offset = zmp_offset
@@ -141,14 +139,16 @@ class ZmpWithoutFoot:
             period: Of a tick, [s].
         """
         if trusted_zmp is not self._began:
-            self._filter.value = self._began = trusted_zmp
+            self._filtered = self._began = trusted_zmp
         zmp = self.zmp(state, reference, untrusted)
         if len(untrusted) == 1:
             state = self._loaded(state, reference, *untrusted)
         if zmp is None:
-            self._filter.reset()
+            self._filtered = None
             return altered(state, zmp_position=reference.dcm.zmp_position, zmp_is_measured=False)
-        return altered(state, zmp_position=self._filter.update(zmp, period))
+        last, zmp = self._filtered, zmp + state.zmp_completion
+        self._filtered = zmp if last is None else last + low_pass_gain(state.zmp_lag, period) * (zmp - last)
+        return altered(state, zmp_position=self._filtered)
 
     def _loaded(self, state: RobotState, reference: WalkingReference, bad: Side) -> RobotState:
         """Return the state in which the bad foot, where it stands, carries what the good one does not."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,6 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import (
-    ConfigError,
     FootReference,
     NDArray,
     RobotState,
@@ -18,8 +16,10 @@ from gradiva.common import (
     SoleRectangle,
     WalkingReference,
     altered,
+    configuration,
     low_pass_gain,
     sealed,
+    setting,
     so3,
 )
 from gradiva.push_recovery.step_adapter import StepAdaptationConfig
@@ -27,6 +27,11 @@ from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted,
 from gradiva.whole_body import WholeBodyReference
 
 _NORMAL = 2  # row of the vertical force in a wrench
+_AIRBORNE_LOAD = 0.05  # [-] of the weight: soles that carry less keep their height and tilt while the robot tilts
+HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes of iCub v2.7
+INTEGRAL_GAIN = 10.0  # [1/s] k_I
+TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
+LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -90,7 +95,7 @@ class MovedSoles(Soles):
         return self.levelling.levelled(body, state, levels, push.stands and levels, period, landed)
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FootAdmittanceConfig:
     """Gains with which feet that stand yield to forces that were not expected.
 
@@ -105,20 +110,13 @@ class FootAdmittanceConfig:
         steepest: Largest tilt of a sole about each axis, [rad].
     """
 
-    height_gain: float
-    tilt_gain: float
-    leak_time_constant: float
-    expected_time_constant: float
-    surplus_time_constant: float
-    highest: float
-    steepest: float
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            if name != "leak_time_constant" and not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
-        if not self.leak_time_constant > 0.0:
-            raise ConfigError(f"leak_time_constant={self.leak_time_constant}, must be positive")
+    height_gain: float = setting("m/(s·N)", least=0.0)
+    tilt_gain: float = setting("rad/(s·N·m)", least=0.0)
+    leak_time_constant: float = setting("s", above=0.0)
+    expected_time_constant: float = setting("s", least=0.0)
+    surplus_time_constant: float = setting("s", least=0.0)
+    highest: float = setting("m", least=0.0)
+    steepest: float = setting("rad", least=0.0)
 
 
 class FootAdmittance:
@@ -292,7 +290,7 @@ class SoleLevelling:
     def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
         """Take the gains, the robot's weight [N] and its left sole."""
         self._config, self._sole = config, sole
-        self._load = config.airborne_load * weight
+        self._load = _AIRBORNE_LOAD * weight
         self._limit = np.array((config.steepest, config.steepest, config.highest))
         self.reset()
 
@@ -350,12 +348,12 @@ class SoleLevelling:
         tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
         if is_active and state.foot_wrench(side)[2] < self._load:
             height = float(foot.position[2] - state.foot_position(side)[2]) - rise
-            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
-            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
+            integral = self._integrals.get(side, last) + period * INTEGRAL_GAIN * np.array([*tilt, height])
+            offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * height))
         else:
-            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
+            integral = offset = last - min(1.0, period / LEAK_TIME) * last
             if stands and foot.in_contact:
-                integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
+                integral = offset = offset + period * TILT_GAIN * np.array([*tilt, 0.0])
         self._integrals[side] = integral.clip(-self._limit, self._limit)
         offset = offset.clip(-self._limit, self._limit)
         offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanarPose, Side, SoleRectangle
+from gradiva.common import ConfigError, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
 
@@ -23,15 +23,7 @@ class SteppingMode(StrEnum):
     PLACE_AND_TIME = "place_and_time"
 
 
-_PARTS = ("last_delay", "last_free_delay", "stance_load", "airborne_load", "rise_gain", "landed_rise_gain")
-_MAY_BE_ZERO = {
-    *("clearance", "release_time", "trigger_time", "minimum_move", "minimum_delay", "prediction", "longest_wait"),
-    *("sole_margin", "tipping_margin", "standing_margin", "zmp_lag", "rise_gain", "landed_rise_gain"),
-    *("sole_height_gain", "sole_integral_gain", "stance_tilt_gain"),
-}
-
-
-@dataclass(frozen=True, slots=True)
+@configuration
 class StepAdaptationConfig:
     """Settings of reactive stepping, ``[step_adaptation]``.
 
@@ -42,43 +34,24 @@ class StepAdaptationConfig:
         trigger_time: In which the walk covers the error that triggers, where that is more, [s].
         release: DCM error below which the footholds are the plan's again, [m].
         release_time: In which the walk covers the error that releases, where that is more, [s].
-        minimum_move: Change of a foothold below which it stays, [m].
-        minimum_delay: Change of a touch-down below which it stays, [s].
         prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
         clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
             within its sole.
         shortest_support: Shortest single support, [s].
-        shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-], where the robot tilts
             onto the foot that comes down.
         last_free_delay: The same where it tilts elsewhere, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
-        stance_load: Least part of the load on a foot while the other one lifts off or its landing moves, [-].
-        lagging_dcm: Distance by which the DCM is behind its way to that foot, for which a lift-off waits, [m].
-        wait: Delay of a lift-off at a time, [s].
         longest_wait: Delay of a lift-off at most, [s].
-        standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
-        unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
-        recovery_time: For which soles are kept level after the last DCM error of a robot that stands, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         tipping_margin: The same from toe and heel, while landings are chosen, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
-        swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
-        swing_speed: Largest horizontal speed of the swinging sole, [m/s].
-        step_weight: On the square of the foothold's change, [-].
-        offset_weight: On the square of the DCM's error at touch-down, [-].
-        time_weight: On the square of the touch-down's change, [m²/s²].
-        airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
-        sole_height_gain: Proportional gain of that height, [-].
         sole_speed: Largest rate of that height, [m/s].
-        sole_integral_gain: Integral gain of height and tilt, [1/s].
-        stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
         landed_rise_gain: The same for a foot that has just landed, [-].
-        sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
         laws: Tables of step adaptations of other packages, by name.
@@ -86,62 +59,33 @@ class StepAdaptationConfig:
 
     mode: SteppingMode
     law: str
-    trigger: float
-    trigger_time: float
-    release: float
-    release_time: float
-    minimum_move: float
-    minimum_delay: float
-    prediction: float
-    frozen: float
-    clearance: float
+    trigger: float = setting("m", above=0.0)
+    trigger_time: float = setting("s", least=0.0)
+    release: float = setting("m", above=0.0)
+    release_time: float = setting("s", least=0.0)
+    prediction: float = setting("s", least=0.0)
+    frozen: float = setting("s", above=0.0)
+    clearance: float = setting("m", least=0.0)
     ankle_strategy: bool
-    shortest_support: float
-    shortest_fall: float
-    last_delay: float
-    last_free_delay: float
-    longest_support: float
-    reach: float
-    stance_load: float
-    lagging_dcm: float
-    wait: float
-    longest_wait: float
-    standing_margin: float
-    unloading: float
-    recovery_time: float
-    sole_margin: float
-    tipping_margin: float
-    zmp_lag: float
-    swing_acceleration: float
-    swing_speed: float
-    step_weight: float
-    offset_weight: float
-    time_weight: float
-    airborne_load: float
-    sole_height_gain: float
-    sole_speed: float
-    sole_integral_gain: float
-    stance_tilt_gain: float
-    rise_gain: float
-    landed_rise_gain: float
-    sole_leak_time: float
-    highest: float
-    steepest: float
+    shortest_support: float = setting("s", above=0.0)
+    last_delay: float = setting("-", above=0.0, most=1.0)
+    last_free_delay: float = setting("-", above=0.0, most=1.0)
+    longest_support: float = setting("-", least=1.0)
+    reach: float = setting("-", above=0.0)
+    longest_wait: float = setting("s", least=0.0)
+    sole_margin: float = setting("m", least=0.0)
+    tipping_margin: float = setting("m", least=0.0)
+    zmp_lag: float = setting("s", least=0.0)
+    sole_speed: float = setting("m/s", above=0.0)
+    rise_gain: float = setting("-", least=0.0, most=1.0)
+    landed_rise_gain: float = setting("-", least=0.0, most=1.0)
+    highest: float = setting("m", above=0.0)
+    steepest: float = setting("rad", above=0.0)
     laws: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if name in ("mode", "law", "laws", "ankle_strategy"):
-                continue
-            if not (0.0 < value < math.inf or (value == 0.0 and name in _MAY_BE_ZERO)):
-                raise ConfigError(f"{name}={value}: must be positive, and finite")
-            if name in _PARTS and value > 1.0:
-                raise ConfigError(f"{name}={value}: is a part of a whole, at most 1")
         if self.release > self.trigger:
             raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
-        if self.longest_support < 1.0:
-            raise ConfigError(f"longest_support={self.longest_support}: is a part of the planned one, at least 1")
 
 
 @dataclass(slots=True, eq=False)
@@ -275,7 +219,7 @@ class StepAdapter:
     :math:`T_n`         ``time_left``                               s
     :math:`T_d`         ``double_support``                          s
     :math:`T_z`         ``config.zmp_lag``                          s
-    :math:`A`, V        ``config.swing_acceleration``, ``_speed``   m/s², m/s
+    :math:`A`, V        ``SWING_ACCELERATION``, ``_SPEED``          m/s², m/s
     ==================  ==========================================  =====
     """
 
@@ -291,7 +235,7 @@ class StepAdapter:
         """Take the constants.
 
         Args:
-            config: Weights and limits.
+            config: Margins of the sole, and the lag of the ZMP.
             sole: Of the left foot.
             zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
             reach: Largest distance of the two sole frames, [m].
@@ -305,7 +249,7 @@ class StepAdapter:
             zmp_offset=zmp_offset,
             reach=reach,
             min_width=min_width,
-            **{name: getattr(config, name) for name in _SETTINGS},
+            zmp_lag=config.zmp_lag,
         )
         self._constants: tuple[object, ...] = ()
 
@@ -356,13 +300,17 @@ class StepAdapter:
 
 
 _TIMES = 16  # values of T between its limits
-_SETTINGS = ("zmp_lag", "swing_acceleration", "swing_speed", "step_weight", "offset_weight", "time_weight")
+STEP_WEIGHT = 1.0  # [-] w_u, on the change of the foothold
+OFFSET_WEIGHT = 1000.0  # [-] w_b, on the error of the DCM at touch-down: as good as a constraint
+_TIME_WEIGHT = 0.2  # [m²/s²] w_T, on the change of the time to touch-down
+SWING_ACCELERATION = 12.0  # [m/s²] that servos follow within centimetres; 24 lands in 0.2 s and falls
+SWING_SPEED = 2.4  # [m/s]
 _HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
 _STATE = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "planned_dcm", "planned_velocity")
 _VECTORS = (*_STATE, "sole_x", "sole_y", "zmp_offset")
 _TIMING = ("frequency", "dcm_age", "time_left", "shortest", "longest", "double_support")
-_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width")
+_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width", "zmp_lag")
 
 
 def _function(compiler: Compiler) -> FlatFunction:
@@ -373,7 +321,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     """
     inputs = {name: cs.SX.sym(name, 2) for name in _VECTORS}
     inputs |= {name: cs.SX.sym(name, 3) for name in ("stance", "nominal")}
-    inputs |= {name: cs.SX.sym(name) for name in (*_NUMBERS, *_SETTINGS)}
+    inputs |= {name: cs.SX.sym(name) for name in _NUMBERS}
     symbols = [*inputs.values()]
     local = _Local.of(inputs)
     parts = [getattr(local, entry.name) for entry in fields(local)]
@@ -459,9 +407,9 @@ class _Local:
         landing, beyond = self._within_limits(_clip(self.nominal, lowest, highest), time, inputs)
         error = landing - _clip(landing, lowest, highest)
         cost = (
-            inputs["step_weight"] * cs.sumsqr(landing - self.nominal)
-            + inputs["offset_weight"] * cs.sumsqr(error)
-            + inputs["time_weight"] * (time - inputs["time_left"]) ** 2
+            STEP_WEIGHT * cs.sumsqr(landing - self.nominal)
+            + OFFSET_WEIGHT * cs.sumsqr(error)
+            + _TIME_WEIGHT * (time - inputs["time_left"]) ** 2
             + _CONTRADICTION * beyond
         )
         return cs.vertcat(cost, time, landing)
@@ -496,8 +444,8 @@ class _Local:
     def _swing_reach(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
         """Return the corners of what the swinging sole reaches at rest in ``time``."""
         p, v = self.swing_position, self.swing_velocity
-        push = inputs["swing_acceleration"] * time**2 / 6.0
-        way = inputs["swing_speed"] * time / 1.5
+        push = SWING_ACCELERATION * time**2 / 6.0
+        way = SWING_SPEED * time / 1.5
         lower = cs.fmax(cs.fmax(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) - push, -way)
         upper = cs.fmin(cs.fmin(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) + push, way)
         middle = 0.5 * (lower + upper)

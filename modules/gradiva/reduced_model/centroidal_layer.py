@@ -14,6 +14,7 @@ import numpy as np
 
 from gradiva.common import (
     GRAVITY,
+    TIME_ROUNDING,
     ConfigError,
     NDArray,
     NoSolutionFound,
@@ -58,7 +59,6 @@ _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
 _LEAST_LOAD = 1e-3  # [N] of the soles in an interval, against a division by zero
 _MEMORY = 5  # numbers of ``CentroidalLaw.memory``
 _REMEMBERED = 100  # memories of its own that it knows again: two seconds of decisions
-_ROUNDING = 1e-9  # [s] sums of periods are not exact
 _JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
 
 
@@ -72,8 +72,8 @@ _FIRST_MOVE = 0.025  # [m]
 """Of a foothold, below which it stays as planned: iCub v3 has 0.03 inward; with 0.01 the law moves steps by torque on
 the robot plant, until it falls.
 """
-_MINIMUM_MOVE = 0.01  # [m] of a foothold that has been moved in this swing
-_FROZEN = 0.1  # [s] before touch-down, in which a foothold stays as well
+_MINIMUM_MOVE = 0.01  # [m] of a foothold that has been moved in this swing: soles land 3 to 8 mm off anyhow (rms)
+_FROZEN = 0.1  # [s] before touch-down, in which it stays: the planner's 0.06, and two periods of a decision
 
 
 @configuration
@@ -350,7 +350,7 @@ class CentroidalLaw(DcmLaw):
     def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
         """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
-        is_due = reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window
+        is_due = reference.time >= self._next - TIME_ROUNDING or reference.time < self._next - 2.0 * self._window
         if self._has_changed(reference):
             self._is_stale, self._changed = True, reference.time
         self.work_ahead()
@@ -391,7 +391,7 @@ class CentroidalLaw(DcmLaw):
         begin = self._decided
         if begin is None:
             return False
-        return time - begin <= _MAX_AGE + _ROUNDING and begin >= min(self._changed, time) - _ROUNDING
+        return time - begin <= _MAX_AGE + TIME_ROUNDING and begin >= min(self._changed, time) - TIME_ROUNDING
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -548,12 +548,13 @@ class CentroidalLaw(DcmLaw):
 def _contact_of(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:
     """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
     of_foot = [contact for contact in contacts if contact.side is side]
-    return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
+    lasting = (contact for contact in of_foot if contact.end is None or time < contact.end - TIME_ROUNDING)
+    return next(lasting, of_foot[-1])
 
 
 def _planned_zmp(dcm: NDArray, duration: float, rate: float) -> NDArray:
     """Return the constant ZMP that moves the planned DCM over the first ``duration`` [s] ([m], shape (2,))."""
-    whole, rest = divmod(duration / _SAMPLE + _ROUNDING, 1.0)
+    whole, rest = divmod(duration / _SAMPLE + TIME_ROUNDING, 1.0)
     first = dcm[int(whole)]
     ahead = first + rest * (dcm[int(whole) + 1] - first)
     growth = math.exp(rate * duration)

@@ -12,13 +12,13 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import GRAVITY, ConfigError, NDArray
+from gradiva.common import GRAVITY, ConfigError, NDArray, configuration, setting
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
 FREE = 10.0  # [m] bound of a location that no box constrains
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class CentroidalWeights:
     """Weights of the objective; momentum and forces count per kilogram of the robot.
 
@@ -33,20 +33,15 @@ class CentroidalWeights:
         contact_velocity: Of the velocity of contacts in the air, [s²/m²].
     """
 
-    com: tuple[float, float]
-    angular_momentum: tuple[float, float]
-    force_spread: float
-    force_rate: float
-    contact: tuple[float, float]
-    contact_velocity: float
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            if not np.all(np.greater(getattr(self, name), 0.0)) or not np.all(np.isfinite(getattr(self, name))):
-                raise ConfigError(f"{name}={getattr(self, name)}: weights are positive and finite", [name])
+    com: tuple[float, float] = setting("1/m²", above=0.0)
+    angular_momentum: tuple[float, float] = setting("s²/m⁴", above=0.0)
+    force_spread: float = setting("s⁴/m²", above=0.0)
+    force_rate: float = setting("s⁶/m²", above=0.0)
+    contact: tuple[float, float] = setting("1/m²", above=0.0)
+    contact_velocity: float = setting("s²/m²", above=0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class CentroidalLimits:
     """Inequality constraints.
 
@@ -56,14 +51,9 @@ class CentroidalLimits:
         contact_speed: By which a contact in the air may still move until it lands, along each of its axes, [m/s].
     """
 
-    friction: float
-    location_box: tuple[float, float, float]
-    contact_speed: float
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            if not np.all(np.greater(getattr(self, name), 0.0)) or not np.all(np.isfinite(getattr(self, name))):
-                raise ConfigError(f"{name}={getattr(self, name)}: limits are positive and finite", [name])
+    friction: float = setting("-", above=0.0)
+    location_box: tuple[float, float, float] = setting("m", above=0.0)
+    contact_speed: float = setting("m/s", above=0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

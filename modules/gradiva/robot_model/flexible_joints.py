@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, NDArray, nearest_name
+from gradiva.common import ConfigError, ModelError, NDArray, configuration, nearest_name, setting
 
 _LIMIT = "1.5"  # [rad] a robot that bends so far has fallen
 UNLIMITED = 1e6  # [N·m], [rad/s] limits of flexible joints, which nothing commands
@@ -68,7 +68,7 @@ class FlexibleJoint:
         return f"{self.joint}_{self.axis}"
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class FlexibilityConfig:
     r"""Links of the robot that bend.
 
@@ -82,8 +82,8 @@ class FlexibilityConfig:
 
     joints: tuple[str, ...]
     axes: tuple[DeflectionAxis, ...]
-    stiffness: float | tuple[float, ...]
-    damping: float | tuple[float, ...]
+    stiffness: float | tuple[float, ...] = setting("N·m/rad", above=0.0, why="a rigid robot has none")
+    damping: float | tuple[float, ...] = setting("N·m·s/rad", least=0.0)
 
     def __post_init__(self) -> None:
         for name in ("joints", "axes"):

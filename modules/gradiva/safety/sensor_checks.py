@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
+    TIME_ROUNDING,
     BaseMeasurement,
     Debounce,
     EstimationError,
@@ -28,7 +29,6 @@ from gradiva.common import (
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import Finding, SafetyKind
 
-_ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
 _IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
@@ -58,7 +58,7 @@ class FrozenSensorCheck:
             duration: For how long a living sensor may repeat itself, [s].
             unloaded: Largest number that a sensor reads where it carries nothing; 0: it always carries.
         """
-        self._duration = duration - _ROUNDING
+        self._duration = duration - TIME_ROUNDING
         self._unloaded = unloaded
         self.reset()
 
@@ -387,7 +387,7 @@ class SensorCheckConfig:
 
 
 _JUMP_SPEED = 2.0  # [-] on the velocity limits: nothing moves faster from one reading to the next
-_JUMP_MARGIN = 0.05  # [rad] on top of it
+_JUMP_MARGIN = 0.05  # [rad] on top of it: a reading that comes 10 ms late, at 5 rad/s
 
 
 class SensorCheck:
@@ -580,7 +580,7 @@ class SensorCheck:
 
     def _feet_and_imu(self, read: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
         """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
-        limit = self._config.max_age + _ROUNDING
+        limit = self._config.max_age + TIME_ROUNDING
         wrenches, imu = read.contact_wrenches, read.imu
         is_missing = time - read.wrenches_time > limit
         if is_missing:

@@ -38,12 +38,59 @@ MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
-_MOVED = {  # tables of former versions, and which one walks read
+MOVED = {
     _UNREAD: "[centroidal_walking.mpc]",
     "rigid_torque_control": "[torque_control]",
     "flexible_torque_control": "[torque_control]",
     "compliant_torque_control": "[torque_control.compliant]",
+    "coordinator.forward_fraction": "coordinator.full_deflection",
+    "coordinator.lateral_fraction": "coordinator.full_deflection",
+    "coordinator.turn_fraction": "coordinator.full_deflection",
+    "contact_estimator.detector.force_time_constant": "contact_estimator.force_time_constant",
 }
+"""Tables and keys of earlier versions, and which one is read now."""
+CONSTANTS = {
+    "planner": "sample_period reference_point unicycle_gain slow_when_turning position_weight last_step_alpha"
+    " height_grid_period",
+    "gain_schedule": "blend_time",
+    "step_adaptation": "minimum_move minimum_delay shortest_fall stance_load lagging_dcm wait standing_margin"
+    " unloading recovery_time swing_acceleration swing_speed step_weight offset_weight"
+    " time_weight airborne_load sole_height_gain sole_integral_gain stance_tilt_gain"
+    " sole_leak_time",
+    "hip_strategy": "return_speed gain lead lag",
+    "state_estimator": "anchor_blend_time minimum_load swing_load",
+    "flexible_joint_observer": "acceleration_time_constant",
+    "external_wrench": "push_time_constant",
+    "contact_estimator.detector": "release_force touch_force",
+    "contact_estimator.parameters": "damping_deviation damping_drift force_deviation innovation_limit"
+    " innovation_timeout minimum_damping minimum_load minimum_stiffness"
+    " stiffness_deviation still_speed",
+    "centroidal_walking": "decision_period max_age max_silence sole_margin moves_footholds first_move minimum_move"
+    " frozen",
+    "centroidal_walking.mpc": "iterations settled usable_violation",
+    "inverse_kinematics": "foot_tilt_slack_weight height_slack_weight position_margin",
+    "servo_feedforward": "gravity_and_contact acceleration_time_constant",
+    "drives": "friction_velocity velocity_time_constant acceleration_gain largest_friction command_latency",
+    "walking": "torso_lean",
+    "safety.joints": "position_duration torque_factor tracking_margin",
+    "safety.motors": "duration",
+    "safety.feet": "minimum_load early_landing_duration pressure_margin pressure_duration",
+    "safety.sensors": "jump_speed jump_margin",
+    "safety.clock": "max_step",
+    "safety.responses": "clock_jump failed_tick relaxed",
+    "simulation.plant": "joint_damping dry_friction",
+    "simulation.servo": "damping_scale velocity_stiffness_scale velocity_damping_scale",
+    "simulation.sensors": "wrench_cutoff landing_duration",
+    "simulation.sensors.joints": "late_delay",
+    "simulation.sensors.imu": "late_delay",
+    "simulation.sensors.wrenches": "late_delay",
+    "simulation.transport": "late_delay",
+    "coordinator": "goal_period goal_change planning_lead planning_timeout",
+    "remote": "wait_fraction look_period",
+    "robot_io": "carrier velocity_acceleration release_speed limit_tolerance",
+    "bring_up": "hanging_weight limit_tolerance locked_tolerance max_tilt near_posture pid_tolerance weight_tolerance",
+}
+"""Keys of earlier versions, by table, that are constants of their laws now."""
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
 _FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs
@@ -329,8 +376,18 @@ def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
         homes = [*_paths_to(name, WalkingConfig), *_paths_to(name, SimulationConfig, "simulation.")]
         if len(homes) == 1:
             return ConfigError(f"'{name}' is a key of a table; did you mean '{homes[0]}'?")
-    hint = f": walks read {_MOVED[name]}" if name in _MOVED else nearest_name(name, valid)
+    if isinstance(table, Mapping) and table and (former := _former_key(f"{name}.{next(iter(table))}")):
+        return ConfigError(former)
+    hint = f": walks read {MOVED[name]}" if name in MOVED else nearest_name(name, valid)
     return ConfigError(f"unknown table [{name}]{hint}")
+
+
+def _former_key(key: str) -> str:
+    """Return what became of a key of an earlier version; empty where there was none."""
+    table, _, name = key.rpartition(".")
+    if name in CONSTANTS.get(table, "").split():
+        return f"{key} is a constant now, no key; see 'Keys of earlier versions' on the page 'Configure'"
+    return f"{key} is {MOVED[key]} now" if key in MOVED else ""
 
 
 def _paths_to(key: str, kind: Any, prefix: str = "") -> Iterator[str]:
@@ -480,11 +537,12 @@ def _naming_places(layers: Sequence[Layer]) -> Iterator[None]:
     try:
         yield
     except (ConfigError, PlanningError) as error:
+        former = next(filter(None, map(_former_key, error.keys)), "")
         places = [f"{key} is set {place}" for key in error.keys if (place := _place(key, layers)) is not None]
         if not places:
             raise
         hint = f": change it there or by --set {error.keys[0]}=VALUE" if _can_be_changed(error, layers) else ""
-        raise type(error)("; ".join([str(error), ", ".join(places)]) + hint) from None
+        raise type(error)("; ".join([former or str(error), ", ".join(places)]) + hint) from None
 
 
 def _can_be_changed(error: ConfigError | PlanningError, layers: Sequence[Layer]) -> bool:

@@ -77,9 +77,16 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
     """
     for plant, control in product(plants, (ControlMode.POSITION, ControlMode.VELOCITY)):
         setup = load_setup(argument, {"walking.control": str(control), "walking.model": "dcm"}, plant=plant)
-        found = stability_margins(setup).finding()
-        verdict = WARN if found.verdict == FAIL and setup.simulation.friction.coulomb else found.verdict
-        yield Finding(verdict, f"{control} control, plant {plant}: {found.text}", found.remedy)
+        found = stability_margins(setup)
+        finding, margins = found.finding(), found.margins
+        verdict = WARN if finding.verdict == FAIL and setup.simulation.friction.coulomb else finding.verdict
+        where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f", {found.case}")
+        yield Finding(
+            verdict,
+            f"{control} control, plant {plant}: wrench loop with a gain margin of {margins.gain_db:.1f} dB ({where}),"
+            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}",
+            finding.remedy,
+        )
 
 
 def _mass(robot: RobotDescription) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ import os
 import re
 import sysconfig
 import tomllib
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -258,8 +260,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: The file is missing or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return deepcopy(_parsed(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
+
+
+_parsed = lru_cache(tomllib.loads)  # a setup reads a score of files, each campaign and test many setups

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, RobotState
+from gradiva.common import ConfigError, NDArray, RobotState, configuration, setting
 from gradiva.contacts import SupportPolygon
 from gradiva.robot_model import ConfiguredRobot, FlatFunction, RobotDescription, configured
 from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, Equations, LawMemory, PendulumState
@@ -17,7 +16,7 @@ _EDGES = 8  # of the hull of two rectangles at most
 _TINY = 1e-300  # [m·s] an integral of zero is bounded as well
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class DcmControllerConfig:
     """Gains and limits of the instantaneous law.
 
@@ -31,17 +30,10 @@ class DcmControllerConfig:
         ConfigError: A gain with which the error does not decay, a negative limit or margin.
     """
 
-    proportional_gain: float
-    integral_gain: float
-    integral_limit: float
-    polygon_margin: float
-
-    def __post_init__(self) -> None:
-        if not 1.0 < self.proportional_gain < math.inf:
-            raise ConfigError(f"proportional_gain={self.proportional_gain}: the DCM error decays only above 1")
-        for name in ("integral_gain", "integral_limit", "polygon_margin"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
+    proportional_gain: float = setting("-", above=1.0, why="else the DCM error does not decay")
+    integral_gain: float = setting("1/s", least=0.0)
+    integral_limit: float = setting("m·s", least=0.0)
+    polygon_margin: float = setting("m", least=0.0)
 
 
 class DcmController(DcmLaw):

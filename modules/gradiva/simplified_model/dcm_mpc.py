@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, RobotState, Side, SoleRectangle
+from gradiva.common import (
+    ConfigError,
+    DcmPreview,
+    NDArray,
+    NoSolutionFound,
+    RobotState,
+    Side,
+    SoleRectangle,
+    configuration,
+    setting,
+)
 from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.robot_model import ConfiguredRobot, RobotDescription, configured
 from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
@@ -19,7 +28,7 @@ _CAPTURE_WEIGHT = 1e3  # [-] over the DCM weight: a capturable error counts up t
 _LOST = 0.2  # [m] of a DCM error, about what polygons capture at most: beyond it the ZMP is at their edge anyhow
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class DcmMpcConfig:
     """Horizon, weights and limits of the predictive law.
 
@@ -38,22 +47,16 @@ class DcmMpcConfig:
             samples or not a whole number of them.
     """
 
-    horizon: float
-    period: float
-    decision_period: float
-    dcm_weight: float
-    zmp_weight: float
-    zmp_rate_weight: float
-    polygon_margin: float
-    max_iterations: int
+    horizon: float = setting("s", above=0.0)
+    period: float = setting("s", above=0.0)
+    decision_period: float = setting("s", above=0.0)
+    dcm_weight: float = setting("1/m²", above=0.0)
+    zmp_weight: float = setting("1/m²", least=0.0)
+    zmp_rate_weight: float = setting("s²/m²", above=0.0)
+    polygon_margin: float = setting("m", least=0.0)
+    max_iterations: int = setting("-", above=0)
 
     def __post_init__(self) -> None:
-        for name in ("horizon", "period", "decision_period", "dcm_weight", "zmp_rate_weight", "max_iterations"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite")
-        for name in ("zmp_weight", "polygon_margin"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
         if self.samples < 2 or abs(self.samples * self.period - self.horizon) > 1e-6:
             raise ConfigError(f"horizon={self.horizon} s is not two or more samples of period={self.period} s")
 

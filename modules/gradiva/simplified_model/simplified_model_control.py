@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, RobotState, minimum_jerk, plugin_errors
+from gradiva.common import ConfigError, NDArray, RobotState, configuration, minimum_jerk, plugin_errors, setting
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
@@ -59,7 +59,7 @@ def zmp_com_velocity(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ZmpComGains:
     """Gains of the CoM velocity on the ZMP error and on the CoM error.
 
@@ -71,12 +71,8 @@ class ZmpComGains:
         ConfigError: A gain is negative or infinite.
     """
 
-    zmp: float
-    com: float
-
-    def __post_init__(self) -> None:
-        if not (0.0 <= self.zmp < math.inf and 0.0 <= self.com < math.inf):
-            raise ConfigError(f"zmp={self.zmp}, com={self.com}: both gains must be zero or more, and finite")
+    zmp: float = setting("1/s", least=0.0)
+    com: float = setting("1/s", least=0.0)
 
     def blended(self, other: ZmpComGains, ratio: float) -> ZmpComGains:
         """Return the gains at ``ratio`` of the way to ``other``: 0 is this set, 1 the other."""

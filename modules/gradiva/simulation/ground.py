@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Registry, nearest_name, plugin_errors, so3
+from gradiva.common import ConfigError, NDArray, Registry, configuration, nearest_name, plugin_errors, setting, so3
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.soles import SoleBox
@@ -32,6 +32,7 @@ class GroundKind(StrEnum):
 
 
 _SPOKEN = {GroundKind.VISCOELASTIC: "soft"}  # kinds that commands and results call otherwise
+_STEEPEST = math.pi / 4  # [rad]
 _OWN_FIELDS = (GroundKind.VISCOELASTIC, GroundKind.PENALTY)  # tables that are fields of SimulationConfig
 
 
@@ -83,7 +84,7 @@ class Bump:
         return f"bump of {1e3 * self.height:.0f} mm at ({self.x:.2f}, {self.y:.2f}) m"
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class GroundConfig:
     """The floor; on a slope the world is tilted with it, so that the floor stays z = const.
 
@@ -99,23 +100,15 @@ class GroundConfig:
     """
 
     kind: str
-    friction: float
-    contact_time: float
-    gravity: float
-    slope_forward: float
-    slope_left: float
+    friction: float = setting("-", above=0.0)
+    contact_time: float = setting("-", least=2.0, why="below 2 steps the contact is unstable")
+    gravity: float = setting("m/s²", least=0.0)
+    slope_forward: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")
+    slope_left: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")
     bumps: tuple[Bump, ...] = ()
 
     def __post_init__(self) -> None:
         ground_name(self.kind)
-        if self.friction <= 0.0:
-            raise ConfigError(f"friction={self.friction}: must be positive")
-        if self.gravity < 0.0:
-            raise ConfigError(f"gravity={self.gravity}: must not be negative")
-        if self.contact_time < 2.0:
-            raise ConfigError(f"contact_time={self.contact_time}: below 2 steps the contact is unstable")
-        if max(abs(self.slope_forward), abs(self.slope_left)) >= math.pi / 4:
-            raise ConfigError("slopes must stay below 45° (0.785 rad)")
         if self.bumps and self.kind in _OWN_FIELDS:
             raise ConfigError(f"bumps are those of a rigid floor, kind='{self.kind}' has none")
 

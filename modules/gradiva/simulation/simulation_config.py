@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, configuration, setting
 from gradiva.contacts import PenaltyConfig
 from gradiva.robot_model import FlexibilityConfig
 from gradiva.simulation.drives import FrictionConfig, MotorConfig
@@ -24,7 +23,7 @@ from gradiva.simulation.viscoelastic_ground import ViscoElasticGroundConfig
 _WHOLE = 1e-6  # [-] how far a duration may be from a whole number of steps
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class SimulationConfig:
     """Table ``[simulation]``; its parts are documented at their classes.
 
@@ -48,7 +47,7 @@ class SimulationConfig:
         faults: Sensors and motors that fail.
     """
 
-    timestep: float
+    timestep: float = setting("s", above=0.0, most=0.005, why="the contacts are unstable beyond")
     plant: PlantConfig
     flexibility: FlexibilityConfig
     model_errors: ModelErrorConfig
@@ -67,8 +66,6 @@ class SimulationConfig:
     faults: tuple[Fault, ...]
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.timestep <= 0.005:
-            raise ConfigError(f"timestep={self.timestep}: must lie between 0 and 0.005 s to be stable")
         durations = {"servo.delay": self.servo.delay, "motors.torque_delay": self.motors.torque_delay}
         durations |= {f"sensors.{name}.period": stream.period for name, stream in self.sensors.streams.items()}
         for name, duration in durations.items():

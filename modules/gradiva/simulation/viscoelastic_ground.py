@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,7 +29,7 @@ _WHOLE = 1e-6  # [-] how far an interval may be from a whole number of steps
 _RESERVE = 2.0  # [-] soles that stand still sink at most this times as deep as if they shared the load evenly
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class ViscoElasticGroundConfig:
     """A continuum of springs and dampers below the soles (thesis 8.1).
 
@@ -43,15 +43,12 @@ class ViscoElasticGroundConfig:
         noise: On the wrenches.
     """
 
-    stiffness: float
-    damping: float
+    stiffness: float = setting("N/m³", above=0.0)
+    damping: float = setting("N·s/m³", least=0.0)
     patches: tuple[GroundPatch, ...]
     pulls: bool
     slides: bool
     noise: WrenchNoiseConfig
-
-    def __post_init__(self) -> None:
-        _check_spring(self.stiffness, self.damping)
 
     @property
     def softest(self) -> float:
@@ -66,7 +63,7 @@ class ViscoElasticGroundConfig:
         return ViscoElasticParameters(self.stiffness, self.damping)
 
 
-@dataclass(frozen=True, slots=True)
+@configuration
 class GroundPatch:
     """A part of the ground, in space or in time, that differs from the rest.
 
@@ -77,13 +74,12 @@ class GroundPatch:
         after: It is so from this time on, also under soles that stand there, [s]; None: from the start.
     """
 
-    stiffness: float
-    damping: float
+    stiffness: float = setting("N/m³", above=0.0)
+    damping: float = setting("N·s/m³", least=0.0)
     beyond_x: float | None = None
     after: float | None = None
 
     def __post_init__(self) -> None:
-        _check_spring(self.stiffness, self.damping)
         if self.beyond_x is None and self.after is None:
             raise ConfigError("a patch needs beyond_x or after: the ground everywhere and always is no patch")
 
@@ -118,13 +114,6 @@ class WrenchNoiseConfig:
     moment: float = setting("N·m", least=0.0)
     interval: float = setting("s", above=0.0)
     target: NoiseTarget
-
-
-def _check_spring(stiffness: float, damping: float) -> None:
-    if stiffness <= 0.0:
-        raise ConfigError(f"stiffness={stiffness}: must be positive")
-    if damping < 0.0:
-        raise ConfigError(f"damping={damping}: must not be negative")
 
 
 class ViscoElasticGround:

@@ -2,7 +2,7 @@
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig, pendulum_wrenches
-from gradiva.walking.chatter import Chatter, ChatterRecord
+from gradiva.walking.chatter import Chatter, ChatterMonitor, ChatterRecord
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -23,6 +23,7 @@ from gradiva.whole_body import GroundModel, TorqueControlConfig, TorqueLaw
 
 __all__ = [
     "Chatter",
+    "ChatterMonitor",
     "ChatterRecord",
     "Finding",
     "GroundModel",

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import (
-    GRAVITY,
     ClockJump,
     ControlClock,
     ControlMode,
@@ -28,7 +27,6 @@ from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
-from gradiva.walking.chatter import Chatter, ChatterMonitor
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
@@ -89,7 +87,6 @@ class WalkingController:
         self._balancing = StandInBalance(layers.config.balance, failures.failed_duration)
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
         self.clock = ControlClock(self._tick.period)
-        self._chatter = ChatterMonitor(layers.robot.mass * GRAVITY, self._tick.period)
         self._time = 0.0
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
         self._worst: set[str] = set()  # types of the errors of safety itself that are events
@@ -248,11 +245,6 @@ class WalkingController:
         return self._whole_body.failures
 
     @property
-    def chatter(self) -> Chatter | None:
-        """Oscillation above 25 Hz in the last second; None while the control loop does not run."""
-        return self._chatter.chatter
-
-    @property
     def model_failures(self) -> int:
         """Number of times that layer 2 fell back on its instantaneous law."""
         return self._layers.model_control.failures + self._balancing.failures
@@ -317,7 +309,6 @@ class WalkingController:
             self._begin_balance(time, self._standing)
         log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
         self._layers.safety.succeeded()
-        self._chatter.update(log)
         return log
 
     def _note_outside(self) -> None:

@@ -223,12 +223,7 @@ class WalkingLayers:
     def _push_recovery(self, compiler: Compiler) -> PushRecovery:
         """Build what answers pushes."""
         config, tick = self.config, self.config.walking
-        zmp_without_foot = ZmpWithoutFoot(
-            self.mass * GRAVITY,
-            config.planner.zmp_offset,
-            MINIMUM_LOAD,
-            config.state_estimator.zmp_time_constant,
-        )
+        zmp_without_foot = ZmpWithoutFoot(self.mass * GRAVITY, config.planner.zmp_offset, MINIMUM_LOAD)
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
         soles = Soles() if self._by_torque else self._moved_soles(compiler)

@@ -19,7 +19,8 @@ Constraints
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import casadi as cs
 
@@ -240,9 +241,9 @@ class CompliantTorqueControlConfig:
         limits = priorities.joint_limits, _LIMIT_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
         return cls(
             linear_momentum=_LINEAR_MOMENTUM,
-            angular_momentum=replace(_ANGULAR_MOMENTUM, recovery=own.recovery),
+            angular_momentum=_ANGULAR_MOMENTUM(recovery=own.recovery),
             wrench_rate=_WRENCH_RATE,
-            standing_foot=replace(_STANDING_FOOT, attitude_weight=own.attitude_weight),
+            standing_foot=_STANDING_FOOT(attitude_weight=own.attitude_weight),
             swing_foot=_SWING_FOOT,
             torso=_TORSO,
             pelvis=_PELVIS,
@@ -265,18 +266,18 @@ _LINEAR_MOMENTUM = LinearMomentumConfig(  # triple pole at 12 rad/s; 6 to 25 wal
     stiffness=432.0,  # [1/s²]
     integral=1728.0,  # [1/s³]
 )
-_ANGULAR_MOMENTUM = AngularMomentumConfig(
+_ANGULAR_MOMENTUM = partial(  # recovery is a key
+    AngularMomentumConfig,
     weight=200.0,  # [-] at 100 ground that softens makes the robot fall, at 1000 the arms swing at 8 rad/s
     vertical_weight=100.0,  # [-]
     damping=30.0,  # [1/s]
     stiffness=200.0,  # [1/s²]
     legs_fraction=1.0,  # [-] where the plan does not know them, feet tilt less at 0.7, and at 0 arms reach their limits
     pelvis_recovery=4.0,  # [1/s] at 0 the pelvis rolls by 5°, at 2 by as much on iCub's own soles
-    recovery={},
 )
 _WRENCH_RATE = WrenchRateConfig(bandwidth=10.0, force_weight=1.0, moment_weight=100.0)  # [1/s], [-], [-]
-_STANDING_FOOT = StandingFootConfig(  # a ground that only pushes lets a foot with little load tip over
-    attitude_weight=400.0,
+_STANDING_FOOT = partial(  # a ground that only pushes lets a foot with little load tip over; attitude_weight is a key
+    StandingFootConfig,
     reference_stiffness=1e6,  # [N/m³] as much weight on 8e6 tolerates half of the noise
     unloaded_weight=100.0,  # [-]
     unloaded_force=20.0,  # [N] a sixteenth of iCub's weight

@@ -14,8 +14,8 @@ from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array,
 _FRICTION_VELOCITY = 0.05  # [rad/s] at which the compensation of Coulomb friction is 0.76 of it; 0.03 to 0.2 walk alike
 _VELOCITY_TIME_CONSTANT = 0.1  # [s]
 """Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
-_ACCELERATION_GAIN = 12.0  # [1/s] k, torque per inertia and rad/s by which a joint has gained less than commanded
-_LARGEST_FRICTION = 2.0  # [-] fraction of the nominal friction that may be learned
+_ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s gained less than commanded
+_LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
 COMMAND_LATENCY = 0.01  # [s] from the command of a torque to the torque, for prediction and learning
 
 

@@ -189,6 +189,7 @@ _FLEXIBLE_JOINTS = FlexibleJointTaskConfig(
     expected_fraction=1.0,  # [-] 0 as in the thesis
 )
 _TRANSITION = WrenchTransitionConfig(weight=0.1, load=0.2, duration=0.05)  # [-], [-] of the weight, [s]
+"""A hundred times ``_WRENCH_WEIGHT``, so that it decides while it acts; as long as springs need, ``spring_horizon``."""
 _WRENCH_WEIGHT = 1e-3  # [-] an N²
 """At 1e-4 feet of TALOS with hips of 10 000 N·m/rad push to and fro against each other where both stand, at 4 Hz, and
 its soles turn by 3°."""

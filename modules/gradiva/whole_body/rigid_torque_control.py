@@ -3,8 +3,9 @@ r"""Control torques on rigid ground, "TSID-Rigid" (thesis section 7.2).
 Variables
     :math:`\dot\nu, f_l, f_r` and, in the full form, :math:`\tau`.
 Objective
-    the soft ones of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches), local
-    and global ZMP, orientations of torso and pelvis; and always posture, wrenches near the expected ones, low torques.
+    the soft ones of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches),
+    orientations of torso and pelvis; and always posture, and wrenches near the expected ones, whose ZMP is that of the
+    plan (tasks of the ZMP, as in the thesis, ask the same).
 Constraints
     base dynamics, in the full form joint dynamics, no wrench on a foot without load; the hard ones of the tasks; wrench
     cones, torques and joint positions within their limits, hard or soft.
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
+from gradiva.common import GRAVITY, RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
@@ -36,10 +37,7 @@ from gradiva.whole_body.limits import (
     limit_wrench,
 )
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import (
-    Task,
-    refuse_negative,
-)
+from gradiva.whole_body.tasks import Task, refuse_negative
 from gradiva.whole_body.torque_control import (
     Form,
     GroundSearchConfig,
@@ -49,6 +47,7 @@ from gradiva.whole_body.torque_control import (
     TorqueControlConfig,
     TorqueController,
     TorqueProblem,
+    TouchDown,
     compose,
     trunk_tasks,
 )
@@ -57,16 +56,12 @@ from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     FootTask,
-    GlobalZmpTask,
-    LocalZmpTask,
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTaskConfig,
-    TorqueTask,
     WalkingComTask,
     WalkingPostureTask,
     WrenchTask,
-    ZmpTaskConfig,
 )
 
 
@@ -81,13 +76,10 @@ class RigidTorqueControlConfig:
         swing_foot: Of a foot without.
         com: Centre of mass, through the wrenches.
         angular_momentum: Through the wrenches.
-        local_zmp: Of each loaded foot, where its expected wrench has it.
-        global_zmp: Of both feet.
         torso: Orientation of the torso frame.
         pelvis: Orientation of the base link.
         posture: Joints.
         wrench_weight: Of each N² and (N·m)² away from the expected wrenches, [-].
-        torque_weight: Of each (N·m)², [-]; at 0 the problem is a third shorter.
         wrench_cone: Limits of the ground's wrenches.
         joint_limits: Positions.
         torque_limits: Torques.
@@ -102,13 +94,10 @@ class RigidTorqueControlConfig:
     swing_foot: PoseTaskConfig
     com: ComTaskConfig
     angular_momentum: AngularMomentumTaskConfig
-    local_zmp: ZmpTaskConfig
-    global_zmp: ZmpTaskConfig
     torso: OrientationTaskConfig
     pelvis: OrientationTaskConfig
     posture: PostureTaskConfig
     wrench_weight: float
-    torque_weight: float
     wrench_cone: WrenchConeConfig
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
@@ -141,13 +130,10 @@ class RigidTorqueControlConfig:
             angular_momentum=AngularMomentumTaskConfig(
                 priorities.angular_momentum, weights.angular_momentum, _MOMENTUM_DAMPING
             ),
-            local_zmp=_ZMP,
-            global_zmp=_ZMP,
             torso=_TRUNK,
             pelvis=_TRUNK,
             posture=PostureTaskConfig(config.posture_stiffness, config.posture_weights),
             wrench_weight=weights.wrenches,
-            torque_weight=0.0,
             wrench_cone=WrenchConeConfig(
                 priorities.wrench_cone,
                 _CONE_WEIGHT,
@@ -167,12 +153,12 @@ class RigidTorqueControlConfig:
 
 
 _FOOT_WEIGHT = 1e4  # [-] above all else that is soft: a foot that lands 20 mm off cannot be recovered
-_MOMENTUM_DAMPING = 5.0  # [1/s]
-_ZMP = ZmpTaskConfig(Priority.OFF, 0.1)  # the expected wrenches, CoM and angular momentum ask the same
-_TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical; of torso and pelvis
-_CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside
-_POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond
-_LIMIT_MARGIN = 0.001  # [rad]
+_MOMENTUM_DAMPING = 5.0  # [1/s] below the poles of the CoM, 7 1/s, to which it yields
+_TRUNK = OrientationTaskConfig(Priority.SOFT, 10.0, 200.0, 28.3)  # [-], [1/s²], [1/s] critical
+"""Of torso and pelvis: with 14 1/s twice as fast as the CoM, and at a thousandth of its weight, to which they yield."""
+_CONE_WEIGHT = 1e4  # [-] an N² or (N·m)² outside, as an (m/s²)² of a foot: 1e8 times what a wrench costs within
+_POSITION_WEIGHT = 1e4  # [-] a (rad/s²)² beyond, as one of a foot: a joint at its limit bends the swing, not the limit
+_LIMIT_MARGIN = 0.001  # [rad] about a step of the encoders, 0.4 to 1.5 mrad
 _SEARCH = GroundSearchConfig(speed=0.1, jerk=30.0)
 """By 5 mm within 0.1 s, as 0.05 m/s at once, with which TALOS stamps with its own weight and torques jump for 20 ms; by
 1.5 mm, feet that land late carry nothing and iCub v2.7 falls on the robot plant."""
@@ -186,12 +172,9 @@ def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription)
         tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
     tasks.append(WalkingComTask("centre of mass", config.com))
     tasks.append(AngularMomentumTask("angular momentum", config.angular_momentum))
-    tasks.append(GlobalZmpTask("global zmp", config.global_zmp))
-    tasks += [LocalZmpTask(f"{side} zmp", side, config.local_zmp) for side in Side]
     tasks += trunk_tasks(description, config.torso, config.pelvis)
     tasks.append(WalkingPostureTask(config.posture, config.posture.weights, "[posture.weights]"))
-    tasks += [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
-    return tasks + ([TorqueTask(config.torque_weight)] if config.torque_weight > 0.0 else [])
+    return tasks + [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
 
 
 def rigid_problem(
@@ -210,40 +193,6 @@ def rigid_problem(
         in_the_air = 1.0 - body.reference.feet[side].is_loaded  # nothing pushes a foot without load
         composer.fix(f"{side} foot in the air", body.first_wrench[side], 6, in_the_air)
     return body, composer
-
-
-class TouchDown:
-    """Detects from when on a landing foot carries load: no earlier than it touches, and until the plan lifts it.
-
-    A foot that comes down late, or on lower ground, and is taken to carry load is pushed into the air, and the robot
-    falls to its side.
-    """
-
-    def __init__(self, force: float, timeout: float) -> None:
-        """Take the normal force of a touch [N], and the time after which a touch is taken for granted [s]."""
-        self._force = force
-        self._timeout = timeout
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin again with a foot on the ground."""
-        self._stands, self._waited = True, 0.0
-
-    def update(self, foot: FootReference, normal_force: float, period: float) -> bool:
-        """Return whether the foot carries load.
-
-        Args:
-            foot: As planned.
-            normal_force: As measured, [N].
-            period: Since the last update, [s].
-        """
-        touches = normal_force > self._force
-        if not foot.in_contact:
-            self._stands, self._waited = False, 0.0
-            return bool(touches and foot.twist[2] < 0.0)
-        self._waited += period
-        self._stands = self._stands or touches or self._waited > self._timeout
-        return self._stands
 
 
 class RigidTorqueController(TorqueController):
@@ -280,16 +229,5 @@ class RigidTorqueController(TorqueController):
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
-        self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        super().__init__(built_once(key, problem), config.search, actuation, posture)
-
-    def reset(self, posture: RobotPosture) -> None:
-        """See ``WholeBodyController.reset``."""
-        super().reset(posture)
-        for touch_down in self._touch_downs.values():
-            touch_down.reset()
-
-    def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
-        if state.foot_contact(side) is not None:
-            return super()._is_loaded(side, state, foot, period)
-        return self._touch_downs[side].update(foot, float(state.foot_wrench(side)[2]), period)
+        touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
+        super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs)

@@ -35,17 +35,8 @@ from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, Prio
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import (
-    Body,
-    Task,
-    Wrenches,
-    distinct,
-)
-from gradiva.whole_body.walking_tasks import (
-    ZMP_EXCESS,
-    OrientationTaskConfig,
-    TrunkTask,
-)
+from gradiva.whole_body.tasks import Body, Task, Wrenches, distinct
+from gradiva.whole_body.walking_tasks import ZMP_EXCESS, OrientationTaskConfig, TrunkTask
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, foot_values, tick_values
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
@@ -403,6 +394,40 @@ class GroundSearch:
         return np.array([-self._config.speed, 0.0])
 
 
+class TouchDown:
+    """Detects from when on a landing foot carries load: no earlier than it touches, and until the plan lifts it.
+
+    A foot that comes down late, or on lower ground, and is taken to carry load is pushed into the air, and the robot
+    falls to its side.
+    """
+
+    def __init__(self, force: float, timeout: float) -> None:
+        """Take the normal force of a touch [N], and the time after which a touch is taken for granted [s]."""
+        self._force = force
+        self._timeout = timeout
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with a foot on the ground."""
+        self._stands, self._waited = True, 0.0
+
+    def update(self, foot: FootReference, normal_force: float, period: float) -> bool:
+        """Return whether the foot carries load.
+
+        Args:
+            foot: As planned.
+            normal_force: As measured, [N].
+            period: Since the last update, [s].
+        """
+        touches = normal_force > self._force
+        if not foot.in_contact:
+            self._stands, self._waited = False, 0.0
+            return bool(touches and foot.twist[2] < 0.0)
+        self._waited += period
+        self._stands = self._stands or touches or self._waited > self._timeout
+        return self._stands
+
+
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
     """Bundle what all laws of torque control share beside their problems.
@@ -436,6 +461,7 @@ class TorqueController:
         search: GroundSearchConfig,
         actuation: TorqueActuation,
         posture: RobotPosture,
+        touch_downs: Mapping[Side, TouchDown] | None = None,
     ) -> None:
         """Take what does not change.
 
@@ -444,12 +470,14 @@ class TorqueController:
             search: For the ground, of a foot that should stand and does not touch.
             actuation: Of the robot.
             posture: Where the robot begins.
+            touch_downs: Of the feet, where contacts are not estimated; None: feet carry load as planned.
         """
         self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._references = problem.reference
         self._searches = {side: GroundSearch(search) for side in Side}
+        self._touch_downs = touch_downs or {}
         self._rate, self._zmp_excess = actuation.torque_rate, actuation.zmp_excess
         self.reset(posture)
 
@@ -459,6 +487,8 @@ class TorqueController:
         self._motion.reset()
         for search in self._searches.values():
             search.reset()
+        for touch_down in self._touch_downs.values():
+            touch_down.reset()
         if self._friction is not None:
             self._friction.reset()
         self._posture: RobotPosture | None = posture
@@ -497,9 +527,14 @@ class TorqueController:
         return JointCommand(ControlMode.TORQUE, commanded)
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
-        """Return whether a foot carries load: as estimated, or as planned where contacts are not estimated."""
+        """Return whether a foot carries load: as estimated, else from its touch on, else as planned."""
         contact = state.foot_contact(side)
-        return foot.in_contact if contact is None else contact.is_active
+        if contact is not None:
+            return contact.is_active
+        touch_down = self._touch_downs.get(side)
+        if touch_down is None:
+            return foot.in_contact
+        return touch_down.update(foot, float(state.foot_wrench(side)[2]), period)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = tick_values(self._references, state, reference)

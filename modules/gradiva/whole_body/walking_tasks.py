@@ -91,12 +91,6 @@ class AngularMomentumTaskConfig(WeightedTaskConfig):
     damping: float
 
 
-class ZmpTaskConfig(WeightedTaskConfig):
-    """Configure a task of a zero moment point; weight of each (N·m)² of the moment about it."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class PostureTaskConfig:
     """Configure the task of the joints; always soft, critically damped.
@@ -310,35 +304,6 @@ class WalkingPostureTask(Task):
         return self.constant(body, "weights", weights)[_actuated(body)]
 
 
-class GlobalZmpTask(Task):
-    """Keep the ZMP of both feet together at its reference."""
-
-    Config = ZmpTaskConfig
-
-    def acceleration(self, body: Body) -> cs.SX:
-        """Return the horizontal moment about it, see `global_zmp_moment`."""
-        return global_zmp_moment(body.feet, body.wrenches, body.reference.zmp)
-
-
-class LocalZmpTask(Task):
-    """Keep the ZMP of one loaded foot where its expected wrench has it."""
-
-    Config = ZmpTaskConfig
-
-    def __init__(self, name: str, side: Side, config: ZmpTaskConfig) -> None:
-        super().__init__(name, config)
-        self._side = side
-
-    def acceleration(self, body: Body) -> cs.SX:
-        """Return the horizontal moment about it, see `local_zmp_moment`."""
-        zmp = expected_zmp(body.feet[self._side], body.reference.feet[self._side])
-        return local_zmp_moment(body.wrenches[self._side], zmp)
-
-    def activity(self, body: Body) -> cs.SX:
-        """Return 1 while the foot is loaded."""
-        return body.reference.feet[self._side].is_loaded
-
-
 class WrenchTask(Task):
     """Keep the wrench of one foot near the expected one, or near zero without load."""
 
@@ -351,17 +316,6 @@ class WrenchTask(Task):
         foot = body.reference.feet[self._side]
         expected = foot.is_loaded * expected_wrench(body.feet[self._side], foot)
         return body.wrenches[self._side] - expected
-
-
-class TorqueTask(Task):
-    """Keep the torques low."""
-
-    def __init__(self, weight: float) -> None:
-        super().__init__("torques", SoftTaskConfig(weight))
-
-    def acceleration(self, body: Body) -> cs.SX:
-        """Return τ."""
-        return body.torques
 
 
 def _actuated(body: Body) -> list[int]:
@@ -412,31 +366,7 @@ def angular_momentum(dynamics: SymbolicDynamics) -> cs.SX:
     return momentum @ cs.vertcat(dynamics.base_twist, dynamics.joint_velocities)
 
 
-def global_zmp_moment(feet: Frames, wrenches: Wrenches, zmp: cs.SX) -> cs.SX:
-    r"""Return the horizontal moment of the wrenches about the desired ZMP, [N·m], (2, 1).
-
-    With :math:`\Gamma_k = [[0, 0, p_x, 0, -1, 0], [0, 0, p_y, 1, 0, 0]]`, :math:`\sum_k \Gamma_k f_k - z_r f_z`: zero
-    where the ZMP is as wanted (thesis section 7.2).
-    """
-    moment = cs.SX.zeros(2)
-    for side in Side:
-        moment += local_zmp_moment(wrenches[side], zmp - feet[side].position[:2])
-    return moment
-
-
-def local_zmp_moment(wrench: cs.SX, zmp: cs.SX) -> cs.SX:
-    r"""Return :math:`[-\mu_y, \mu_x] - z f_z` of one foot, with z from the sole origin, world axes, [N·m], (2, 1)."""
-    return cs.vertcat(-wrench[4], wrench[3]) - zmp * wrench[2]
-
-
 def expected_wrench(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
     """Return the expected wrench about the sole origin where the foot really is, [N, N·m], (6, 1)."""
     force = foot.wrench[:3]
     return cs.vertcat(force, foot.wrench[3:] + cs.cross(foot.position - frame.position, force))
-
-
-def expected_zmp(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
-    """Return where the expected wrench has its centre of pressure, from the sole origin, world axes, [m], (2, 1)."""
-    wrench = expected_wrench(frame, foot)
-    force = cs.fmax(wrench[2], 1.0)  # [N] of an unloaded foot the point means nothing
-    return cs.vertcat(-wrench[4], wrench[3]) / force

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from gradiva.common import ConfigError, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.common import GRAVITY, ConfigError, ControlMode, RobotInterface, RobotInterfaceError
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.session import (
@@ -32,6 +32,7 @@ from gradiva.setup import GccCompiler, Setup, cache_folder, check_margins
 from gradiva.simplified_model import BalanceLayer
 from gradiva.walking import (
     Chatter,
+    ChatterMonitor,
     PlanningService,
     SynchronousPlanning,
     WalkingController,
@@ -106,6 +107,7 @@ class WalkingModule(GradivaModule):
         self._connector: RobotConnector | None = None
         self._dry_run: DryRunRobot | None = None
         self._samples = NewSampleCheck()
+        self._chatter = ChatterMonitor(robot.mass * GRAVITY, self.setup.walking.walking.period)
 
     # -- overridden by whole_body --------------------------------------------------------------------------------
 
@@ -196,6 +198,7 @@ class WalkingModule(GradivaModule):
         self.health.state = session.status.state
         session.refused_messages = self._ports.refused
         if log is not None and session.measurement is not None:
+            self._chatter.update(log)
             truth = self._robot.true_deflections() if self._robot is not None else None
             self._ports.logger.send(log, session.measurement, self._timer.laps, truth)
         return True
@@ -278,7 +281,7 @@ class WalkingModule(GradivaModule):
 
     def _chatter_status(self) -> list[Element]:
         """Return what oscillates above 25 Hz, of the last second; nothing while the loop does not run."""
-        chatter = None if self._session is None else self._session.controller.chatter
+        chatter = self._chatter.chatter
         return [] if chatter is None else [chatter_status(chatter, self.setup.robot.joints)]
 
     def _finish_walk(self) -> None:

@@ -24,6 +24,39 @@ Name = Annotated[
         help="As in: gradiva app list. With --robot: simulation, gazebo or hardware, with -three for three processes.",
     ),
 ]
+Robot = Annotated[
+    str | None,
+    typer.Option(metavar="ROBOT", help="Of a robot outside the repository: the folder of its robot.toml, or a name."),
+]
+Without = Annotated[list[str] | None, typer.Option(metavar="MODULE", help="Leave a module out; may be repeated.")]
+Add = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODULE=PARAMETERS", help="More parameters for a module: gradiva-walking='--dry-run'."),
+]
+PlantName = Annotated[
+    str | None,
+    typer.Option(metavar="PLANT", help="Of the application's simulator: ideal, noisy or robot, as of gradiva walk."),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="TOML laid over the configuration of all of our modules, before --set; may be repeated.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="TABLE.KEY=VALUE", help="For all of our modules; may be repeated."),
+]
+Restart = Annotated[bool, typer.Option("--restart", help="Start modules again that end by themselves.")]
+Duration = Annotated[
+    float | None, typer.Option(min=0.0, metavar="S", help="Stop after so many seconds; else at Ctrl-C.")
+]
+Output = Annotated[
+    bool, typer.Option("--output", help="Print what the modules print, each line behind its module's name.")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the folder of this run is made.")]
 
 
 @applications_app.command("list")
@@ -38,45 +71,16 @@ def list_applications(json: Json = None) -> int:
 @applications_app.command()
 def run(
     name: Name,
-    robot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROBOT", help="Of a robot outside the repository: the folder of its robot.toml, or a name."
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option(metavar="MODULE", help="Leave a module out; may be repeated.")
-    ] = None,
-    add: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MODULE=PARAMETERS", help="More parameters for a module: gradiva-walking='--dry-run'."),
-    ] = None,
-    plant: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLANT", help="Of the application's simulator: ideal, noisy or robot, as of gradiva walk."
-        ),
-    ] = None,
-    from_files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="TOML laid over the configuration of all of our modules, before --set; may be repeated.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="For all of our modules; may be repeated."),
-    ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Start modules again that end by themselves.")] = False,
-    duration: Annotated[
-        float | None, typer.Option(min=0.0, metavar="S", help="Stop after so many seconds; else at Ctrl-C.")
-    ] = None,
-    output: Annotated[
-        bool, typer.Option("--output", help="Print what the modules print, each line behind its module's name.")
-    ] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the folder of this run is made.")] = Path("runs"),
+    robot: Robot = None,
+    without: Without = None,
+    add: Add = None,
+    plant: PlantName = None,
+    from_files: Files = None,
+    settings: Settings = None,
+    restart: Restart = False,
+    duration: Duration = None,
+    output: Output = False,
+    out: Out = Path("runs"),
     json: Json = None,
 ) -> int:
     """Start the modules of an application, connect them, and stop them at Ctrl-C in reverse order.
@@ -88,22 +92,9 @@ def run(
     with leaving_at_once():
         from gradiva.cli.applications.running import RunRequest, run_application
 
-    return run_application(
-        RunRequest(
-            name,
-            tuple(without or ()),
-            tuple(add or ()),
-            restart,
-            duration,
-            output,
-            out,
-            json,
-            robot,
-            plant,
-            tuple(settings or ()),
-            tuple(from_files or ()),
-        )
-    )
+    left_out, more, wanted, files = (tuple(values or ()) for values in (without, add, settings, from_files))
+    request = RunRequest(name, left_out, more, restart, duration, output, out, json, robot, plant, wanted, files)
+    return run_application(request)
 
 
 @applications_app.command()

@@ -18,7 +18,7 @@ from gradiva.simulation import FaultKind, GroundKind, slope_components
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva_experiments.trial import Trial, TrialResult
 
-SEED = 26
+SEED = 2711
 """Of the falls that are counted; what the diagnosis goes by was developed with other seeds."""
 
 ASKED = {Plant.IDEAL: 54 / 60, Plant.NOISY: 50 / 60, Plant.ROBOT: 50 / 60}

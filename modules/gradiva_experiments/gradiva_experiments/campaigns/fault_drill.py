@@ -206,11 +206,13 @@ def lockstep_drills(setup: Setup) -> list[Drill]:
 
 
 def quick_drills(setup: Setup) -> list[Drill]:
-    """Return the same faults in fewer walks: those during which the robot walks on come one after the other in one.
+    """Return faults of each way to fail, in fewer walks: those that the robot walks through come one after the other.
 
-    A weak motor is left to the long form: it may fell the robot, and with it the drills of the same walk.
+    A weak motor is left to the long form: it may fell the robot, and with it the drills of the same walk. Of the
+    sensors that end a walk one stands for all: a tick without ports has the others.
     """
-    drills = [drill for drill in lockstep_drills(setup) if drill.fault != _WEAK_MOTOR]
+    _, frozen, *_ = _sensor_drills(setup)
+    drills = [_stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood(), frozen]
     together = [drill for drill in drills if drill.walks_on]
     return [*(drill for drill in drills if not drill.walks_on), _one_after_the_other(together)]
 
