@@ -80,6 +80,7 @@ class OnRightFoot:
     zmp_is_measured: bool = True
     zmp_lag: float = 0.02
     zmp_completion: NDArray = field(default_factory=lambda: np.zeros(2))
+    zmp_lead: NDArray = field(default_factory=lambda: np.zeros(2))
     left_foot_wrench: NDArray | None = None
     right_foot_wrench: NDArray | None = None
     load: float = 500.0
@@ -119,15 +120,17 @@ def test_the_zmp_without_a_foot_is_damped_as_the_estimated_one_and_begins_there(
     )  # at half the rate of the ticks
 
 
-def test_the_zmp_without_a_foot_is_that_of_the_estimator_whatever_lag_and_completion_it_has():
+def test_the_zmp_without_a_foot_is_that_of_the_estimator_whatever_completes_it_and_lags():
     """Wrenches age while the estimator knows both feet; the fallback, which sees the same load, has the same ZMP."""
-    fallback, last, began = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0), np.array([0.01, 0.0]), np.array([0.01, 0.0])
+    fallback, began = ZmpWithoutFoot(500.0, (0.0, 0.0), 20.0), np.array([0.01, 0.0])
+    leads = [np.array([0.003 * tick, 0.001]) for tick in range(4)]
+    last = began - leads[0]
     for tick, lag in enumerate((0.02, 0.12, 0.12, 0.03)):
         completion = np.array([0.004 * tick, -0.002])
         last = last + low_pass_gain(lag, 0.01) * (np.array([0.05, 0.0]) + completion - last)
-        state = OnRightFoot(0.05, last, zmp_lag=lag, zmp_completion=completion)
+        state = OnRightFoot(0.05, last, zmp_lag=lag, zmp_completion=completion, zmp_lead=leads[tick])
         found = fallback.corrected(state, swinging_reference(Side.LEFT), {Side.LEFT}, began, 0.01)
-        np.testing.assert_allclose(found.zmp_position, last, atol=1e-15)
+        np.testing.assert_allclose(found.zmp_position, last + leads[tick], atol=1e-15)
 
 
 def test_the_zmp_is_unknown_while_the_robot_stands_on_the_foot_that_is_not_trusted():

@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from gradiva.common import NoSolutionFound
 from gradiva.whole_body import QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.qp_solver import DaqpSolver, refined_optimum
 
 
 def problem():
@@ -97,3 +100,29 @@ def test_a_problem_that_is_not_finite_has_no_solution(solver):
     program.gradient[0] = np.nan
     with pytest.raises(NoSolutionFound, match="toy: the solver answered"):
         make_solver(solver, "toy", program).solve()
+
+
+def test_the_refined_optimum_meets_constraints_that_a_dual_solver_misses_where_conditions_meet_large_multipliers():
+    """Recorded: TALOS by torque on the plant `robot`, 8.8 s at 0.15 m/s, right foot 7 N outside of its cone."""
+    with np.load(Path(__file__).parent / "recordings" / "talos_torque_tick.npz") as recorded:
+        problem = QuadraticProgram(**recorded, regularisation=1e-6)
+    solution = DaqpSolver("recorded", problem).solve()
+    assert problem.violation(solution) > 1e-4
+    optimum = refined_optimum(problem, solution)
+    assert problem.violation(optimum) < 1e-10
+    np.testing.assert_allclose(optimum, solution, atol=1e-3)
+    weights = np.where(np.isfinite(problem.slack_weights), problem.slack_weights, 0.0)
+    pull = weights * np.maximum(problem.excess(optimum), 0.0) * problem.passed(optimum)
+    soft, bounded = np.isfinite(problem.slack_weights), problem.bounded_variables
+    rows = np.vstack((np.eye(bounded, len(optimum)), problem.rows))
+    gradient = problem.hessian @ optimum + problem.gradient + rows[soft].T @ pull[soft]
+    laws = rows[~soft & (problem.lower == problem.upper)]
+    left = gradient + laws.T @ np.linalg.lstsq(laws.T, -gradient)[0]
+    assert np.abs(left).max() < 1e-6 * np.abs(gradient).max()
+
+
+def test_limits_that_the_optimum_does_not_pass_are_no_active_set():
+    """Minimise (x - 1)² / 2 with a soft x <= 0: at x = 2 it seems active, at x = -1 it seems not to be."""
+    problem = QuadraticProgram(np.eye(1), -np.ones(1), np.zeros((0, 1)), -np.full(1, 1e30), np.zeros(1), np.ones(1))
+    np.testing.assert_allclose(refined_optimum(problem, np.array([2.0])), [0.5], atol=1e-12)
+    assert refined_optimum(problem, np.array([-1.0])) is None

@@ -174,7 +174,8 @@ class RobotState(TwoFeet):
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
         zmp_lag: Time constant of the low pass that made ``zmp_position``, [s].
-        zmp_completion: Before it, of the commanded ZMP added to the measured one, [m], shape (2,).
+        zmp_completion: Part of the commanded ZMP that was added to the measured one before it, [m], shape (2,).
+        zmp_lead: Part of the commanded ZMP that was added behind it, [m], shape (2,).
         external_wrench: That neither ground nor gravity exerts: force, then moment about the CoM, world axes, [N, N·m],
             shape (6,); None where it is not estimated.
         flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
@@ -207,6 +208,7 @@ class RobotState(TwoFeet):
     velocity_lag: float = 0.0
     zmp_lag: float = 0.0
     zmp_completion: NDArray = field(default_factory=lambda: _NO_OFFSET)
+    zmp_lead: NDArray = field(default_factory=lambda: _NO_OFFSET)
     external_wrench: NDArray | None = None
     flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
@@ -228,6 +230,7 @@ class RobotState(TwoFeet):
             dcm_position=(2,),
             zmp_position=(2,),
             zmp_completion=(2,),
+            zmp_lead=(2,),
             left_foot_position=(3,),
             left_foot_rotation=(3, 3),
             right_foot_position=(3,),

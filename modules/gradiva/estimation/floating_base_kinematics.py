@@ -20,6 +20,7 @@ from the stance foot. Measured velocities, of joints and base alike, pass one lo
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -31,6 +32,7 @@ from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicD
 CONSTANTS = (
     "velocity_time_constant",
     "com_velocity_time_constant",
+    "zmp_time_constant",
     "minimum_load",
     "swing_force",
 )
@@ -83,7 +85,7 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     outputs = {"joint_velocities": velocities[:encoders], "flexible_velocities": velocities[encoders:]}
     outputs |= _motion(robot, base, inputs["contact_wrenches"])
     outputs |= _centre_of_mass(robot, base, inputs, memory)
-    outputs["zmp_position"], outputs["zmp_completion"] = measured_zmp(inputs, outputs, memory)
+    outputs |= measured_zmp(inputs, outputs, memory)
     outputs |= {"heading_over_imu": base.heading_over_imu, "attitude": base.attitude, "memory": memory.output}
     inputs |= of_base | {"memory": memory.input}
     positions = cs.vertcat(inputs["joint_positions"], inputs["flexible_positions"])
@@ -244,35 +246,42 @@ def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Si
     return total
 
 
-def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> tuple[cs.SX, cs.SX]:
-    r"""Return the low-passed ZMP, without load the last one, and what completes the measured one (world, (2, 1) each).
+def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
+    r"""Return the low-passed ZMP, of wrenches without load the last one, and what completes it, world, (2, 1) each.
 
-    Of wrenches that lag, behind a low pass of the robot or because they are old, it is completed by what the lag F
-    takes off the commanded one, a complementary filter: :math:`z = z_{measured} + (1 - F) z_{commanded}`. A robot that
-    never stood has no ZMP: the point below its CoM is as good as any.
+    Wrenches lag, behind a low pass of the robot or because they are old; and old ones pass a low pass that is longer
+    than that of the ZMP, :math:`F_z` instead of :math:`F_0`. What their lag :math:`F_w` and the longer low pass take
+    off the commanded ZMP is added, a complementary filter: only the error of the ZMP lags more.
+
+    .. math:: z = F_z [z_{measured} + (1 - F_w) z_{commanded}] + (F_0 - F_z) z_{commanded}
+
+    A robot that never stood has no ZMP: the point below its CoM is as good as any.
     """
     load, moment = _load_and_moment(inputs, feet)
-    taken_off = _taken_off(inputs, memory)
+    commanded, lags = inputs["commanded_zmp"], ("wrench_lag", "zmp_time_constant", "zmp_lag")
+    arrived, smooth, slow = _commanded_behind(lags, inputs, memory)
+    completion, lead = commanded - arrived, smooth - slow
     last, was_loaded = memory.last("zmp", 2), memory.last("was_loaded")
     is_loaded = load >= inputs["minimum_load"]
     gain = symbolic_low_pass_gain(inputs["zmp_lag"], inputs["period"])
-    now = moment / cs.if_else(is_loaded, load, 1.0) + taken_off
+    now = moment / cs.if_else(is_loaded, load, 1.0) + completion
     filtered = low_passed(last, now, cs.if_else(was_loaded > 0.5, gain, 1.0))
     kept = cs.if_else(is_loaded, filtered, last)
     memory.keep(kept)
     memory.keep(cs.fmax(was_loaded, is_loaded))
-    return cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2]), taken_off
+    zmp = cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2]) + lead
+    return {"zmp_position": zmp, "zmp_completion": completion, "zmp_lead": lead}
 
 
-def _taken_off(inputs: dict[str, cs.SX], memory: Memory) -> cs.SX:
-    """Return what a first-order lag of the wrenches takes off the commanded ZMP, (2, 1); exactly 0 without one."""
-    commanded = inputs["commanded_zmp"]
-    last, was_commanded = memory.last("low_passed_zmp", 2), memory.last("was_commanded")
-    gain = symbolic_low_pass_gain(inputs["wrench_lag"], inputs["period"])
-    low_pass = low_passed(last, commanded, cs.if_else(was_commanded > 0.5, gain, 1.0))
-    memory.keep(low_pass)
+def _commanded_behind(lags: Iterable[str], inputs: dict[str, cs.SX], memory: Memory) -> Iterator[cs.SX]:
+    """Yield the commanded ZMP behind first-order lags of these inputs, (2, 1) each; it itself where a lag is zero."""
+    was_commanded = memory.last("was_commanded")
     memory.keep(cs.SX(1))
-    return commanded - low_pass
+    for lag in lags:
+        last, gain = memory.last(f"zmp_behind_{lag}", 2), symbolic_low_pass_gain(inputs[lag], inputs["period"])
+        behind = low_passed(last, inputs["commanded_zmp"], cs.if_else(was_commanded > 0.5, gain, 1.0))
+        memory.keep(behind)
+        yield behind
 
 
 def _load_and_moment(inputs: dict[str, cs.SX], feet: dict[str, cs.SX]) -> tuple[cs.SX, cs.SX]:

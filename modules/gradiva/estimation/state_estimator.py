@@ -47,13 +47,14 @@ _OUTPUTS = (  # of the state function that are fields of the state
     "dcm_position",
     "zmp_position",
     "zmp_completion",
+    "zmp_lead",
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
 
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
-DOUBLE_SUPPORT_LAG = 12.0  # [-] ages of wrenches by which the ZMP's low pass is longer on both feet; with 10 M_s > 2
+DOUBLE_SUPPORT_LAG = 13.0  # [-] ages of wrenches by which the ZMP's low pass is longer on both feet; with 12 M_s > 2
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
 
 
@@ -507,13 +508,14 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, wrench_lag, zmp_lag = 0.0, self._config.wrench_filter_time_constant, self._config.zmp_time_constant
+        lag, age, zmp_lag = 0.0, 0.0, self._config.zmp_time_constant
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
-            longer = DOUBLE_SUPPORT_LAG * age if reference.is_double_support else 0.0
-            wrench_lag, zmp_lag = wrench_lag + self._config.wrench_age_factor * age + longer, zmp_lag + longer
             measurement, lag = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
+        if reference.is_double_support:
+            zmp_lag += DOUBLE_SUPPORT_LAG * age
+        wrench_lag = self._config.wrench_filter_time_constant + self._config.wrench_age_factor * age
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "zmp_lag": zmp_lag}

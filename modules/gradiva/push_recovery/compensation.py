@@ -100,9 +100,9 @@ class ZmpWithoutFoot:
 
     Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and that of the
     reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
-    fall, with this one none. It is completed and low-passed as the estimated one, ``zmp_completion`` and ``zmp_lag`` of
-    the state: unfiltered, the loop from ZMP to CoM and servos is unstable, and the robot shakes at half the rate of the
-    ticks.
+    fall, with this one none. It is completed and low-passed as the estimated one, by ``zmp_completion``, ``zmp_lag``
+    and ``zmp_lead`` of the state: unfiltered, the loop from ZMP to CoM and servos is unstable, and the robot shakes at
+    half the rate of the ticks.
 
     Steps that are adapted see a bad foot that carries the rest: one that seemed to carry nothing would be waited for.
     """
@@ -139,7 +139,8 @@ class ZmpWithoutFoot:
             period: Of a tick, [s].
         """
         if trusted_zmp is not self._began:
-            self._filtered = self._began = trusted_zmp
+            self._began = trusted_zmp
+            self._filtered = None if trusted_zmp is None else trusted_zmp - state.zmp_lead
         zmp = self.zmp(state, reference, untrusted)
         if len(untrusted) == 1:
             state = self._loaded(state, reference, *untrusted)
@@ -148,7 +149,7 @@ class ZmpWithoutFoot:
             return altered(state, zmp_position=reference.dcm.zmp_position, zmp_is_measured=False)
         last, zmp = self._filtered, zmp + state.zmp_completion
         self._filtered = zmp if last is None else last + low_pass_gain(state.zmp_lag, period) * (zmp - last)
-        return altered(state, zmp_position=self._filtered)
+        return altered(state, zmp_position=self._filtered + state.zmp_lead)
 
     def _loaded(self, state: RobotState, reference: WalkingReference, bad: Side) -> RobotState:
         """Return the state in which the bad foot, where it stands, carries what the good one does not."""

@@ -44,7 +44,8 @@ from gradiva.walking import WalkingConfig
 
 CONTACT_TIMES = (0.002, 0.006, 0.02)
 """Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
-GAIN_MARGIN, PHASE_MARGIN, PEAK = 6.0, 30.0, 2.0  # [dB], [°], [-]: a factor of two, and what is usual beside it
+GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what is usual beside it
+PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
 _LOWEST = 5.0  # [Hz]
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point

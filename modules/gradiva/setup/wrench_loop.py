@@ -4,13 +4,13 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
 :math:`g = 1 - e^{-T / \tau}`, and each integral :math:`T / (1 - z^{-1})`. Deviations from standing still, per tick:
 
 .. math::
-    z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z [z + (1 - F_{lag}) z^{-1} z^*], \\
+    z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
     \qquad \theta \text{ likewise by } a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
-where :math:`F_z` and :math:`F_{lag}` lag more with old wrenches on both feet (``DOUBLE_SUPPORT_LAG`` ages), with the
+where :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
 inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
 :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
 """
@@ -76,8 +76,7 @@ class _MotionController:
         estimator = config.state_estimator
         self._age = plant.joint_age
         longer = DOUBLE_SUPPORT_LAG * plant.wrench_age if len(body.sides) == len(Side) else 0.0
-        lag = estimator.wrench_filter_time_constant + estimator.wrench_age_factor * plant.wrench_age
-        self._wrench_lag = lag + longer
+        self._wrench_lag = estimator.wrench_filter_time_constant + estimator.wrench_age_factor * plant.wrench_age
         self._zmp_lag = estimator.zmp_time_constant + longer
         channels, size = len(CHANNELS) * len(body.sides), body.size
         every = np.eye(channels + 2 * size)
@@ -112,8 +111,9 @@ class _MotionController:
         gain = self._config.dcm_controller.proportional_gain
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
-        completed = (1.0 - self._low_pass(z, self._wrench_lag)) / z * desired
-        measured = self._low_pass(z, self._zmp_lag) * (self._zmp_of + completed)
+        commanded, slow = desired / z, self._low_pass(z, self._zmp_lag)
+        lead = self._low_pass(z, estimator.zmp_time_constant) - slow * self._low_pass(z, self._wrench_lag)
+        measured = slow * self._zmp_of + lead * commanded
         velocity = -self._gains.zmp * (desired - measured) - self._gains.com * com
         return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
 

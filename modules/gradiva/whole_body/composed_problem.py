@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
-from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.qp_solver import MET, DaqpSolver, QuadraticProgram, SolverName, make_solver, refined_optimum
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
 UNBOUNDED = 1e30  # both solvers take it for infinity
@@ -46,7 +46,6 @@ _FEW = 12  # [-] variables in a constraint that may be guessed active: bounds an
 _VIOLATION = 1e-8  # of a guess, in units of the gradient; of a wrench that costs 1e-4 an N² it is 1e-4 N
 _RESIDUAL = 1e-6  # of a guess, in units of the gradient: 1e-10 of what soft ground's is
 _NAMED_TASKS = 3  # [-] in the error of a parameter without a value
-_MET = 1e-8  # of a hard constraint, in its own unit: not what made a problem infeasible
 
 
 class Priority(StrEnum):
@@ -502,16 +501,20 @@ class ComposedProblem:
             raise self._named(error) from None
 
     def _refined(self, solution: NDArray) -> NDArray:
-        """Return the optimum: the guess of the solver's active limits, or where they are not guessed a proximal step.
+        """Return the optimum of the limits that the solver takes to be active, or a proximal step to it.
 
-        Either takes out what the trace of regularisation does to the solver's solution, which is returned as it is
+        Each takes out what the trace of regularisation does to the solver's solution, which is returned as it is
         where the step has no solution.
         """
-        self._function.set(active_limits=self._active(solution))
+        self._function.set(active_limits=self.quadratic_program.passed(solution))
         self._function()
         violation, residual = self._errors
         if violation[0] <= _VIOLATION and residual[0] <= _RESIDUAL:
             return self._guess.copy()
+        exact = refined_optimum(self.quadratic_program, solution)
+        return self._stepped(solution) if exact is None else exact
+
+    def _stepped(self, solution: NDArray) -> NDArray:
         pull, gradient = _REGULARISATION * solution, self.quadratic_program.gradient
         gradient -= pull
         try:
@@ -521,12 +524,6 @@ class ComposedProblem:
         finally:
             gradient += pull
 
-    def _active(self, solution: NDArray) -> NDArray:
-        """Return which limits a solution passes: 1 the upper one, -1 the lower one; see ``guessed_optimum``."""
-        p = self.quadratic_program
-        values = p.values(solution)
-        return np.subtract(values > p.upper, values < p.lower, dtype=np.float64)
-
     def _relaxed_solution(self, slack_weights: NDArray | None = None) -> NDArray:
         weights = self._relaxed_slack_weights if slack_weights is None else slack_weights
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(weights)).solve()
@@ -534,7 +531,7 @@ class ComposedProblem:
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
         """Return the error with the name of the hard constraints that cost most in the relaxed problem, if any do."""
         try:
-            excess = np.maximum(self.quadratic_program.excess(self._relaxed_solution()) - _MET, 0.0)
+            excess = np.maximum(self.quadratic_program.excess(self._relaxed_solution()) - MET, 0.0)
         except NoSolutionFound:
             return error
         hard = [group for group in self._groups if group.priority is Priority.HARD and not group.is_law]
