@@ -170,6 +170,15 @@ def jump_of_the_zmp(icub, is_double_support, age):
     return float((estimates[1].zmp_position - estimates[0].zmp_position)[0])
 
 
+def test_between_two_steps_the_zmp_is_as_young_as_on_one_foot(icub):
+    scene, (estimator, lags) = Scene(icub), (estimator_with(icub, use_imu=False, wrench_age_factor=3.0), [])
+    for tick in range(40):
+        planned = on_one_foot(scene) if tick < 5 else scene.reference()
+        old = replace(scene.measurement(0.01 * tick, pressing(0.0)), contact_wrenches_time=0.01 * tick - 0.01)
+        lags.append(estimator.update(old, planned, 0.01 * tick).zmp_lag)
+    assert lags == [0.0] * 30 + [pytest.approx(DOUBLE_SUPPORT_LAG * 0.01)] * 10
+
+
 def on_one_foot(scene):
     """Return the reference without the right foot."""
     planned = scene.reference()
