@@ -87,7 +87,7 @@ def test_a_height_that_varies_is_not_planned_for_legs():
 
 
 def test_negative_legs_are_refused():
-    with pytest.raises(ConfigError, match=r"lateral=-0\.1: must not be negative"):
+    with pytest.raises(ConfigError, match=r"lateral=-0\.1, must not be negative"):
         config_of(leg_momentum={"lateral": -0.1})
 
 
