@@ -87,6 +87,11 @@ class StepAdaptationConfig:
         if self.release > self.trigger:
             raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
 
+    @property
+    def lateness(self) -> float:
+        """By which the measured DCM of a healthy robot is behind its reference: its age and the lag of the ZMP, [s]."""
+        return self.prediction + self.zmp_lag
+
 
 @dataclass(slots=True, eq=False)
 class RunningStep:
