@@ -135,9 +135,9 @@ class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
     The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small.
-    A healthy robot is late, by the age of its DCM and the lag of its ZMP: the error counts from where the reference has
-    been during these two. The faster it walks the farther it is off: both limits grow with the speed, and the first one
-    doubles on a foot without a sensor.
+    A robot whose servos follow late is not pushed: the error counts from where the reference has been for ``lateness``.
+    The faster a healthy robot walks the farther it is off: both limits grow with the speed, and the first one doubles
+    on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is; in between they do not, to keep the
     error. The velocity of the CoM, and so the DCM, is older than the tick; the error is predicted over that time.
@@ -354,7 +354,7 @@ class ReactiveStepping:
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, state: RobotState, reference: WalkingReference) -> float:
-        """Return how far the DCM is from where its reference has been since a healthy robot is late, [m]."""
+        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m]."""
         self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
         while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
             self._way.pop()
