@@ -193,6 +193,19 @@ def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
         step.reference = swinging
 
 
+@pytest.mark.parametrize(("late", "is_active"), [(CONFIG.lateness, False), (3.0 * CONFIG.lateness, True)])
+def test_a_walk_that_is_late_is_not_pushed(late, is_active):
+    step, errors, active = SingleSupport(0.0), [], []
+    first = step.plan.steps[4].lift_off - CONFIG.lateness
+    for time in np.arange(first, step.plan.steps[4].touch_down, 0.01):
+        step.reference = step.plan.at(time)
+        errors.append(step.plan.dcm_at(time - late)[0].position - step.reference.dcm.position)
+        step.retarget(errors[-1])
+        active.append(step.stepping.log.is_active)
+    assert np.linalg.norm(errors, axis=1).max() > CONFIG.trigger
+    assert any(active) is is_active
+
+
 def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_along_it():
     push = np.array([0.0, -0.09])
     near, far, shortly_before = 0.5 * CONFIG.clearance, 2.0 * CONFIG.clearance, 0.75

@@ -18,10 +18,12 @@ from tests.whole_body.standing_robot import PERIOD, reference, state
 GAINS = {
     "height_gain": 2e-5,
     "tilt_gain": 0.005,
+    "spread_gain": 1e-4,
     "leak_time_constant": 5.0,
     "expected_time_constant": 0.0,
     "surplus_time_constant": 0.0,
     "highest": 0.01,
+    "widest": 0.01,
     "steepest": 0.05,
 }
 LOAD = 160.0  # [N] of each foot
@@ -67,6 +69,23 @@ def test_a_foot_that_carries_too_much_rises_against_the_other_one():
     assert body.left_foot.position[2] - expecting().left_foot.position[2] == pytest.approx(rise, rel=1e-12)
     assert body.right_foot.position[2] - expecting().right_foot.position[2] == pytest.approx(-rise, rel=1e-12)
     assert body.left_foot.twist[2] == pytest.approx(rise / PERIOD, rel=1e-12)
+
+
+def test_feet_that_pull_together_go_apart_along_the_line_between_them_and_no_farther_than_configured():
+    line = expecting().left_foot.position - expecting().right_foot.position
+    across = np.array([*line[:2], 0.0]) / np.hypot(*line[:2])
+    pull = np.array([*(60.0 * across), 0.0, 0.0, 0.0])
+    law = admittance(leak_time_constant=1e6)
+    for ticks, spread in ((1, PERIOD * 1e-4 * 60.0), (2000, 0.01)):
+        for _ in range(ticks):
+            body = law.adapted(expecting(), measuring(EXPECTED + pull, EXPECTED - pull), PERIOD)
+        np.testing.assert_allclose(
+            body.left_foot.position - expecting().left_foot.position, spread * across, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            body.right_foot.position - expecting().right_foot.position, -spread * across, atol=1e-12
+        )
+        law.reset()
 
 
 def test_loads_that_are_shared_as_expected_move_no_foot():
@@ -155,10 +174,15 @@ def test_soles_yield_no_farther_than_configured():
 
 def test_without_gains_the_reference_passes_as_it_is():
     body = expecting()
-    assert admittance(height_gain=0.0, tilt_gain=0.0).adapted(body, measuring(load(300.0)), PERIOD) is body
+    assert (
+        admittance(height_gain=0.0, tilt_gain=0.0, spread_gain=0.0).adapted(body, measuring(load(300.0)), PERIOD)
+        is body
+    )
 
 
-@pytest.mark.parametrize("name", ["height_gain", "tilt_gain", "highest", "steepest", "leak_time_constant"])
+@pytest.mark.parametrize(
+    "name", ["height_gain", "tilt_gain", "spread_gain", "highest", "widest", "steepest", "leak_time_constant"]
+)
 def test_values_that_are_not_possible_are_refused(name):
     with pytest.raises(ConfigError, match=name):
         FootAdmittanceConfig(**(GAINS | {name: -1.0}))

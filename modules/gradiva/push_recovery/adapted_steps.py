@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -134,8 +135,9 @@ class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
     The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small.
-    The faster a healthy robot walks the farther it is off, most of it late: both limits grow with the speed, and the
-    first one doubles on a foot without a sensor.
+    A robot whose servos follow late is not pushed: the error counts from where the reference has been for ``lateness``.
+    The faster a healthy robot walks the farther it is off: both limits grow with the speed, and the first one doubles
+    on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is; in between they do not, to keep the
     error. The velocity of the CoM, and so the DCM, is older than the tick; the error is predicted over that time.
@@ -181,6 +183,7 @@ class ReactiveStepping:
         self._changes = 0
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
+        self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
         self._logged: tuple[object, ...] = ()
 
     def retarget(
@@ -189,7 +192,7 @@ class ReactiveStepping:
         """Return the change of the plan, whose running or next step is that of an index, or None."""
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
         factor, error = 1.0 if state.zmp_is_measured else _WITHOUT_ZMP, state.dcm_position - reference.dcm.position
-        distance = math.hypot(*error.tolist())
+        distance = self._distance_from_way(state, reference)
         is_pushed = is_believed and _is_far(distance / factor, config.trigger, config.trigger_time, plan, index)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
@@ -349,6 +352,14 @@ class ReactiveStepping:
             return None
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
+
+    def _distance_from_way(self, state: RobotState, reference: WalkingReference) -> float:
+        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m]."""
+        self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
+        while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
+            self._way.pop()
+        x, y = state.dcm_position.tolist()
+        return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
     def _is_believed(self, state: RobotState) -> bool:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""

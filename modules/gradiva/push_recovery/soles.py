@@ -102,44 +102,52 @@ class FootAdmittanceConfig:
     Attributes:
         height_gain: Speed of one foot against the other for each newton that it carries too much, [m/(s·N)].
         tilt_gain: Angular velocity of a sole for each moment about its expected centre of pressure, [rad/(s·N·m)].
+        spread_gain: Speed of one foot away from the other for each newton by which they pull together, [m/(s·N)].
         leak_time_constant: In which what has been yielded is taken back while both feet stand, [s].
         expected_time_constant: Of the low pass on the expected wrenches: measured ones are as much older, [s].
         surplus_time_constant: Of the low pass on measured less expected wrenches: what is faster answers the
             servos, and closes a loop with them, [s].
         highest: Largest height of a sole over its plan, [m].
+        widest: Largest way of a sole along the line between both, [m].
         steepest: Largest tilt of a sole about each axis, [rad].
     """
 
     height_gain: float = setting("m/(s·N)", least=0.0)
     tilt_gain: float = setting("rad/(s·N·m)", least=0.0)
+    spread_gain: float = setting("m/(s·N)", least=0.0)
     leak_time_constant: float = setting("s", above=0.0)
     expected_time_constant: float = setting("s", least=0.0)
     surplus_time_constant: float = setting("s", least=0.0)
     highest: float = setting("m", least=0.0)
+    widest: float = setting("m", least=0.0)
     steepest: float = setting("rad", least=0.0)
 
 
 class FootAdmittance:
-    r"""Control of the difference of the feet's loads and of the moments about their centres of pressure.
+    r"""Control of the difference of the feet's forces and of the moments about their centres of pressure.
 
     Legs of stiff servos, with both soles on the floor, are a closed chain: encoder errors of half a degree or a sole
-    that is not flat shift all load to one foot, or to an edge. Feet that stand therefore yield (Kajita et al. 2010,
-    Caron et al. 2019), while both of them stand:
+    that is not flat shift all load to one foot, or to an edge, and let the feet pull against each other as hard as
+    hips can. Feet that stand therefore yield (Kajita et al. 2010, Caron et al. 2019), while both of them stand:
 
     .. math::
         \dot h &= \tfrac12 a_h F \left[(f_l - f_r) - (f_l - f_r)^e\right] - h / T, &
         z_{l,r} &= z^p_{l,r} \pm h, \\
+        \dot s &= \tfrac12 a_s F \left[(t_l - t_r) - (t_l - t_r)^e\right] - s / T, &
+        p_{l,r} &= p^p_{l,r} \pm s e, \\
         \dot\theta_k &= a_\theta F \left(\mu_k - c^e_k \times f_k\right)_{x,y} - \theta_k / T, &
         R_k &= R^p_k \, Exp(\theta_k),
 
-    with a low pass F, normal forces :math:`f`, moments :math:`\mu_k` about the sole's origin and the expected centres
-    of pressure :math:`c^e_k` of the plan and the DCM law. The offsets are kept while one foot swings, since what
-    causes them goes along with the joints: the next step lands as the last one ended.
+    with a low pass F, normal forces :math:`f`, forces :math:`t` along the horizontal line e from the right sole to the
+    left one, moments :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the
+    plan and the DCM law. The offsets are kept while one foot swings, since what causes them goes along with the joints:
+    the next step lands as the last one ended.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
     ====================  ==========================  ============
     :math:`a_h`           ``height_gain``             m/(s·N)
+    :math:`a_s`           ``spread_gain``             m/(s·N)
     :math:`a_\theta`      ``tilt_gain``               rad/(s·N·m)
     :math:`T`             ``leak_time_constant``      s
     ====================  ==========================  ============
@@ -148,7 +156,7 @@ class FootAdmittance:
     def __init__(self, config: FootAdmittanceConfig, compiler: Compiler = interpreted) -> None:
         """Take the gains; ``compiler`` makes the equations fast."""
         self._config = config
-        self._is_off = config.height_gain == config.tilt_gain == 0.0
+        self._is_off = config.height_gain == config.tilt_gain == config.spread_gain == 0.0
         self._function = built_once((FootAdmittance, compiler), lambda: _admittance(compiler))
         self._function.set(**{name: getattr(config, name) for name in _CONSTANTS})
         self._memory = self._function.inputs["memory"]
@@ -162,7 +170,7 @@ class FootAdmittance:
     @property
     def tilts(self) -> NDArray:
         """Turns of both soles about their x and y, [rad], shape (2, 2)."""
-        return self._memory[1:5].reshape(2, 2).copy()
+        return self._memory[2:6].reshape(2, 2).copy()
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned."""
@@ -207,7 +215,7 @@ class FootAdmittance:
         )
 
 
-_CONSTANTS = ("height_gain", "tilt_gain", "leak_time_constant", "highest", "steepest")
+_CONSTANTS = ("height_gain", "tilt_gain", "spread_gain", "leak_time_constant", "highest", "widest", "steepest")
 
 
 def _admittance(compiler: Compiler) -> FlatFunction:
@@ -215,32 +223,44 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     shapes = {"expected": (2, 6), "measured": (2, 6), "positions": (2, 3), "rotations": (6, 3), "twists": (2, 6)}
     inputs = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
     inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "surplus_gain", "yields", *_CONSTANTS)}
-    inputs["memory"] = memory = cs.SX.sym("memory", 22)
-    height, tilts, last = memory[0], (memory[1:3], memory[3:5]), cs.reshape(memory[5:17], 6, 2).T
+    inputs["memory"] = memory = cs.SX.sym("memory", 24)
+    shifts, tilts, last = memory[:2], (memory[2:4], memory[4:6]), cs.reshape(memory[6:18], 6, 2).T
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
-    surplus = memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:])
-    climb, turns = _rates(inputs, surplus, height, tilts)
-    kept = [height + inputs["period"] * climb]
+    across = _across(inputs["positions"])
+    surplus = memory[18:] + inputs["surplus_gain"] * (_surplus(inputs, expected, across) - memory[18:])
+    rates, turns = _rates(inputs, surplus, shifts, tilts)
+    shifts, axes = shifts + inputs["period"] * rates, cs.horzcat(cs.DM([0.0, 0.0, 1.0]), across)
+    kept = [shifts]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
     for row, sign in ((0, 1.0), (1, -1.0)):
         tilt = tilts[row] + inputs["period"] * turns[row]
         kept.append(tilt)
-        rotation, vertical = inputs["rotations"][3 * row : 3 * row + 3, :], sign * cs.DM([0.0, 0.0, 1.0])
+        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
         spin = rotation[:, :2] @ turns[row]
-        outputs["positions"].append(inputs["positions"][row, :] + (vertical * kept[0]).T)
+        outputs["positions"].append(inputs["positions"][row, :] + sign * (axes @ shifts).T)
         outputs["rotations"].append(rotation @ symbolic_exp(cs.vertcat(tilt, 0.0)))
-        outputs["twists"].append(inputs["twists"][row, :] + cs.vertcat(vertical * climb, spin).T)
+        outputs["twists"].append(inputs["twists"][row, :] + cs.vertcat(sign * axes @ rates, spin).T)
     results = {name: cs.vertcat(*rows) for name, rows in outputs.items()}
     results["memory"] = cs.vertcat(*kept, cs.vec(expected.T), surplus)
     return FlatFunction("foot_admittance", inputs, results, compiler)
 
 
-def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX) -> cs.SX:
-    """Return difference of the loads [N] and moments about the centres of pressure, axes of the soles [N·m], (5, 1)."""
+def _across(positions: cs.SX) -> cs.SX:
+    """Return the horizontal unit vector from the right sole to the left one, (3, 1)."""
+    way = (positions[0, :2] - positions[1, :2]).T
+    return cs.vertcat(way / cs.fmax(cs.norm_2(way), _NEGLIGIBLE), 0.0)
+
+
+def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX, across: cs.SX) -> cs.SX:
+    """Return what was not expected, (6, 1).
+
+    That is half of the difference of the feet's forces [N], vertical and along the line between them, and the moments
+    about their centres of pressure, axes of the soles [N·m].
+    """
     measured = inputs["measured"]
-    loads = measured[:, _NORMAL] - expected[:, _NORMAL]
-    rows = [0.5 * (loads[0] - loads[1])]
+    apart = 0.5 * (measured - expected)[:, :3].T @ cs.DM([1.0, -1.0])
+    rows = [apart[_NORMAL], across.T @ apart]
     for row in range(2):
         rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
         levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
@@ -250,20 +270,21 @@ def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX) -> cs.SX:
 
 
 def _rates(
-    inputs: Mapping[str, cs.SX], surplus: cs.SX, height: cs.SX, tilts: Sequence[cs.SX]
+    inputs: Mapping[str, cs.SX], surplus: cs.SX, shifts: cs.SX, tilts: Sequence[cs.SX]
 ) -> tuple[cs.SX, list[cs.SX]]:
-    """Return the rates of the height [m/s] and of both tilts, (2, 1), [rad/s]: zero unless the feet yield."""
-    leak = inputs["leak_time_constant"]
+    """Return the rates of both shifts, (2, 1), [m/s], and of both tilts, [rad/s]: zero unless the feet yield."""
 
-    def limited(value: cs.SX, rate: cs.SX, limit: cs.SX) -> cs.SX:
-        reached = cs.fmin(cs.fmax(value + inputs["period"] * rate, -limit), limit)
-        return cs.if_else(inputs["yields"] > 0.5, (reached - value) / inputs["period"], 0.0)
+    def rate(offset: cs.SX, gain: cs.SX, cause: cs.SX, limit: cs.SX) -> cs.SX:
+        wanted = gain * cause - offset / inputs["leak_time_constant"]
+        reached = cs.fmin(cs.fmax(offset + inputs["period"] * wanted, -limit), limit)
+        return cs.if_else(inputs["yields"] > 0.5, (reached - offset) / inputs["period"], 0.0)
 
-    climb = inputs["height_gain"] * surplus[0] - height / leak
-    moments = surplus[1:3], surplus[3:5]
-    rates = [inputs["tilt_gain"] * moment - tilt / leak for moment, tilt in zip(moments, tilts, strict=True)]
-    turns = [limited(tilt, rate, inputs["steepest"]) for tilt, rate in zip(tilts, rates, strict=True)]
-    return limited(height, climb, inputs["highest"]), turns
+    height, spread = (inputs[f"{name}_gain"] for name in ("height", "spread"))
+    climb = rate(shifts[0], height, surplus[0], inputs["highest"])
+    widen = rate(shifts[1], spread, surplus[1], inputs["widest"])
+    moments = surplus[2:4], surplus[4:6]
+    turns = [rate(tilts[row], inputs["tilt_gain"], moments[row], inputs["steepest"]) for row in range(2)]
+    return cs.vertcat(climb, widen), turns
 
 
 class SoleLevelling:

@@ -32,6 +32,8 @@ class StepAdaptationConfig:
         law: Name of the step adaptation: ``dcm``, an entry point of another package, or ``package.module:Class``.
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
         trigger_time: In which the walk covers the error that triggers, where that is more, [s].
+        lateness: Of the DCM of a healthy robot that walks fast, [s]: errors count from where its reference has been in
+            that time.
         release: DCM error below which the footholds are the plan's again, [m].
         release_time: In which the walk covers the error that releases, where that is more, [s].
         prediction: Age of the measured DCM, over which its error is predicted, [s].
@@ -61,6 +63,7 @@ class StepAdaptationConfig:
     law: str
     trigger: float = setting("m", above=0.0)
     trigger_time: float = setting("s", least=0.0)
+    lateness: float = setting("s", least=0.0)
     release: float = setting("m", above=0.0)
     release_time: float = setting("s", least=0.0)
     prediction: float = setting("s", least=0.0)

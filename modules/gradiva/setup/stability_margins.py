@@ -56,6 +56,7 @@ _GAINS = {
     "zmp_com_controller.walking.zmp": lambda config, factor: _scaled_zmp(config, "walking", factor),
     "zmp_com_controller.standing.zmp": lambda config, factor: _scaled_zmp(config, "standing", factor),
     "foot_admittance.height_gain": lambda config, factor: _scaled_admittance(config, "height_gain", factor),
+    "foot_admittance.spread_gain": lambda config, factor: _scaled_admittance(config, "spread_gain", factor),
     "foot_admittance.tilt_gain": lambda config, factor: _scaled_admittance(config, "tilt_gain", factor),
 }
 

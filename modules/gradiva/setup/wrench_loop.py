@@ -7,7 +7,7 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
     z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
-    \qquad \theta \text{ likewise by } a_\theta (\mu - c^e f), \\
+    \qquad \text{spread and } \theta \text{ likewise by } a_w \Delta f_y, a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
 where :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
@@ -88,8 +88,8 @@ class _MotionController:
     def command(self, z: complex) -> tuple[Complex, Complex]:
         """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
         zmp, velocity, com = self._balance(z)
-        heights, tilts = self._soles(z, zmp)
-        command = self._kinematics(z, velocity, com, heights, tilts, zmp)
+        shifts, tilts = self._soles(z, zmp)
+        command = self._kinematics(z, velocity, com, shifts, tilts, zmp)
         return command[:, : self._channels], command[:, self._channels :]
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
@@ -123,7 +123,7 @@ class _MotionController:
         weight, zmp = body.mass * GRAVITY, self._zmp_position()
         total = np.zeros((2, read.wrenches.shape[1]))
         for row, side in enumerate(body.sides):
-            force, x, y = read.wrenches[3 * row : 3 * row + 3]
+            _, force, x, y = read.wrenches[len(CHANNELS) * row :][: len(CHANNELS)]
             total += np.outer(body.soles[side][:2] - zmp, force) + np.vstack((-y, x))
             apart = (body.jacobians[side] - body.jacobians[body.sides[0]])[:2]
             total += weight / len(body.sides) * apart @ read.positions
@@ -154,33 +154,35 @@ class _MotionController:
     # -- soles -------------------------------------------------------------------------------------------------
 
     def _soles(self, z: complex, zmp: Complex) -> tuple[Complex, Complex]:
-        """Return height of the left sole over the right one, (1, ...), and tilts, (4, ...)."""
+        """Return how far the left sole goes outward and up, the right one contrarily, (2, ...), and tilts, (4, ...)."""
         config, read = self._config.foot_admittance, self._read
         width = read.wrenches.shape[1]
         if len(self._body.sides) < 2:
-            return np.zeros((1, width), dtype=complex), np.zeros((4, width), dtype=complex)
+            return np.zeros((2, width), dtype=complex), np.zeros((4, width), dtype=complex)
         rows = [6 * foot + row for foot in range(2) for row in CHANNELS]
         expected = self._low_pass(z, config.expected_time_constant) * (self._expected[rows] @ zmp)
         surplus = self._low_pass(z, config.surplus_time_constant) * (read.wrenches - expected)
+        surplus = surplus.reshape(len(Side), len(CHANNELS), width)
         yielded = 1.0 / (self._difference(z) + 1.0 / (config.leak_time_constant * z))
         moments = []
         for foot in range(2):
-            force, x, y = surplus[3 * foot : 3 * foot + 3]
+            _, force, x, y = surplus[foot]
             lever_x, lever_y, _ = self._body.centre[foot]
             moments += [x - lever_y * force, y + lever_x * force]
-        height = 0.5 * config.height_gain * yielded * (surplus[:1] - surplus[3:4])
-        return height, config.tilt_gain * yielded * np.vstack(moments)
+        apart = 0.5 * yielded * (surplus[0] - surplus[1])[:2]
+        shifts = np.array([[config.spread_gain], [config.height_gain]]) * apart
+        return shifts, config.tilt_gain * yielded * np.vstack(moments)
 
     # -- layer 3 -----------------------------------------------------------------------------------------------
 
     def _kinematics(
-        self, z: complex, velocity: Complex, com: Complex, height: Complex, tilts: Complex, zmp: Complex
+        self, z: complex, velocity: Complex, com: Complex, shifts: Complex, tilts: Complex, zmp: Complex
     ) -> Complex:
         """Return set-points or velocities of the joints, (n, ...)."""
         gains, size = self._config.inverse_kinematics, self._body.size
-        nothing = 0.0 * height
+        nothing = 0.0 * shifts[:1]
         feet = [
-            np.vstack((nothing, nothing, sign * height, *(row[None] for row in tilts[k : k + 2]), nothing))
+            np.vstack((nothing, sign * shifts, *(row[None] for row in tilts[k : k + 2]), nothing))
             for k, sign in ((0, 1.0), (2, -1.0))
         ]
         targets = np.vstack((*feet, com, nothing))
