@@ -99,11 +99,11 @@ def test_forces_beside_the_com_turn_the_body_by_their_lever(mpc):
     plan = walk()
     update(mpc, plan, state_of(plan))
     problem = mpc.problem
-    guess = problem.trajectory(np.zeros(problem.size))
-    guess.forces[:] = [1.0, 0.5, 3.0]
+    vectors = problem.weight_vectors()
+    vectors[:, :96] = [[1.0], [0.5], [3.0]]
     state = problem.function.inputs["state"]
     state[:3] = [[0.0, 0.0, 0.0], [0.3, -0.2, 0.1], [0.0, 0.0, 0.0]]
-    found = problem.trajectory(problem.evaluate(guess.flat)["w"])
+    found = problem.trajectory(problem.evaluate(vectors)["w"])
     feet, force, corners = state[3:], np.array([1.0, 0.5, 3.0]), 8
     fine = np.linspace(0.0, 0.1, 2001)[:, None]
     path = fine * state[1] + 0.5 * fine**2 * (corners * force - [0.0, 0.0, 9.81])
@@ -117,9 +117,9 @@ def test_levers_and_moves_are_the_derivative_of_angular_momentum_and_com(mpc):
     update(mpc, plan, state_of(plan, velocity=np.array([0.1, 0.05, 0.0])), 0.05)
     problem, inner = mpc.problem, np.zeros((3, 120))
     found = problem.trajectory(problem.function.outputs["w"].copy())
-    vectors = problem.vectors(found)
+    vectors = problem.function.outputs["vectors"].copy()
     levers = problem.function.outputs["levers"].reshape(3, 12, -1).copy()
-    moves = problem.function.outputs["moves"].copy()
+    moves = problem.data.outputs["moves"].copy()
     inner[:, :96] = 1e-5 * random.standard_normal((3, 96))  # forces within their pyramids
     inner[:2, 96:] = (
         1e-5 * random.standard_normal((2, 24)) * (np.abs(np.diff(found.contacts, axis=0)) > 0.0).any(axis=2).ravel()
@@ -128,7 +128,7 @@ def test_levers_and_moves_are_the_derivative_of_angular_momentum_and_com(mpc):
     inner[:, 96:] = held.reshape(3, -1)
 
     def at(change):
-        other = problem.trajectory(problem.evaluate(problem.with_vectors(vectors + change))["w"].copy())
+        other = problem.trajectory(problem.evaluate(vectors + change)["w"].copy())
         return other.com[1:].T, other.spin[1:].T
 
     (com_ahead, spin_ahead), (com_back, spin_back) = at(inner), at(-inner)
@@ -187,15 +187,15 @@ def test_a_quadratic_program_is_solved_to_its_optimum_with_corners_that_carry_no
     state = state_of(plan, velocity=np.array([0.0, 1.6, 0.0]), time=0.5)
     update(mpc, plan, state, 0.5)
     solver, problem = mpc._solver, mpc.problem
-    point, program = solver._evaluate(problem.function.outputs["w"].copy()), solver._program
+    point, program = solver._evaluate(problem.function.outputs["vectors"].copy()), solver._program
     found = program.solve(point.levers, point.vectors, point.errors)
     slack = program._slack(found.vectors)
     assert slack.min() >= -1e-7
     assert found.multipliers.min() >= -1e-6 * found.multipliers.max()
     assert np.count_nonzero(found.multipliers) > 20
     assert np.abs(slack * found.multipliers).max() <= 1e-6 * found.multipliers.max()
-    momenta = point.errors + program._effect(found.vectors - point.vectors)
-    np.testing.assert_allclose(momenta / program._softness.reshape(momenta.shape), found.momenta, rtol=1e-6, atol=1e-6)
+    momenta = point.errors.reshape(-1) + program._effect(found.vectors - point.vectors)
+    np.testing.assert_allclose(momenta / program._softness, found.momenta, rtol=1e-6, atol=1e-6)
     pull = program._pull(found.momenta, program._moves, program._levers)
     forces = np.zeros_like(pull)
     np.add.at(forces.T, program._places, (program._normals * found.multipliers).T)

@@ -18,7 +18,6 @@ from gradiva.common import (
     freeze_arrays,
     sealed,
     setting,
-    so3,
 )
 from gradiva.reduced_model.centroidal_problem import (
     FREE,
@@ -165,8 +164,8 @@ class CentroidalMpc:
     r"""Nonlinear model predictive control of the centroidal dynamics with adjusted contacts (thesis, chapter 11).
 
     At each call the horizon begins now; every touch-down and lift-off is a node, and those between them do not move
-    from call to call (``ContactPlan.nodes``). The problem is posed in a frame at the measured CoM,
-    turned as the contacts: it is the same wherever the robot walks. A contact that stands is not decided about: its
+    from call to call (``ContactPlan.nodes``). The problem is posed about the measured CoM, and no horizontal direction
+    has a weight of its own: it is the same wherever the robot walks. A contact that stands is not decided about: its
     nominal location is where it is, and the box counts from its next landing on.
 
     Attributes:
@@ -242,23 +241,20 @@ class CentroidalMpc:
         wrench = np.zeros(6) if external_wrench is None else external_wrench
         _check_finite(state, wrench)
         preview = plan.preview(plan.nodes(time, self._config.period, self._config.samples))
-        frame = _Frame.of(state, preview)
         forces, velocities = self._guessed_inputs(preview)
-        self._set_parameters(frame, state, preview, reference)
-        self._set(external=frame.turned(wrench.reshape(2, 3)) / self._body.mass)
-        self._set(forces=frame.turned(self._forces_before(time, forces)))
-        guess = self.problem.trajectory(np.zeros(self.problem.size))
-        guess.forces[:], guess.contact_velocities[:] = frame.turned(forces), frame.turned(velocities)
+        self._set_parameters(state, preview, reference)
+        self._set(external=wrench / self._body.mass, forces=self._forces_before(time, forces))
+        guess = self._vectors(forces, velocities, preview)
         try:
-            found, failure = self._solved(guess.flat, preview), ""
+            found, failure = self._solved(guess, preview), ""
         except NoSolutionFound as error:
             self.failures += 1
             self._failures_in_a_row += 1
             if self._memory is None or self._failures_in_a_row > self._config.tolerated_failures:
                 raise
-            found = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy())
+            found = self.problem.trajectory(self.problem.evaluate(guess)["w"].copy())
             failure = f"{error}; the last solution takes its place"
-        return self._solution(found, preview, frame, failure)
+        return self._solution(found, preview, state.com_position, failure)
 
     def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
         memory, count = self._memory, self._config.samples
@@ -268,19 +264,21 @@ class CentroidalMpc:
         self._failures_in_a_row = 0
         return self.problem.trajectory(w)
 
-    def _solution(self, found: Trajectory, preview: ContactPreview, frame: _Frame, failure: str) -> CentroidalSolution:
+    def _solution(
+        self, found: Trajectory, preview: ContactPreview, origin: NDArray, failure: str
+    ) -> CentroidalSolution:
         """Return a trajectory in world; with ``failure`` it is the last one, shifted, for that reason."""
-        forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
-        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
+        forces, velocities = sealed(found.forces), sealed(found.contact_velocities)
+        self._memory = InputMemory(preview.times, forces, velocities, self._failures_in_a_row)
         mass, values = self._body.mass, self.problem.function.outputs
         accuracy = NO_ESTIMATE if failure else self._solver.accuracy
         return CentroidalSolution(
             times=preview.times,
             active=preview.active,
-            com_positions=frame.placed_back(found.com),
-            com_velocities=frame.turned_back(found.velocity),
-            angular_momenta=mass * frame.turned_back(found.spin),
-            contact_positions=frame.placed_back(found.contacts),
+            com_positions=found.com + origin,
+            com_velocities=found.velocity,
+            angular_momenta=mass * found.spin,
+            contact_positions=found.contacts + origin,
             corner_forces=mass * forces * preview.active[:, self._owners, None],
             contact_velocities=velocities * ~preview.active[:, :, None],
             cost=float(values["cost"][0]),
@@ -305,6 +303,13 @@ class CentroidalMpc:
         velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
         return memory.forces[known], velocities
 
+    def _vectors(self, forces: NDArray, velocities: NDArray, preview: ContactPreview) -> NDArray:
+        """Return these forces, and the locations to which contacts in the air move so, shape (3, V)."""
+        flights = np.diff(preview.times)[:, None] * ~preview.active
+        moved = np.add.accumulate(flights[:, :, None] * velocities, axis=0)
+        moved += self.problem.function.inputs["state"][3:]
+        return np.concatenate((forces.reshape(-1, 3), moved.reshape(-1, 3))).T
+
     def _forces_before(self, time: float, forces: NDArray) -> NDArray:
         """Return those of the interval that ends now, from which the rate of the first ones is counted."""
         if self._memory is None:
@@ -314,26 +319,23 @@ class CentroidalMpc:
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
-    def _set_parameters(
-        self, frame: _Frame, state: CentroidalState, preview: ContactPreview, reference: ComReference
-    ) -> None:
+    def _set_parameters(self, state: CentroidalState, preview: ContactPreview, reference: ComReference) -> None:
         active = preview.active
         stands = np.logical_and.accumulate(active)[:, :, None]  # until the end of an interval, where it is now
         lands = np.zeros_like(active)  # at the end of an interval
         lands[:-1] = active[1:] & ~active[:-1]
-        now = np.vstack((state.com_position, state.contact_positions))
-        momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
-        places = frame.placed(now)
+        origin, momentum = state.com_position, state.angular_momentum / self._body.mass
+        places = state.contact_positions - origin
         lowest, highest = self._landing_box(state, preview, lands)
         self._set(
-            periods=preview.times[1:] - preview.times[:-1],
-            state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
+            periods=np.diff(preview.times),
+            state=np.vstack((np.zeros(3), state.com_velocity, momentum, places)),
             active=active,
-            com=frame.placed(reference(preview.times[1:])),
-            contacts=np.where(stands, places[1:], frame.placed(preview.positions[1:])).reshape(-1, 3),
+            com=reference(preview.times[1:]) - origin,
+            contacts=np.where(stands, places, preview.positions[1:] - origin),
             lowest=lowest,
             highest=highest,
-            rotations=(frame.rotation.T @ preview.rotations).reshape(-1, 3),
+            rotations=preview.rotations,
         )
 
     def _landing_box(
@@ -371,38 +373,3 @@ def _check_finite(state: CentroidalState, wrench: NDArray) -> None:
     wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
     if wrong:
         raise EstimationError(f"{PROBLEM}: {', '.join(wrong)} not finite")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Frame:
-    """Frame in which the problem is posed.
-
-    Attributes:
-        origin: In world, [m], shape (3,).
-        rotation: About the vertical, in world, shape (3, 3).
-    """
-
-    origin: NDArray
-    rotation: NDArray
-
-    @classmethod
-    def of(cls, state: CentroidalState, preview: ContactPreview) -> _Frame:
-        """Return the one at the CoM, whose x axis is the mean one of the contacts."""
-        x, y, _ = preview.rotations[0, :, :, 0].sum(axis=0)
-        return cls(state.com_position, so3.rotation_z(math.atan2(y, x)))
-
-    def turned(self, vectors: NDArray) -> NDArray:
-        """Return vectors of world in this frame, shape (..., 3)."""
-        return vectors @ self.rotation
-
-    def turned_back(self, vectors: NDArray) -> NDArray:
-        """Return vectors of this frame in world, shape (..., 3)."""
-        return vectors @ self.rotation.T
-
-    def placed(self, points: NDArray) -> NDArray:
-        """Return points of world in this frame, [m], shape (..., 3)."""
-        return (points - self.origin) @ self.rotation
-
-    def placed_back(self, points: NDArray) -> NDArray:
-        """Return points of this frame in world, [m], shape (..., 3)."""
-        return points @ self.rotation.T + self.origin

@@ -157,17 +157,21 @@ class CentroidalProblem:
         parameters = cs.vertcat(*(cs.vec(symbol.T) for symbol in self._symbols.values()))
         objective, rows = self._objective(variables), self._constraints(variables)
         self.nonlinear_program = {"x": variables, "p": parameters, "f": objective, "g": rows}
-        guess, given = cs.MX.sym("guess", self.size), {n: cs.MX.sym(n, *s.shape) for n, s in self._symbols.items()}
+        self._forces = samples * self._corners
+        vectors = cs.MX.sym("vectors", 3, self._forces + samples * self._contacts)
+        given = {name: cs.MX.sym(name, *symbol.shape) for name, symbol in self._symbols.items()}
         name = f"centroidal_mpc_{samples}_{self._contacts}_{self._corners}"
-        outputs = self._rolled_out(guess, given) | self._condensed(given)
-        self.function = FlatFunction(name, {"guess": guess, **given}, outputs, compiler)
+        inputs = {"vectors": vectors, **given}
+        self.function = FlatFunction(name, inputs, self._rolled_out(vectors, given), compiler)
+        self.data = FlatFunction(f"{name}_data", inputs, self._condensed(given), compiler, self.function)
 
-    def evaluate(self, guess: NDArray) -> Mapping[str, NDArray]:
-        """Return ``w``, made consistent of a guess, with everything else at it; overwritten by the next call.
+    def evaluate(self, vectors: NDArray) -> Mapping[str, NDArray]:
+        """Return the trajectory of forces and locations, shape (3, V), made consistent, with everything else at it.
 
-        Consistent: forces are within their pyramids, and the states follow by the dynamics.
+        Consistent: forces are within their pyramids, and the states follow by the dynamics. It is overwritten by the
+        next call.
         """
-        self.function.inputs["guess"][:] = guess
+        self.function.inputs["vectors"][:] = vectors
         return self.function()
 
     def trajectory(self, flat: NDArray) -> Trajectory:
@@ -182,23 +186,12 @@ class CentroidalProblem:
         """Return corner forces, then contact locations at the ends of the intervals, shape (3, V)."""
         return np.concatenate((found.forces.reshape(-1, 3), found.contacts[1:].reshape(-1, 3))).T
 
-    def with_vectors(self, vectors: NDArray) -> NDArray:
-        """Return variables with these forces and locations, to be made consistent, shape (n,)."""
-        guess = self.trajectory(np.zeros(self.size))
-        forces = self.samples * self._corners
-        guess.forces[:] = vectors[:, :forces].T.reshape(guess.forces.shape)
+    def weight_vectors(self) -> NDArray:
+        """Return vectors that carry the weight and move no contact, shape (3, V)."""
         given = self.function.inputs
-        locations = vectors[:, forces:].T.reshape(guess.contact_velocities.shape)
-        moves = np.diff(locations, axis=0, prepend=given["state"][None, 3:])
-        guess.contact_velocities[:] = moves / given["periods"][:, None, None]
-        return guess.flat
-
-    def weight_guess(self) -> NDArray:
-        """Return variables that carry the weight and move no contact, shape (n,)."""
-        guess = self.trajectory(np.zeros(self.size))
-        active = self.function.inputs["active"].reshape(self.samples, -1) > 0.0
-        guess.forces[:] = weight_forces(active, self.body.owners)
-        return guess.flat
+        active = given["active"].reshape(self.samples, -1) > 0.0
+        forces = weight_forces(active, self.body.owners).reshape(-1, 3)
+        return np.concatenate((forces, np.tile(given["state"][3:], (self.samples, 1)))).T
 
     def bounds(self) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds of the rows of the nonlinear program."""
@@ -363,30 +356,39 @@ class CentroidalProblem:
 
     # -- rolled out: forces and landings within their limits, and the states that follow from them ---------------------
 
-    def _rolled_out(self, guess: cs.MX, given: Mapping[str, cs.MX]) -> dict[str, cs.MX]:
-        """Return ``w``, consistent, with its ``cost``, the largest ``violation``, and the ``levers``."""
-        interval, width = self._interval_function(), 3 * (self._corners + self._contacts)
-        begin, contacts = 3 * (self.samples + 1) * (3 + self._contacts), self._contacts
+    def _rolled_out(self, vectors: cs.MX, given: Mapping[str, cs.MX]) -> dict[str, cs.MX]:
+        """Return ``w``, consistent, and of it ``vectors``, ``errors``, ``levers``, ``cost`` and largest ``violation``.
+
+        Errors are the deviations of CoM, then angular momentum, from their references, shape (6, N).
+        """
+        interval, contacts, corners = self._interval_function(), self._contacts, self._corners
         states, inputs, others = [cs.vec(given["state"].T)], list[cs.MX](), [list[cs.MX]() for _ in range(4)]
-        before = cs.vec(given["forces"].T)
+        before, place = cs.vec(given["forces"].T), given["state"][3:, :].T
         for k in range(self.samples):
             places = slice(k * contacts, (k + 1) * contacts)
             of_interval = (given["periods"][k], given["active"][k, :], given["com"][k, :])
             of_contacts = (given[name][places, :] for name in ("contacts", "lowest", "highest"))
             rotations = given["rotations"][3 * k * contacts : 3 * (k + 2) * contacts, :]
-            external, now = self._persistence**k * given["external"], guess[begin + k * width : begin + (k + 1) * width]
+            external, begin = self._persistence**k * given["external"], self._forces + k * contacts
+            last, place = place, vectors[:, begin : begin + contacts]
+            now = cs.vertcat(
+                cs.vec(vectors[:, k * corners : (k + 1) * corners]), cs.vec((place - last) / given["periods"][k])
+            )
             found = interval(states[-1], now, before, *of_interval, *of_contacts, rotations, external)
             for results, result in zip((states, inputs, *others), found, strict=True):
                 results.append(result)
-            before = inputs[-1][: 3 * self._corners]
+            before = inputs[-1][: 3 * corners]
         costs, violations, *turning = others
-        (corners, carried), levers = (cs.horzcat(*each) for each in turning), self._levers_function()
+        (arms, carried), levers = (cs.horzcat(*each) for each in turning), self._levers_function()
         periods, active = given["periods"], given["active"]
+        nodes, forces = cs.horzcat(*states[1:]), cs.horzcat(*inputs)[: 3 * corners, :]
         return {
-            "w": cs.vertcat(*states, *inputs),
+            "vectors": cs.horzcat(cs.reshape(forces, 3, -1), cs.reshape(nodes[9:, :], 3, -1)),
+            "errors": cs.vertcat(nodes[:3, :] - given["com"].T, nodes[6:9, :]),
+            "levers": cs.vertcat(*(levers(periods, active, arms[k::3, :], carried[k::3, :]) for k in range(3))),
             "cost": cs.sum1(cs.vertcat(*costs)),
             "violation": cs.mmax(cs.vertcat(0.0, *violations)),
-            "levers": cs.vertcat(*(levers(periods, active, corners[k::3, :], carried[k::3, :]) for k in range(3))),
+            "w": cs.vertcat(*states, *inputs),
         }
 
     def _interval_function(self) -> cs.Function:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import casadi as cs
@@ -82,7 +83,7 @@ class TrajectorySolver(ABC):
         """Return a solution, consistent, shape (n,).
 
         Args:
-            guess: To begin from, shape (n,).
+            guess: Forces and locations to begin from, shape (3, V).
             is_cold: Whether it does not come from a last solution.
             intervals: By how many intervals the horizon has moved.
 
@@ -91,14 +92,15 @@ class TrajectorySolver(ABC):
         """
 
 
-class _Point(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
     """A consistent trajectory.
 
     Attributes:
         w: Variables of the problem, shape (n,).
         vectors: Its forces and locations, shape (3, V).
-        errors: Deviations of CoM and angular momentum from their references, shape (2, 3, N).
-        levers: Of its angular momentum, shape (3, N, V).
+        errors: Deviations of CoM, then angular momentum, from their references, shape (6, N).
+        levers: Of its angular momentum, shape (3 N, V).
         cost: Objective.
     """
 
@@ -130,22 +132,20 @@ class RealTimeIteration(TrajectorySolver):
         self._problem, self._deadline = problem, deadline
         self._program = CondensedProgram(problem.samples, problem.period, problem.body, problem.weights)
         rate = problem.weights.force_rate / problem.period**2
+        self._point = problem.function.maker(_Point, ("w", "vectors", "errors", "levers"))
         self._negligible = 0.5 * rate * (_WEIGHT_CHANGE * GRAVITY) ** 2  # cost: standing still costs nothing
 
     def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
         """See ``TrajectorySolver.solve``."""
         self._began, self.iterations, self.solve_time = time.perf_counter(), 0, 0.0
         self._is_cold, self.accuracy = is_cold, NO_ESTIMATE
-        inputs = self._problem.function.inputs
-        self._com_reference = inputs["com"].reshape(-1, 3)
-        begin = self._evaluate(guess)
-        given = self._problem.function.outputs
-        self._program.begin(inputs["forces"].reshape(-1, 3), given, None if is_cold else intervals)
+        begin, before = self._evaluate(guess), self._problem.function.inputs["forces"]
+        self._program.begin(before.reshape(-1, 3), self._problem.data(), None if is_cold else intervals)
         found = self._descent(begin, _COLD if is_cold else _MOST)
         if not is_cold and (found.first > _FAR or abs(found.accuracy.estimate) > _DOUBTFUL):
-            other = self._descent(self._evaluate(self._problem.weight_guess()), _MOST)
+            other = self._descent(self._evaluate(self._problem.weight_vectors()), _MOST)
             found = min(found, other, key=lambda descent: descent.point.cost)
-            self._evaluate(found.point.w)
+            self._evaluate(found.point.vectors)
         self.accuracy = found.accuracy
         self.solve_time = time.perf_counter() - self._began
         if not self.accuracy.worst < _UNUSABLE:
@@ -176,21 +176,15 @@ class RealTimeIteration(TrajectorySolver):
         """Return the way to the optimum of a quadratic program as far as it costs less; else where it began."""
         for halving in range(_HALVINGS + 1):
             ahead = point.vectors + 0.5**halving * (vectors - point.vectors)
-            found = self._evaluate(self._problem.with_vectors(ahead))
+            found = self._evaluate(ahead)
             if found.cost <= point.cost:
                 return found
-        self._evaluate(point.w)
+        self._evaluate(point.vectors)
         return point
 
-    def _evaluate(self, guess: NDArray) -> _Point:
-        """Return the consistent trajectory of a guess."""
-        values = self._problem.evaluate(guess)
-        w = values["w"].copy()
-        found = self._problem.trajectory(w)
-        errors = np.empty((2, 3, self._problem.samples))
-        errors[0], errors[1] = (found.com[1:] - self._com_reference).T, found.spin[1:].T
-        levers = values["levers"].reshape(3, self._problem.samples, -1).copy()
-        return _Point(w, self._problem.vectors(found), errors, levers, float(values["cost"][0]))
+    def _evaluate(self, vectors: NDArray) -> _Point:
+        """Return the consistent trajectory of forces and locations."""
+        return self._point(cost=float(self._problem.evaluate(vectors)["cost"][0]))
 
 
 class InteriorPoint(TrajectorySolver):
@@ -223,4 +217,5 @@ class InteriorPoint(TrajectorySolver):
         self.iterations, self.solve_time = int(stats["iter_count"]), float(stats["t_wall_total"])
         if not stats["success"]:
             raise NoSolutionFound(PROBLEM, str(stats["return_status"]))
-        return self._problem.evaluate(np.array(found["x"]).reshape(-1))["w"].copy()
+        optimum = self._problem.trajectory(np.array(found["x"]).reshape(-1))
+        return self._problem.evaluate(self._problem.vectors(optimum))["w"].copy()

@@ -34,7 +34,7 @@ class QuadraticSolution(NamedTuple):
         vectors: Corner forces of all intervals, then contact locations at the nodes, [m/s², m], shape (3, V).
         cost: Objective there, as the linearised dynamics have it.
         multipliers: Of all rows, shape (rows,).
-        momenta: Multipliers μ of CoM and angular momentum at the nodes, shape (2, 3, N).
+        momenta: Multipliers μ of CoM and angular momentum at the nodes, shape (6 N,).
         rounds: Changes of the active set.
     """
 
@@ -116,7 +116,7 @@ class CondensedProgram:
         self._shift(intervals)
         self._set_com(given["moves"])
         self._set_unforced(forces, given)
-        self._normals[:], self._bounds[:] = given["normals"], given["bounds"]
+        self._normals, self._bounds = given["normals"], given["bounds"]
 
     def _shift(self, intervals: int | None) -> None:
         """Move the active rows with the horizon; the last interval keeps its own."""
@@ -153,21 +153,21 @@ class CondensedProgram:
         """Return the optimum about a trajectory.
 
         Args:
-            levers: q of its angular momentum, shape (3, N, V).
+            levers: q of its angular momentum, shape (3 N, V).
             vectors: ȳ, its forces and locations, shape (3, V).
-            errors: z̄ of its CoM and angular momentum, shape (2, 3, N).
+            errors: z̄ of its CoM and angular momentum, shape (6, N).
 
         Raises:
             NoSolutionFound: No active set was found.
         """
         self._linearise(levers)
-        offset = errors + self._effect(self._unforced - vectors)
-        free = lapack.dpotrs(self._factor, offset.reshape(-1), lower=0)[0]
+        offset = errors.reshape(-1) + self._effect(self._unforced - vectors)
+        free = lapack.dpotrs(self._factor, offset, lower=0)[0]
         multipliers, momenta, vectors, rounds = self._pivoted(free)
         rows = multipliers.nonzero()[0]
         gain = multipliers[rows] @ self._missing(rows, self._unforced)
-        cost = self._unforced_cost + 0.5 * float(offset.reshape(-1) @ momenta + gain)
-        return QuadraticSolution(vectors, cost, multipliers, momenta.reshape(offset.shape), rounds)
+        cost = self._unforced_cost + 0.5 * float(offset @ momenta + gain)
+        return QuadraticSolution(vectors, cost, multipliers, momenta, rounds)
 
     def residual(self, solution: QuadraticSolution, vectors: NDArray, errors: NDArray, levers: NDArray) -> float:
         r"""Return :math:`\tfrac12 r^\top M^{-1} r` with r the gradient of the Lagrangian at a trajectory.
@@ -179,37 +179,43 @@ class CondensedProgram:
         Args:
             solution: Of the last program.
             vectors: Forces and locations of the trajectory, shape (3, V).
-            errors: Its deviations, shape (2, 3, N).
-            levers: Its levers, shape (3, N, V).
+            errors: Its deviations, shape (6, N).
+            levers: Its levers, shape (3 N, V).
         """
-        momenta = errors / self._softness.reshape(errors.shape)
+        momenta, levers = errors.reshape(-1) / self._softness, levers.reshape(self._levers.shape)
         change = self._pull(momenta, self._moves, levers) - self._pull(solution.momenta, self._moves, self._levers)
         moved = vectors - solution.vectors
-        flexible = np.concatenate((change[:2] @ self._flexibility[0], change[2:] @ self._flexibility[1]))
+        flexible, ends = np.empty_like(change), self._forces
+        np.matmul(change[:, :ends], self._flexibility[0, :ends, :ends], out=flexible[:, :ends])
+        np.matmul(change[:2, ends:], self._flexibility[0, ends:, ends:], out=flexible[:2, ends:])
+        np.matmul(change[2:, ends:], self._flexibility[1, ends:, ends:], out=flexible[2:, ends:])
         answer = moved + flexible
         pushed = moved[:, : self._forces]
-        stiff = lapack.dtrtrs(self._factor, self._effect(answer).reshape(-1), lower=0, trans=1)[0]
+        stiff = lapack.dtrtrs(self._factor, self._effect(answer), lower=0, trans=1)[0]
         gain = (change * (answer + moved)).sum() + (pushed * (pushed @ self._hessian)).sum() - stiff @ stiff
         return 0.5 * max(0.0, float(gain))
 
     def _linearise(self, levers: NDArray) -> None:
         """Set the factor of C for the levers of a trajectory."""
-        count, forces, flexibility = self._samples, self._forces, self._flexibility
-        self._levers, rows = levers, levers.reshape(3 * count, -1)
+        count, forces, locations = self._samples, levers[:, : self._forces], levers[:, self._forces :]
+        self._levers, flexibility = levers.reshape(3, count, -1), self._flexibility
         horizontal, vertical = turned = self._turned.reshape(2, 3 * count, -1)
-        np.matmul(rows[:, :forces], flexibility[0, :forces, :forces], out=horizontal[:, :forces])
-        vertical[:, :forces] = horizontal[:, :forces]
-        np.matmul(rows[:, forces:], flexibility[:, forces:, forces:], out=turned[:, :, forces:])
-        shape = (3, count, 3, count)
-        of_forces = horizontal[:, :forces] @ rows[:, :forces].T
-        across, along = (turned[:, :, forces:] @ rows[:, forces:].T + of_forces).reshape(2, *shape)
-        spin, x = self._schur[1, :, :, 1], (horizontal @ self._moves.T).reshape(3, count, count)
-        spin[0, :, 0], spin[1, :, 1] = across[2, :, 2] + along[1, :, 1], across[2, :, 2] + along[0, :, 0]
-        spin[2, :, 2] = across[1, :, 1] + across[0, :, 0]
-        spin[1, :, 0], spin[2, :, 0], spin[2, :, 1] = -along[0, :, 1], -across[0, :, 2], -across[1, :, 2]
-        both = self._schur[1, :, :, 0]
-        both[1, :, 0], both[2, :, 1], both[0, :, 2] = x[2], x[0], x[1]
-        both[0, :, 1], both[1, :, 2], both[2, :, 0] = -x[2], -x[0], -x[1]
+        np.matmul(forces, flexibility[0, : self._forces, : self._forces], out=horizontal[:, : self._forces])
+        vertical[:, : self._forces] = horizontal[:, : self._forces]
+        np.matmul(locations, flexibility[:, self._forces :, self._forces :], out=turned[:, :, self._forces :])
+        of_forces = horizontal[:, : self._forces] @ forces.T
+        both = turned[:, :, self._forces :] @ locations.T + of_forces
+        across, along = both.reshape(2, 3, count, 3, count)
+        spin, com = self._schur[1, :, :, 1], self._schur[1, :, :, 0]
+        np.add(across[2, :, 2], along[1, :, 1], out=spin[0, :, 0])
+        np.add(across[2, :, 2], along[0, :, 0], out=spin[1, :, 1])
+        np.add(across[1, :, 1], across[0, :, 0], out=spin[2, :, 2])
+        np.negative(along[0, :, 1], out=spin[1, :, 0])
+        np.negative(across[0, :, 2], out=spin[2, :, 0])
+        np.negative(across[1, :, 2], out=spin[2, :, 1])
+        for i, moved in enumerate((horizontal @ self._moves.T).reshape(3, count, count)):
+            com[i - 1, :, i - 2] = moved
+            np.negative(moved, out=com[i - 2, :, i - 1])
         schur = self._schur.reshape(6 * count, -1).T.copy(order="K")
         schur.reshape(-1, order="F")[:: 6 * count + 1] += self._softness
         self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
@@ -217,20 +223,21 @@ class CondensedProgram:
             raise NoSolutionFound(PROBLEM, "the quadratic program is not finite")
 
     def _effect(self, vectors: NDArray) -> NDArray:
-        """Return J times vectors, shape (2, 3, N)."""
+        """Return J times vectors, shape (6 N,)."""
         effect = np.empty((2, 3, self._samples))
         np.matmul(vectors, self._moves.T, out=effect[0])
         (_, xy, xz), (yx, _, yz), (zx, zy, _) = (self._levers @ vectors.T).transpose(0, 2, 1)
         effect[1, 0], effect[1, 1], effect[1, 2] = yz - zy, zx - xz, xy - yx
-        return effect
+        return effect.reshape(-1)
 
     def _pull(self, momenta: NDArray, moves: NDArray, levers: NDArray, vertical: NDArray | None = None) -> NDArray:
         """Return Jᵀ times multipliers of CoM and angular momentum, shape (3, V); of J E where the levers are that."""
         vertical = levers if vertical is None else vertical
-        pull: NDArray = momenta[0] @ moves
-        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(momenta[1], levers)
+        of_com, of_spin = momenta.reshape(2, 3, -1)
+        pull: NDArray = of_com @ moves
+        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(of_spin, levers)
         if vertical is not levers:
-            (_, xy, _), (yx, _, _), _ = np.matmul(momenta[1], vertical)
+            (_, xy, _), (yx, _, _), _ = np.matmul(of_spin, vertical)
         pull[0] += zy - yz
         pull[1] += xz - zx
         pull[2] += yx - xy
@@ -257,7 +264,7 @@ class CondensedProgram:
             multipliers, momenta, rows = np.zeros(len(active)), free, active.nonzero()[0]
             if len(rows):
                 multipliers[rows], momenta = self._held(rows, free)
-            vectors = self._unforced - self._pull(momenta.reshape(2, 3, -1), self._moved, *self._turned)
+            vectors = self._unforced - self._pull(momenta, self._moved, *self._turned)
             if len(rows):
                 places, forces = self._places[rows], self._normals[:, rows] * multipliers[rows]
                 vectors[:2] += forces[:2] @ self._flexibility[0][places]

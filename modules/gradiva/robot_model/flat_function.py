@@ -72,6 +72,7 @@ class FlatFunction:
         inputs: Mapping[str, cs.SX] | Mapping[str, cs.MX],
         outputs: Mapping[str, cs.SX] | Mapping[str, cs.MX],
         compiler: Compiler = interpreted,
+        beside: FlatFunction | None = None,
     ) -> None:
         """Build, and compile, the function.
 
@@ -80,6 +81,7 @@ class FlatFunction:
             inputs: Name to symbol.
             outputs: Name to expression in these symbols.
             compiler: How the function becomes fast.
+            beside: Function of the same inputs; what is written into those of one, both have.
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
@@ -92,7 +94,7 @@ class FlatFunction:
             source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
-        self._bind(np.zeros(source.numel()), np.zeros(result.numel()))
+        self._bind(np.zeros(source.numel()) if beside is None else beside._input, np.zeros(result.numel()))
 
     def twin(self) -> Self:
         """Return the same function with an input, which begins as this one's, and an output of its own."""
