@@ -115,6 +115,15 @@ def test_loads_that_change_from_tick_to_tick_are_not_answered():
     assert np.ptp(np.diff(heights[-10:])) < 0.1 * unfiltered
 
 
+def test_what_one_foot_bore_alone_is_not_yielded_to_when_the_other_one_lands():
+    law = admittance(surplus_time_constant=0.06)
+    swinging = altered(expecting(load(2 * LOAD), load(0.0)), right_foot=lifted(expecting().right_foot))
+    for _ in range(10):
+        law.adapted(swinging, measuring(load(2 * LOAD) + moment(8.0, 0.0) - EXPECTED, load(0.0)), PERIOD)
+    law.adapted(expecting(), measuring(), PERIOD)
+    assert not law.tilts.any()
+
+
 def test_a_moment_is_taken_in_the_axes_of_the_sole():
     planned = expecting().left_foot
     quarter = so3.exp(np.array([0.0, 0.0, 0.5 * np.pi]))

@@ -133,15 +133,17 @@ def test_a_fraction_of_zero_that_stays_commands_the_same_torques_to_the_last_dig
     np.testing.assert_array_equal(without, off)
 
 
-@pytest.mark.parametrize(("lag", "time_constant"), [(0.005, 0.0), (0.0, 0.01), (0.005, 0.01)])
-def test_commanded_accelerations_complete_old_and_low_passed_velocities(lag, time_constant):
-    """Of a motion v(t) that follows its commands after 10 ms."""
-    motion, accelerations = CommandedMotion(1, 0.01, time_constant), np.cos(np.arange(100.0))
-    velocities = np.concatenate((np.zeros(11), PERIOD * np.cumsum(accelerations)))
+@pytest.mark.parametrize("latency", [0.01, 0.002])
+@pytest.mark.parametrize(("lag", "time_constant"), [(0.005, 0.0), (0.0, 0.01), (0.005, 0.01), (0.0025, 0.03)])
+def test_commanded_accelerations_complete_old_and_low_passed_velocities(lag, time_constant, latency):
+    """Of a motion v(t) that follows its commands after the latency, which need not be whole ticks."""
+    motion, accelerations = CommandedMotion(1, latency, time_constant), np.cos(np.arange(100.0))
+    ticks, commanded = PERIOD * np.arange(101.0), np.append(0.0, PERIOD * np.cumsum(accelerations))
     low_pass = LowPass(time_constant, np.zeros(1))
     for tick, acceleration in enumerate(accelerations):
-        measured = low_pass.update(velocities[max(0, tick - round(lag / PERIOD)), None], PERIOD)
-        np.testing.assert_allclose(motion.completed(measured, lag, PERIOD), velocities[tick, None], atol=1e-15)
+        now, then = np.interp(ticks[tick] - latency - np.array([0.0, lag]), ticks, commanded)
+        measured = low_pass.update(np.array([then]), PERIOD)
+        np.testing.assert_allclose(motion.completed(measured, lag, PERIOD), [now], atol=1e-15)
         motion.add(np.array([PERIOD * acceleration]))
     motion.reset()
     np.testing.assert_array_equal(motion.completed(measured, lag, PERIOD), measured)

@@ -28,6 +28,7 @@ from gradiva.setup import (
     robot_names,
 )
 from gradiva.setup.robot_checks import margin_findings
+from gradiva.setup.stability_margins import SITUATION
 from gradiva.simulated_walk import WalkRequest, run_walk, walking_time
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
@@ -138,7 +139,7 @@ def check_robot(name: str) -> Finding:
     remedy = "; ".join(finding.remedy for finding in margins if finding.remedy)
     worst = max((finding.verdict for finding in margins), key=(OK, WARN, FAIL).index)
     little = [finding.text for finding in margins if finding.verdict != OK]
-    return Finding(worst, "; ".join((text, *(little or ["margins of all loops are wide"]))), remedy)
+    return Finding(worst, "; ".join((text, *(little or [f"margins of all loops are wide, {SITUATION}"]))), remedy)
 
 
 def check_rendering() -> Finding:

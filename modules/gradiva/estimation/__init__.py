@@ -19,6 +19,7 @@ from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import (
     DOUBLE_SUPPORT_LAG,
     MINIMUM_LOAD,
+    STRIDE_OVER,
     StateEstimator,
     StateEstimatorConfig,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "DOUBLE_SUPPORT_LAG",
     "ESTIMATORS",
     "MINIMUM_LOAD",
+    "STRIDE_OVER",
     "BaseSource",
     "ContactDetector",
     "ContactEstimator",

@@ -55,7 +55,7 @@ _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
 DOUBLE_SUPPORT_LAG = 13.0  # [-] ages of wrenches by which the ZMP's low pass is longer on both feet; with 12 M_s > 2
-_STRIDE_OVER = 0.25  # [s] since one foot was in the air; between two steps walking needs the ZMP as young as it is
+STRIDE_OVER = 0.25  # [s] since one foot was in the air; between two steps walking needs the ZMP as young as it is
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
 
 
@@ -516,7 +516,7 @@ class StateEstimator(Estimator):
         self._check(measurement)
         if not reference.is_double_support:
             self._one_foot_time = measurement.time
-        elif measurement.time - self._one_foot_time > _STRIDE_OVER:
+        elif measurement.time - self._one_foot_time > STRIDE_OVER:
             zmp_lag += DOUBLE_SUPPORT_LAG * age
         wrench_lag = self._config.wrench_filter_time_constant + self._config.wrench_age_factor * age
         if commanded_zmp is None:

@@ -419,6 +419,7 @@ class RobotDescription:
             else such a model is refused, see `is_physical`.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
+        torque_latency: From a torque's command to the torque, bus and current control together, [s].
         rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
         flexible_joints: Passive joints in which the deflection of links is concentrated, as the controller knows them;
             beside ``joints`` unless the description is ``with_flexible_joints``.
@@ -445,6 +446,7 @@ class RobotDescription:
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     balance_inertia: bool = False
     max_slope_deg: tuple[float, float] | None = None
+    torque_latency: float = 0.01
     rotor_couplings: tuple[RotorCoupling, ...] = ()
     flexible_joints: tuple[FlexibleJoint, ...] = ()
 
@@ -454,6 +456,8 @@ class RobotDescription:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
         if self.max_slope_deg is not None and min(self.max_slope_deg) <= 0.0:
             raise ConfigError(f"max_slope_deg={self.max_slope_deg}, must be positive")
+        if self.torque_latency < 0.0:
+            raise ConfigError(f"torque_latency={self.torque_latency}, must not be negative")
         for joint, (lower, upper) in self.position_limits.items():
             if joint not in self.joints:
                 raise ConfigError(f"position_limits: no joint '{joint}'{nearest_name(joint, self.joints)}")

@@ -15,7 +15,7 @@ from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, for
 from gradiva.setup.load_setup import Plant, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
-from gradiva.setup.stability_margins import stability_margins
+from gradiva.setup.stability_margins import SITUATION, stability_margins
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
@@ -84,7 +84,7 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
         yield Finding(
             verdict,
             f"{control} control, plant {plant}: wrench loop with a gain margin of {margins.gain_db:.1f} dB ({where}),"
-            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}",
+            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}",
             finding.remedy,
         )
 

@@ -10,6 +10,8 @@ phase margin
 :math:`M_s`
     :math:`1 / \min |1 - \lambda|`, by how much disturbances are amplified at most.
 
+Of both feet they are those of feet that have stood for 0.25 s: before, the ZMP of old wrenches lags less.
+
 A soft floor sets the opposite limit. With :math:`\rho = k_\theta / (m g h)`, the stiffness against tipping of servos
 and one sole over that of gravity, a pendulum on this spring is stable for
 
@@ -35,6 +37,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, Side
 from gradiva.common.errors import FAIL, OK, WARN, Finding
+from gradiva.estimation import STRIDE_OVER
 from gradiva.setup import standing_plant, wrench_loop
 from gradiva.setup.load_setup import Setup
 from gradiva.setup.robots import cache_folder
@@ -46,6 +49,7 @@ CONTACT_TIMES = (0.002, 0.006, 0.02)
 """Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
 GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what is usual beside it
 PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
+SITUATION = f"one foot or both for {STRIDE_OVER:g} s"  # of the margins
 _LOWEST = 5.0  # [Hz]
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
@@ -161,7 +165,7 @@ class StabilityMargins:
         figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
         where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
         soft = f"ρ {self.stiffness_ratio:.1f}, K_CoM up to {max(0.0, self.largest_com_gain):.1f} 1/s"
-        return f"wrench loop {figures} at {where}; {soft} on a floor of {1e3 * CONTACT_TIMES[-1]:.0f} ms"
+        return f"wrench loop, {SITUATION}: {figures} at {where}; {soft} on a floor of {1e3 * CONTACT_TIMES[-1]:.0f} ms"
 
     @property
     def advice(self) -> str:

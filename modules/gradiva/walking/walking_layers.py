@@ -57,7 +57,6 @@ from gradiva.walking.body_references import BodyReferences, SwingMomentum, Swing
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
-    COMMAND_LATENCY,
     CONTROLLERS,
     TASKS,
     CommandedMotion,
@@ -327,7 +326,7 @@ class WalkingLayers:
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
-        motion = CommandedMotion(6 + len(model.description.joints), COMMAND_LATENCY, time_constant)
+        motion = CommandedMotion(6 + len(model.description.joints), self.robot.torque_latency, time_constant)
         actuation = TorqueActuation(
             rate, FrictionCompensator(model, config.drives, compiler), motion, config.torque_control.zmp_excess
         )

@@ -3,7 +3,6 @@
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.drives import (
-    COMMAND_LATENCY,
     CommandedMotion,
     DrivesConfig,
     FrictionCompensator,
@@ -65,7 +64,6 @@ from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity
 
 __all__ = [
     "ACCELERATION_TIME_CONSTANT",
-    "COMMAND_LATENCY",
     "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",

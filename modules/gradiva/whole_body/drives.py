@@ -1,4 +1,4 @@
-"""Drives as layer 3 knows them: rotors' inertia, friction that is fed forward and learned, latency of torques."""
+"""Drives as layer 3 knows them: rotors' inertia, friction that is fed forward and learned, motion that is commanded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ _VELOCITY_TIME_CONSTANT = 0.1  # [s]
 """Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
 _ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s gained less than commanded
 _LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
-COMMAND_LATENCY = 0.01  # [s] from the command of a torque to the torque, for prediction and learning
 
 
 @configuration
@@ -217,6 +216,7 @@ def _inertias(model: IdynTreeModel) -> NDArray:
     return np.diag(as_array(matrix))[6:] + np.diag(model.rotor_inertia)
 
 
+_ROUNDING = 1e-9  # [-] of a tick
 _REMEMBERED = 100  # [ticks] more than latency and lag together
 
 
@@ -255,22 +255,15 @@ class CommandedMotion:
         """Return ν now, of a low-passed one that was measured ``lag`` [s] ago, shape (6 + n,)."""
         if period != self._period:
             self._period, self._gain = period, low_pass_gain(self._time_constant, period)
-            self._age_of_now = round(self._latency / period)
-        if self._gain == 1.0:
-            self.measured = self._acted(lag)
-            return velocity if lag < 0.5 * period else velocity + (self._acted(0.0) - self.measured)
-        sums = self._sums
-        now = sums[-1 - min(self._age_of_now, len(sums) - 1)]
-        measured = (now if lag == 0.0 else self._acted(lag)) - self.measured
-        measured *= self._gain
-        measured += self.measured
-        self.measured = measured
-        completed: NDArray = now - measured
-        completed += velocity
-        return completed
+        now = self._acted(0.0)
+        then = now if lag == 0.0 else self._acted(lag)
+        self.measured = then if self._gain == 1.0 else self.measured + self._gain * (then - self.measured)
+        return velocity if self.measured is now else velocity + (now - self.measured)
 
     def _acted(self, lag: float) -> NDArray:
-        """Return c as it had acted ``lag`` [s] ago."""
-        sums = self._sums
-        steps = round((lag + self._latency) / self._period)
-        return sums[-1 - min(steps, len(sums) - 1)]
+        """Return c as it had acted ``lag`` [s] ago, linear between two ticks, at each of which torques change."""
+        ticks = (lag + self._latency) / self._period
+        whole = int(ticks + _ROUNDING)
+        newer, older = (self._sums[-1 - min(age, len(self._sums) - 1)] for age in (whole, whole + 1))
+        part = ticks - whole
+        return newer if part < _ROUNDING else newer + part * (older - newer)
