@@ -23,7 +23,7 @@ SPEEDS = [("icub_v2_7", 0.19), ("icub_v3", 0.34), ("talos", 0.34), ("g1", 0.5)]
 @pytest.mark.parametrize(("robot", "speed"), SPEEDS)
 def test_all_robots_walk_in_position_control(ready, robot, speed):
     walk = ready(robot)
-    assert walk.follow(VelocityCommand(speed, duration=5.0))
+    assert walk.follow(VelocityCommand(speed, duration=6.0))
     figures = assert_walked(walk)
     assert figures["peak_speed_mps"] == pytest.approx(speed, rel=0.06)
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
