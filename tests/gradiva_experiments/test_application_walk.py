@@ -18,7 +18,10 @@ from gradiva_experiments.campaigns.application_walk import LIMIT, Timetable, com
 
 # Towards the right foot, which is in the air and lands as soon as it can.
 PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)
-TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 1.9, PUSH)
+TABLE = Timetable(
+    VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 1.9, PUSH, balanced=1.0, turn=2.5, closed=3.0
+)
+SHORT_PREPARATION = "walking.prepare_duration=0.5"
 MEASURED = ("com::position::measured", "left_foot::position::measured", "right_foot::position::measured")
 UPRIGHT = tuple(f"hip_strategy.{way}=0.0" for way in ("forward", "backward", "sideways"))
 
@@ -45,7 +48,7 @@ def test_a_timetable_walks_is_pushed_walks_otherwise_pauses_and_stops():
 
 
 def walk_in_process(*settings, by_sensors=False):
-    walk = SimulatedWalk(load_setup("icub_v2_7", settings))
+    walk = SimulatedWalk(load_setup("icub_v2_7", (SHORT_PREPARATION, *settings)))
     if by_sensors:
         walk.robot.read = read_by_sensors(walk)
     TABLE.follow(WalkerInProcess(walk))
@@ -91,7 +94,8 @@ def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wre
 @pytest.mark.walk
 def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
     one = walk_in_process(by_sensors=True)
-    five = walk_as_application("icub_v2_7", "lockstep", TABLE, "gradiva-whole-body=--set robot_io.wrenches=sensors")
+    options = f"gradiva-whole-body=--set robot_io.wrenches=sensors --set {SHORT_PREPARATION}"
+    five = walk_as_application("icub_v2_7", "lockstep", TABLE, options)
     assert_same_walk(one, five.log, 1e-9)
     errors = [rms_and_max(com_error(log)[1]) for log in (one, five.log)]
     assert errors[1]["rms"] < LIMIT * errors[0]["rms"]

@@ -25,7 +25,8 @@ def test_every_ceiling_of_a_first_run_is_lower_than_the_usual_one(robot):
 @pytest.mark.walk
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_a_first_run_walks_on_the_robot_plant_without_a_safety_event(robot):
-    setup = load_setup(robot, plant=Plant.ROBOT, first_run=True)
+    settings = {"walking.prepare_duration": 0.5}  # of 6 s, in which nothing moves
+    setup = load_setup(robot, settings, plant=Plant.ROBOT, first_run=True)
     speed = setup.walking.planner.max_speed
     result = run_walk(WalkRequest(setup, VelocityCommand(speed, duration=2.0))).result
     assert (result["outcome"], result["safety_events"]) == ("walked", [])

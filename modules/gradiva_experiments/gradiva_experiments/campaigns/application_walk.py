@@ -35,10 +35,7 @@ from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, LogError, SignalLog, read_mat
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
-_BALANCED = 4.0  # [s] after which the robot has its start posture and balances
-_TURN = 4.0  # [s] of the second command
 _CAUGHT = 1.0  # [s] from the push to the second command: the pushed step has landed
-_CLOSED = 5.0  # [s] in which a pause has closed the feet, and the robot stands
 _STOPPED = 0.1  # [s] in which a robot that stands has stopped
 
 
@@ -83,22 +80,23 @@ class Timetable:
         second: The second one.
         duration: From the first command to the second, [s].
         push: Just before the second command, its start aside; None: the robot is not pushed.
+        balanced: When the robot has its start posture and balances, [s].
+        turn: Time of the second command, [s].
+        closed: In which a pause has closed the feet, and the robot stands, [s].
     """
 
     first: VelocityCommand
     second: VelocityCommand
     duration: float
     push: Push | None = None
-
-    @property
-    def walking(self) -> float:
-        """Time of the first command, [s]."""
-        return _BALANCED
+    balanced: float = 4.0
+    turn: float = 4.0
+    closed: float = 5.0
 
     @property
     def end(self) -> float:
         """Time at which the robot stands again, [s]."""
-        return _BALANCED + self.duration + _TURN + _CLOSED
+        return self.balanced + self.duration + self.turn + self.closed
 
     def follow(self, walker: Walker) -> None:
         """Let ``walker`` do it all.
@@ -107,15 +105,15 @@ class Timetable:
             NAMED_ERRORS: It refuses a command.
         """
         walker.prepare()
-        walker.wait_until(_BALANCED)
+        walker.wait_until(self.balanced)
         walker.start()
         walker.walk(self.first)
-        walker.wait_until(_BALANCED + self.duration)
+        walker.wait_until(self.balanced + self.duration)
         if self.push is not None:
             walker.push(self.push)
-            walker.wait_until(_BALANCED + self.duration + _CAUGHT)
+            walker.wait_until(self.balanced + self.duration + _CAUGHT)
         walker.walk(self.second)
-        walker.wait_until(_BALANCED + self.duration + _TURN)
+        walker.wait_until(self.balanced + self.duration + self.turn)
         walker.pause()
         walker.wait_until(self.end)
         walker.stop()

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +143,7 @@ def swing_time(setup: Setup) -> float:
 # -- the drills --------------------------------------------------------------------------------------------------------
 
 STALL = 0.3  # [s] of simulated time
+_SILENCE = f"neither sensors nor commands for {STALL:g} s"
 _FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of the step
 _BLIND = 1.0  # [s] of simulated time without a module
 _GARBAGE = 100  # requests, and as many connections with noise
@@ -206,24 +207,30 @@ def lockstep_drills(setup: Setup) -> list[Drill]:
 
 
 def quick_drills(setup: Setup) -> list[Drill]:
-    """Return faults of each way to fail, in fewer walks: those that the robot walks through come one after the other.
+    """Return faults of each way to fail, in fewer walks: those that a robot walks through come one after the other.
 
     A weak motor is left to the long form: it may fell the robot, and with it the drills of the same walk. Of the
     sensors that end a walk one stands for all: a tick without ports has the others.
     """
     _, frozen, *_ = _sensor_drills(setup)
-    drills = [_stall_of_everything(_JUMP), *_silent_sources(), *_killed_modules(), _flood(), frozen]
-    together = [drill for drill in drills if drill.walks_on]
-    return [*(drill for drill in drills if not drill.walks_on), _one_after_the_other(together)]
+    references, planner_hangs = _silent_sources()
+    planner, model_control, whole_body, logger, names = _killed_modules()
+    stall = Drill("network stalls", _SILENCE, _silence, "walking", "", _JUMP, walks_on=True)
+    together = _one_after_the_other(
+        [stall, replace(planner, act=_kill_planner_and_walk_on), logger, names, _flood(), references]
+    )
+    return [together, planner_hangs, model_control, frozen, whole_body]
 
 
 def _one_after_the_other(drills: Sequence[Drill]) -> Drill:
+    """Return all of them in one walk, which ends as the last one; the event is the first's."""
+
     def act(walk: DrilledWalk) -> None:
         for drill in drills:
             drill.act(walk)
 
     fault, done = (", ".join(getattr(drill, name) for drill in drills) for name in ("fault", "done"))
-    return Drill(fault, done, act, "paused", _PAUSED, walks_on=True)
+    return replace(drills[-1], fault=fault, done=done, act=act, event=drills[0].event)
 
 
 def free_running_drills() -> list[Drill]:
@@ -309,12 +316,10 @@ def _sensor_drill(fault: str, request: str, reason: str, event: str) -> Drill:
 
 def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False) -> Drill:
     def act(walk: DrilledWalk) -> None:
-        walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
-        walk.walker.pass_time(_BLIND)
+        _silence(walk)
         walk.end_walk()
 
-    done = f"neither sensors nor commands for {STALL:g} s"
-    return Drill("network stalls", done, act, "paused", _PAUSED, event, may_stop, may_jump)
+    return Drill("network stalls", _SILENCE, act, "paused", _PAUSED, event, may_stop, may_jump)
 
 
 def _silent_sources() -> list[Drill]:
@@ -367,6 +372,11 @@ def _walking_on(*requests: str) -> Callable[[DrilledWalk], None]:
     return act
 
 
+def _silence(walk: DrilledWalk) -> None:
+    walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
+    walk.walker.pass_time(_BLIND)
+
+
 def _failing(*requests: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         for request in requests:
@@ -389,12 +399,23 @@ def _stalling(module: str) -> Callable[[DrilledWalk], None]:
 
 
 def _kill_planner(walk: DrilledWalk) -> None:
+    _replace_planner(walk, walk.close_feet)
+
+
+def _kill_planner_and_walk_on(walk: DrilledWalk) -> None:
+    def command_anew() -> None:
+        walk.walker.walk(COMMAND)
+        walk.walker.pass_time(_LOOK)
+
+    _replace_planner(walk, command_anew)
+
+
+def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
     answered = _planner(walk)["answered"]
     walk.send("gradiva-planner", signal.SIGKILL)
     walk.walker.pass_time(_BLIND)
     walk.application.wait_until(_is_planner_connected, "the planner is connected again")
-    walk.walker.pause()
-    walk.wait_for("paused")
+    ask()
     if _planner(walk)["answered"] <= answered:
         raise ApplicationFailed("the planner that was started again has not answered")
 
