@@ -8,7 +8,6 @@ from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
-from gradiva.telemetry.time_plots import contact_figure
 from gradiva.telemetry.walk_record import (
     AdaptedStep,
     BoolArray,
@@ -48,7 +47,6 @@ __all__ = [
     "SignalLog",
     "WalkRecord",
     "adapted_steps",
-    "contact_figure",
     "draw_plot",
     "export_log",
     "footprints",

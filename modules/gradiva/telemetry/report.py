@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gradiva.telemetry.plots import PLOTS, Plot
+import numpy as np
+
+from gradiva.telemetry.page_plots import PlotSheet, RunSeries
+from gradiva.telemetry.plots import FROM_ABOVE, JOINTS, PLOTS, Plot
 from gradiva.telemetry.run_folder import RunFolder
+from gradiva.telemetry.walk_panels import FromAbove, JointFigures, joint_figures
 from gradiva.telemetry.walk_record import WalkRecord
 
 SOFT_GROUND = "soft"
@@ -40,6 +44,7 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
         ConfigError: The run has no log, or a file of it cannot be read.
     """
     record = record or WalkRecord.read(run)
+    sheet = PlotSheet([RunSeries(record)]) if len(record.log) > 1 else None
     parts = [
         heading(record.result, run.name),
         tiles(record.result),
@@ -47,22 +52,23 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
         events(record.result),
         drawn_values(record.result),
         "<h2>Plots</h2>",
-        _plots(record),
+        _plots(record, sheet),
         "<h2>Details</h2>",
         folded("Configuration", run.config_path.read_text(encoding="utf-8")),
         folded("Result", json.dumps(record.result, indent=2)),
     ]
-    run.report_path.write_text(_page(run.name, "\n".join(parts)), encoding="utf-8")
+    run.report_path.write_text(page(run.name, "\n".join(parts), sheet), encoding="utf-8")
     return run.report_path
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str, sheet: PlotSheet | None) -> str:
+    """Return a page of its own, with the scripts of its plots where there are some."""
     style = files("gradiva.telemetry").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body><main>\n{body}\n</main></body>\n</html>\n"
+        f"<body><main>\n{body}\n</main>{sheet.scripts() if sheet else ''}</body>\n</html>\n"
     )
 
 
@@ -239,19 +245,62 @@ def folded(title: str, text: str) -> str:
     return f'<details class="card"><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>'
 
 
-def _plots(record: WalkRecord) -> str:
-    drawn = [plot for plot in PLOTS if len(record.log) > 1 and not plot.missing(record)]
-    left_out = [_reason_left_out(plot, record) for plot in PLOTS if plot not in drawn and not plot.is_special]
+def _plots(record: WalkRecord, sheet: PlotSheet | None) -> str:
+    """Return the plots, and which of them are left out because the log lacks their signals."""
+    every = (FROM_ABOVE, *PLOTS, JOINTS)
+    drawn = {plot: _content(plot, record, sheet) for plot in every if sheet is not None and not plot.missing(record)}
+    figures = [plot_card(plot, content, is_wide=plot in (FROM_ABOVE, JOINTS)) for plot, content in drawn.items()]
+    left_out = [_reason_left_out(plot, record) for plot in every if plot not in drawn and not plot.is_special]
     left_out_text = f'<div class="wide left-out">{"".join(left_out)}</div>' if left_out else ""
-    return f'<div class="columns">{"".join(_figure(plot, record) for plot in drawn)}{left_out_text}</div>'
+    return f'<div class="columns">{"".join(figures)}{left_out_text}</div>'
 
 
-def _figure(plot: Plot, record: WalkRecord) -> str:
-    wide = " wide" if plot.is_wide else ""
+def _content(plot: Plot, record: WalkRecord, sheet: PlotSheet) -> str:
+    if plot is FROM_ABOVE:
+        return sheet.from_above([FromAbove.of(record)])
+    if plot is JOINTS:
+        return joint_table(joint_figures(record), record.joints)
+    return sheet.over_time([[panel] for panel in plot.panels(record)])
+
+
+def plot_card(plot: Plot, content: str, is_wide: bool = False) -> str:
+    """Return a plot with its heading."""
     return (
-        f'<figure class="card{wide}"><figcaption><h3>{escape(plot.title)}</h3><p>{escape(plot.caption)}</p>'
-        f"</figcaption>{plot.svg(record)}</figure>\n"
+        f'<figure class="card{" wide" * is_wide}"><figcaption><h3>{escape(plot.title)}</h3>'
+        f"<p>{escape(plot.caption)}</p></figcaption>{content}</figure>\n"
     )
+
+
+def joint_table(figures: Sequence[JointFigures], joints: Sequence[str]) -> str:
+    """Return a row for each joint, with its numbers as bars."""
+    count = len(figures[0].values)
+    names = joints if len(joints) == count else [f"joint {index}" for index in range(count)]
+    head = "".join(f"<th>{escape(each.title)}{_beyond(each)}</th>" for each in figures)
+    rows = [
+        f"<tr><th>{escape(name)}</th>{''.join(_bar(each, row) for each in figures)}</tr>"
+        for row, name in enumerate(names)
+    ]
+    return (
+        f'<div class="scroll"><table class="bars"><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _bar(figures: JointFigures, row: int) -> str:
+    value, most = float(figures.values[row]), max(float(np.nanmax(figures.values, initial=0.0)), 1e-6)
+    tight, length = " tight" * (value < figures.tight), 100.0 * max(value, 0.0) / most
+    dark = "" if figures.rms is None else f'<i class="rms" style="width:{100.0 * figures.rms[row] / most:.1f}%"></i>'
+    text = number(value, 1.0, 2 if abs(value) < 10.0 else 0)
+    return f'<td class="bar{tight}"><i style="width:{length:.1f}%"></i>{dark}<span>{text}</span></td>'
+
+
+def _beyond(figures: JointFigures) -> str:
+    """Return the explanation of red bars where there are some."""
+    tight, beyond = (int(np.sum(figures.values < limit)) for limit in (figures.tight, 0.0))
+    if not tight or figures.tight <= 0.0:
+        return ""
+    note = f"red: less than {figures.tight:g}°" + f", {beyond} beyond the limit" * bool(beyond)
+    return f' <small class="tight">{note}</small>'
 
 
 def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
