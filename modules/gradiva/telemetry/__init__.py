@@ -1,5 +1,6 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
+from gradiva.telemetry.comparison import write_comparison
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
@@ -60,6 +61,7 @@ __all__ = [
     "shade",
     "unsaved",
     "without_none",
+    "write_comparison",
     "write_mat",
     "write_report",
 ]

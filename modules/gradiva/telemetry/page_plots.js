@@ -155,5 +155,12 @@
   }, { rootMargin: "600px" });
   for (const place of places) observer.observe(place);
   for (const box of document.querySelectorAll(".keys input")) box.addEventListener("change", () => hideOrShow(box));
+  for (const button of document.querySelectorAll(".play"))
+    button.addEventListener("click", () => {
+      for (const film of document.querySelectorAll("video")) {
+        film.currentTime = 0;
+        film.play();
+      }
+    });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
 })();

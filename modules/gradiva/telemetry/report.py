@@ -74,8 +74,6 @@ def page(title: str, body: str, sheet: PlotSheet | None) -> str:
 
 def heading(result: Mapping[str, Any], run_name: str) -> str:
     """Return the robot, the outcome with its reason and advice, an oscillation, the command and what was run."""
-    outcome = str(result.get("outcome", "no result"))
-    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
     settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
@@ -84,7 +82,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     pushes = [str(push) for push in result.get("pushes") or []]
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
-        f'<span class="outcome {kind}">{escape(outcome)}</span></div>'
+        f"{outcome_badge(result)}</div>"
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
@@ -93,6 +91,13 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
     )
+
+
+def outcome_badge(result: Mapping[str, Any]) -> str:
+    """Return the outcome in the colour of a good, a bad or another one."""
+    outcome = str(result.get("outcome", "no result"))
+    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
+    return f'<span class="outcome {kind}">{escape(outcome)}</span>'
 
 
 def tiles(result: Mapping[str, Any]) -> str:
@@ -118,6 +123,7 @@ class KeyFigure:
         digits: Behind the decimal point.
         ground: The only ground on which it is shown; any when empty.
         below_zero: Label of a negative value, which is shown without its sign; empty where it keeps both.
+        better: 1 where more is better, -1 where less is, 0 where neither is.
     """
 
     key: str
@@ -127,6 +133,7 @@ class KeyFigure:
     digits: int = 0
     ground: str = ""
     below_zero: str = ""
+    better: int = 0
 
     def title(self, result: Mapping[str, Any]) -> str:
         """Return the label of the value."""
@@ -309,6 +316,18 @@ def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
     return f"<p>“{escape(plot.title)}” is left out: {escape(why)}.</p>"
 
 
+TRACKING_FIGURES = (
+    *(
+        KeyFigure(f"{key}.{what}", f"{label} error, {what}", "mm", 1e3, 1, better=-1)
+        for key, label in ERRORS
+        for what in ("rms", "max")
+    ),
+    KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
+    KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
+    KeyFigure("tick_us.total.median", "tick time, median", "µs", 1.0, 0, better=-1),
+    KeyFigure("tick_us.total.p99", "tick time, p99", "µs", 1.0, 0, better=-1),
+)
+"""Figures that a report has in tables."""
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
     KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
@@ -316,33 +335,33 @@ KEY_FIGURES = (
     KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
-    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
-    KeyFigure("end_error_m", "end error", "mm", 1e3, 0),
-    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1),
-    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1),
-    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1),
-    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND),
-    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND),
+    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),
+    KeyFigure("end_error_m", "end error", "mm", 1e3, 0, better=-1),
+    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
+    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
+    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
+    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND, better=-1),
+    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
     KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0, below_zero="step landed earlier by"),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
-    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3),
-    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1),
+    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3, better=-1),
+    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1, better=-1),
     KeyFigure("mpc.decisions", "MPC decisions"),
-    KeyFigure("mpc.fallbacks", "MPC fallbacks"),
-    KeyFigure("mpc.late_decisions", "late MPC decisions"),
-    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions"),
-    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2),
-    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
-    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
-    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1),
-    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°"),
-    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1),
+    KeyFigure("mpc.fallbacks", "MPC fallbacks", better=-1),
+    KeyFigure("mpc.late_decisions", "late MPC decisions", better=-1),
+    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions", better=-1),
+    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2, better=-1),
+    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
+    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
+    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1, better=1),
+    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1),
+    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1),
     KeyFigure("stability_margins.stiffness_ratio", "ρ on a 20 ms floor", "", 1.0, 1),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
-    KeyFigure("qp_failures", "QP failures"),
-    KeyFigure("held_ticks", "held ticks"),
-    KeyFigure("deadline_misses", "deadline misses"),
+    KeyFigure("qp_failures", "QP failures", better=-1),
+    KeyFigure("held_ticks", "held ticks", better=-1),
+    KeyFigure("deadline_misses", "deadline misses", better=-1),
 )
