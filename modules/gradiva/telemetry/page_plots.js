@@ -92,14 +92,25 @@
   };
 
   const hover = (plot, panel, drawn) => {
-    page.runs.forEach((_, run) => {
-      const shown = panel.lines.map((line, k) => [line, drawn[k]]).filter(([line]) => line.run === run);
-      if (!shown.length) return;
-      const rows = shown.map(([line]) => [line.name + (line.dashed && page.runs.length > 1 ? ", desired" : ""), `@c${line.column}{0.[0000]}`]);
-      const tooltips = [["time", "@time{0.00} s"], ...rows];
-      plot.add_tools(make("HoverTool", { renderers: [shown[0][1]], mode: "vline", tooltips }));
-    });
     plot.add_tools(make("CrosshairTool", { overlay: cross }));
+    if (page.runs.length > 1) return readOut(plot, panel);
+    const rows = panel.lines.map(({ name, column }) => [name || "value", `@c${column}{0.[0000]}`]);
+    const tooltips = [["time", "@time{0.00} s"], ...rows];
+    plot.add_tools(make("HoverTool", { renderers: drawn.slice(0, 1), mode: "vline", tooltips }));
+  };
+
+  // Boxes of several runs would hide each other: their values stand in the title, each behind the letter of its run.
+  const readOut = (plot, panel) => {
+    const measured = panel.lines.filter((line) => !line.dashed);
+    plot.on_event("mousemove", ({ x }) => {
+      const values = measured.map(({ run, column, name }) => {
+        const { time, [`c${column}`]: samples } = sources[run].data;
+        const place = time.findIndex((t) => t >= x);
+        return `${name[0]} ${place < 0 || Number.isNaN(samples[place]) ? "–" : +samples[place].toPrecision(4)}`;
+      });
+      plot.title.text = `${panel.title}   at ${x.toFixed(2)} s: ${values.join("   ")}`;
+    });
+    plot.on_event("mouseleave", () => (plot.title.text = panel.title));
   };
 
   const fromAbove = ({ extent, shapes, paths }, place) => {
