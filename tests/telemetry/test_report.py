@@ -16,7 +16,7 @@ from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, draw_plot, write
 from gradiva.telemetry.page_plots import thinned
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS
 from gradiva.telemetry.plots import JOINTS as JOINT_PLOT
-from gradiva.telemetry.report import drawn_values, heading, joint_table, number, tiles
+from gradiva.telemetry.report import drawn_values, heading, joint_table, number, tables, tiles
 from gradiva.telemetry.walk_panels import (
     attitude_panels,
     deflection_panels,
@@ -256,6 +256,18 @@ def test_figures_of_a_table_of_the_result_are_shown_where_there_are_some():
     shown = tiles(bending | {"mpc": {"decisions": 500, "fallbacks": 0, "late_decisions": 3}})
     assert re.findall(r'value">(.*?) <', shown) == ["4.82", "0.115", "500", "0", "3"]
     assert tiles({"flexible_joints": None, "mpc": None}) == ""
+
+
+def test_figures_outside_their_healthy_bound_are_marked():
+    healthy = {"foot_slip_m": 0.015, "stability_margins.margins.gain_db": 6.0, "dcm_error_m.max": 0.06}
+    slipped = {"foot_slip_m": 0.02, "stability_margins": {"margins": {"gain_db": 8.0}}, "healthy": healthy}
+    slip, gain = re.findall(r'class="tile( beyond)?">.*?class="label">healthy (.*?)</div>', tiles(slipped))
+    assert slip == (" beyond", "up to 15.0")
+    assert gain == ("", "from 6.0")
+    for most, cell in ((0.05, "<td>50.0</td>"), (0.07, '<td><b class="beyond">70.0</b></td>')):
+        shown = tables({"dcm_error_m": {"rms": 0.01, "max": most}, "healthy": healthy})
+        assert f"<th>DCM</th><td>10.0</td>{cell}<td>60</td>" in shown
+    assert "healthy" not in tiles({"foot_slip_m": 0.02})
 
 
 def test_a_step_that_lands_early_is_shown_as_such():

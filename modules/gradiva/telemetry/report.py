@@ -103,12 +103,21 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile"><div class="label">{figure.title(result)}</div>'
-        f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div></div>'
+        f'<div class="tile{" beyond" * figure.is_beyond(result)}"><div class="label">{figure.title(result)}</div>'
+        f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
+        f"{_healthy(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
     return f'<div class="tiles">{"".join(cells)}</div>' if cells else ""
+
+
+def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    """Return up to where a figure is healthy, or from where on; nothing where the result does not say."""
+    if (bound := figure.bound(result)) is None:
+        return ""
+    text = number(bound, figure.factor, figure.digits)
+    return f'<div class="label">healthy {"from" if figure.better > 0 else "up to"} {text}</div>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +159,15 @@ class KeyFigure:
             found = found.get(part) if isinstance(found, Mapping) else None
         return found
 
+    def bound(self, result: Mapping[str, Any]) -> float | None:
+        """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
+        return (result.get("healthy") or {}).get(self.key)
+
+    def is_beyond(self, result: Mapping[str, Any]) -> bool:
+        """Return whether the value is outside its bound."""
+        value, bound = self.value(result), self.bound(result)
+        return value is not None and bound is not None and bool(self.better * value < self.better * bound)
+
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
         return number(self.value(result), -self.factor if self._is_turned(result) else self.factor, self.digits)
@@ -168,11 +186,7 @@ def number(value: Any, factor: float, digits: int) -> str:
 
 def tables(result: Mapping[str, Any]) -> str:
     """Return the tracking errors and the tick times side by side."""
-    errors = [
-        (label, [number(result[key].get(column), 1e3, 1) for column in ("rms", "max")])
-        for key, label in ERRORS
-        if isinstance(result.get(key), Mapping)
-    ]
+    errors = [(label, _errors(result, key)) for key, label in ERRORS if isinstance(result.get(key), Mapping)]
     ticks = result.get("tick_us") or {}
     times = [
         (layer.replace("_", " "), [number(ticks[layer].get(column), 1.0, 0) for column in ("median", "p99", "max")])
@@ -186,12 +200,23 @@ def tables(result: Mapping[str, Any]) -> str:
     if healthy := chatter.get("healthy_shift"):
         oscillating.append(("healthy in shift", _chatter(healthy)))
     shown = [
-        _table("tracking error [mm]", ["rms", "max"], errors),
+        _table("tracking error [mm]", ["rms", "max", "healthy max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
         _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
+
+
+def _errors(result: Mapping[str, Any], key: str) -> list[str]:
+    """Return the cells of a row: rms, max, and up to where the latter is healthy."""
+    most = next(figure for figure in TRACKING_FIGURES if figure.key == f"{key}.max")
+    mark = '<b class="beyond">{}</b>' if most.is_beyond(result) else "{}"
+    return [
+        number(result[key].get("rms"), 1e3, 1),
+        mark.format(most.number(result)),
+        number(most.bound(result), 1e3, 0),
+    ]
 
 
 def _chatter(figures: Mapping[str, Any]) -> list[str]:
