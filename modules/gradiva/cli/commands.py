@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -92,7 +93,52 @@ def export(
     return 0
 
 
+_OF_ONE_WALK = ("view", "record", "film_size", "camera", "json_to")  # options of gradiva walk
+
+
+def _with_options_of_a_walk(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of ``gradiva walk`` behind its own, those aside that only one walk can have."""
+    own, of_walk = (list(inspect.signature(each, eval_str=True).parameters.values()) for each in (command, walk))
+    shared = [parameter for parameter in of_walk if parameter.name not in _OF_ONE_WALK]
+    command.__signature__ = inspect.Signature([*own[:-1], *shared])  # type: ignore[attr-defined]
+    return command
+
+
+@_with_options_of_a_walk
+def compare(
+    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Folders of finished runs.")] = None,
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Where to; comparison.html in the runs' folder by default.")
+    ] = None,
+    **options: Any,
+) -> int:
+    """Write a page with runs beside each other: settings that differ, figures, plots over each other, films.
+
+    RUN RUN … are folders of finished runs. Without them, a key that is --set to several values is walked with each:
+    gradiva compare --set zmp_com_controller.walking.zmp=1.0 --set zmp_com_controller.walking.zmp=1.5
+    """
+    with leaving_at_once():
+        from gradiva.cli.output import check_writable
+        from gradiva.cli.walk_session import walk_variants
+        from gradiva.common import ConfigError
+        from gradiva.telemetry import RunFolder, write_comparison
+
+    out = options.pop("out")
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    if runs and given:
+        raise ConfigError(f"{runs[0]} is walked already: leave out RUN, or the options of a walk ({', '.join(given)})")
+    if runs and len({Path(run).resolve() for run in runs}) < 2:
+        raise ConfigError(f"one run cannot be compared, {runs[0]}: name another, or several values of a --set")
+    page = Path(save or Path(out if not runs else Path(runs[0]).parent) / "comparison.html")
+    folders = [RunFolder(Path(run)) for run in runs or ()]
+    if folders or save:
+        check_writable(page)
+    print(write_comparison(folders or walk_variants(options, Path(out)), page))
+    return 0
+
+
 app.command(cls=WalkCommand)(walk)
+app.command(cls=WalkCommand)(compare)
 for command in (bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar
+from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar, text_console
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
@@ -37,6 +37,7 @@ from gradiva.simulated_walk import (
     joint_speed_note,
     plan_from_start,
     response_note,
+    run_walk,
     save_walk,
     slope_note,
 )
@@ -47,6 +48,7 @@ from gradiva.telemetry import (
     FOOT,
     KEY_FIGURES,
     Motion,
+    RunFolder,
     SignalLog,
     WalkRecord,
     adapted_steps,
@@ -59,6 +61,9 @@ _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
+_MOST_VARIANTS = 6
+_NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
+"""Arguments of ``gradiva walk`` that `WalkOptions` has by another name."""
 _COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
 
 
@@ -164,6 +169,48 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     if outcome.was_interrupted:
         raise KeyboardInterrupt
     return 0 if outcome.walked and not lost else 1
+
+
+def variants(settings: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the settings of each walk: every combination of the values of keys that are set several times.
+
+    Raises:
+        ConfigError: That is one walk, or more than a page can show.
+    """
+    by_key: dict[str, list[str]] = {}
+    for setting in settings:
+        by_key.setdefault(setting.partition("=")[0].strip(), []).append(setting)
+    combinations = list(product(*by_key.values()))
+    if len(combinations) < 2:
+        raise ConfigError(
+            "nothing to compare: name two runs or more, or one key with several values, --set KEY=1 --set KEY=2"
+        )
+    if len(combinations) > _MOST_VARIANTS:
+        raise ConfigError(f"the --set make {len(combinations)} walks: a comparison takes {_MOST_VARIANTS} at most")
+    return combinations
+
+
+def walk_variants(options: Mapping[str, Any], out: Path) -> list[RunFolder]:
+    """Walk the variants of a walk, all of which are checked before the first; return the folders of their runs.
+
+    Args:
+        options: Arguments of ``gradiva walk``, of which a key of ``settings`` may have several values.
+        out: Folder of the runs.
+
+    Raises:
+        WalkingError: An option is wrong, or there are no variants.
+    """
+    given: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options.items()}
+    given |= {name: tuple(given[name] or ()) for name in ("files", "pushes", "faults", "bumps")}
+    console, folders = text_console(), []
+    each = variants(given.pop("settings") or ())
+    requests = [WalkOptions(settings=settings, **given).request() for settings in each]
+    for settings, request in zip(each, requests, strict=True):
+        with console.status(f"walking with {', '.join(settings)}"):
+            outcome = run_walk(request)
+        folders.append(RunFolder(outcome.save(out)))
+        console.print(f"{escape(', '.join(settings))}: {outcome_line(outcome.result)}", soft_wrap=True)
+    return folders
 
 
 def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:

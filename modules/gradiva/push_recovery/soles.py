@@ -141,8 +141,8 @@ class FootAdmittance:
     with a low pass F, normal forces :math:`f`, forces :math:`t` along the horizontal line e from the right sole to the
     left one, moments :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the
     plan and the DCM law. The offsets are kept while one foot swings, since what causes them goes along with the joints:
-    the next step lands as the last one ended. The low pass begins anew each time both feet stand: of what one foot
-    bore, the balance and the impact of the other one, nothing is to be yielded.
+    the next step lands as the last one ended. The low pass begins anew when both feet
+    stand, for what one foot bore alone, such as the impact of the other one, does not last.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
@@ -229,8 +229,8 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
     across = _across(inputs["positions"])
-    surplus = memory[18:] + inputs["surplus_gain"] * (_surplus(inputs, expected, across) - memory[18:])
-    surplus = cs.if_else(inputs["yields"] > 0.5, surplus, 0.0)
+    newest = _surplus(inputs, expected, across)
+    surplus = inputs["yields"] * (memory[18:] + inputs["surplus_gain"] * (newest - memory[18:]))
     rates, turns = _rates(inputs, surplus, shifts, tilts)
     shifts, axes = shifts + inputs["period"] * rates, cs.horzcat(cs.DM([0.0, 0.0, 1.0]), across)
     kept = [shifts]

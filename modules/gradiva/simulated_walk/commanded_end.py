@@ -27,7 +27,7 @@ from gradiva.telemetry import SignalLog
 # on, so that tolerances grow with it: half as much again or more. Robots whose soles yaw-slip are beyond: 15° and more.
 _PLACE, _PLACE_PER_WAY = 0.05, 0.1  # [m], [-]
 _HEADING, _HEADING_PER_WAY = math.radians(5.0), math.radians(3.0)  # [rad], [rad/m]
-_SLIP = 0.015  # [m] of a sole in one stance
+SLIP_TOLERANCE = 0.015  # [m] of a sole in one stance
 _LEANING = math.radians(5.0)  # [rad]
 
 Pose = tuple[float, float, float]
@@ -174,7 +174,7 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
         tilt: Of the base from its start, [rad].
         least_load: Of a foot that stands, [N].
     """
-    found = [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > _SLIP else []
+    found = [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > SLIP_TOLERANCE else []
     found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
     return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]
 

@@ -62,6 +62,8 @@ class HealthyChatter:
 _HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at most 0.0013, those without: from 0.016 on
 _HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.010
 
+HEALTHY_ERRORS = {"dcm": 0.06, "zmp": 0.08, "com": 0.04, "foot": 0.04}
+"""Distance from the reference, [m], below which healthy walks stay."""
 CauseSearch = Callable[[float], Cause | None]
 """From the time of the first sign, [s], to the cause."""
 
@@ -410,14 +412,14 @@ def _first_sign(log: SignalLog) -> tuple[int | None, str]:
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:
     quantities = [
-        WatchedQuantity("DCM error", _gap(log, "dcm::position"), 0.06, "cm", 100.0),
-        WatchedQuantity("ZMP error", _gap(log, "zmp"), 0.08, "cm", 100.0),
-        WatchedQuantity("CoM error", _gap(log, "com::position"), 0.04, "cm", 100.0),
+        WatchedQuantity("DCM error", _gap(log, "dcm::position"), HEALTHY_ERRORS["dcm"], "cm", 100.0),
+        WatchedQuantity("ZMP error", _gap(log, "zmp"), HEALTHY_ERRORS["zmp"], "cm", 100.0),
+        WatchedQuantity("CoM error", _gap(log, "com::position"), HEALTHY_ERRORS["com"], "cm", 100.0),
     ]
     for side in Side:
         path, turn = _gap(log, f"{side}_foot::position", 2), _foot_turn(log, side)
         quantities += [
-            WatchedQuantity(f"{side} foot off its path by", path, 0.04, "cm", 100.0),
+            WatchedQuantity(f"{side} foot off its path by", path, HEALTHY_ERRORS["foot"], "cm", 100.0),
             WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
             *_watched_of_sole(log, side),
         ]

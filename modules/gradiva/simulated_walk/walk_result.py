@@ -20,8 +20,10 @@ from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
 from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
 from gradiva.setup.robot import load_robot
+from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulated_walk.commanded_end import (
+    SLIP_TOLERANCE,
     EndError,
     commanded_speed,
     end_error,
@@ -30,7 +32,7 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS, Diagnosis, chatter_table, diagnose_walk
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
@@ -452,6 +454,16 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
     return None
 
 
+def _healthy_bounds() -> dict[str, float]:
+    """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures."""
+    margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
+    return {
+        **{f"{quantity}_error_m.max": bound for quantity, bound in HEALTHY_ERRORS.items()},
+        "foot_slip_m": SLIP_TOLERANCE,
+        **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
+    }
+
+
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
@@ -469,6 +481,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "stability_margins": _margins(setup),
+        "healthy": _healthy_bounds(),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},

@@ -1,5 +1,6 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
+from gradiva.telemetry.comparison import write_comparison
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
@@ -8,7 +9,6 @@ from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
-from gradiva.telemetry.time_plots import contact_figure
 from gradiva.telemetry.walk_record import (
     AdaptedStep,
     BoolArray,
@@ -48,7 +48,6 @@ __all__ = [
     "SignalLog",
     "WalkRecord",
     "adapted_steps",
-    "contact_figure",
     "draw_plot",
     "export_log",
     "footprints",
@@ -62,6 +61,7 @@ __all__ = [
     "shade",
     "unsaved",
     "without_none",
+    "write_comparison",
     "write_mat",
     "write_report",
 ]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gradiva.telemetry.plots import PLOTS, Plot
+import numpy as np
+
+from gradiva.telemetry.page_plots import PlotSheet, RunSeries
+from gradiva.telemetry.plots import FROM_ABOVE, JOINTS, PLOTS, Plot
 from gradiva.telemetry.run_folder import RunFolder
+from gradiva.telemetry.walk_panels import FromAbove, JointFigures, joint_figures
 from gradiva.telemetry.walk_record import WalkRecord
 
 SOFT_GROUND = "soft"
@@ -40,6 +44,7 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
         ConfigError: The run has no log, or a file of it cannot be read.
     """
     record = record or WalkRecord.read(run)
+    sheet = PlotSheet([RunSeries(record)]) if len(record.log) > 1 else None
     parts = [
         heading(record.result, run.name),
         tiles(record.result),
@@ -47,29 +52,28 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
         events(record.result),
         drawn_values(record.result),
         "<h2>Plots</h2>",
-        _plots(record),
+        _plots(record, sheet),
         "<h2>Details</h2>",
         folded("Configuration", run.config_path.read_text(encoding="utf-8")),
         folded("Result", json.dumps(record.result, indent=2)),
     ]
-    run.report_path.write_text(_page(run.name, "\n".join(parts)), encoding="utf-8")
+    run.report_path.write_text(page(run.name, "\n".join(parts), sheet), encoding="utf-8")
     return run.report_path
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str, sheet: PlotSheet | None) -> str:
+    """Return a page of its own, with the scripts of its plots where there are some."""
     style = files("gradiva.telemetry").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body><main>\n{body}\n</main></body>\n</html>\n"
+        f"<body><main>\n{body}\n</main>{sheet.scripts() if sheet else ''}</body>\n</html>\n"
     )
 
 
 def heading(result: Mapping[str, Any], run_name: str) -> str:
     """Return the robot, the outcome with its reason and advice, an oscillation, the command and what was run."""
-    outcome = str(result.get("outcome", "no result"))
-    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
     settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
@@ -78,7 +82,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     pushes = [str(push) for push in result.get("pushes") or []]
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
-        f'<span class="outcome {kind}">{escape(outcome)}</span></div>'
+        f"{outcome_badge(result)}</div>"
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
@@ -89,15 +93,31 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     )
 
 
+def outcome_badge(result: Mapping[str, Any]) -> str:
+    """Return the outcome in the colour of a good, a bad or another one."""
+    outcome = str(result.get("outcome", "no result"))
+    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
+    return f'<span class="outcome {kind}">{escape(outcome)}</span>'
+
+
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile"><div class="label">{figure.title(result)}</div>'
-        f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div></div>'
+        f'<div class="tile{" beyond" * figure.is_beyond(result)}"><div class="label">{figure.title(result)}</div>'
+        f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
+        f"{_healthy(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
     return f'<div class="tiles">{"".join(cells)}</div>' if cells else ""
+
+
+def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    """Return up to where a figure is healthy, or from where on; nothing where the result does not say."""
+    if (bound := figure.bound(result)) is None:
+        return ""
+    text = number(bound, figure.factor, figure.digits)
+    return f'<div class="label">healthy {"from" if figure.better > 0 else "up to"} {text}</div>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,7 @@ class KeyFigure:
         digits: Behind the decimal point.
         ground: The only ground on which it is shown; any when empty.
         below_zero: Label of a negative value, which is shown without its sign; empty where it keeps both.
+        better: 1 where more is better, -1 where less is, 0 where neither is.
     """
 
     key: str
@@ -121,6 +142,7 @@ class KeyFigure:
     digits: int = 0
     ground: str = ""
     below_zero: str = ""
+    better: int = 0
 
     def title(self, result: Mapping[str, Any]) -> str:
         """Return the label of the value."""
@@ -136,6 +158,15 @@ class KeyFigure:
         for part in self.key.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         return found
+
+    def bound(self, result: Mapping[str, Any]) -> float | None:
+        """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
+        return (result.get("healthy") or {}).get(self.key)
+
+    def is_beyond(self, result: Mapping[str, Any]) -> bool:
+        """Return whether the value is outside its bound."""
+        value, bound = self.value(result), self.bound(result)
+        return value is not None and bound is not None and bool(self.better * value < self.better * bound)
 
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
@@ -155,11 +186,7 @@ def number(value: Any, factor: float, digits: int) -> str:
 
 def tables(result: Mapping[str, Any]) -> str:
     """Return the tracking errors and the tick times side by side."""
-    errors = [
-        (label, [number(result[key].get(column), 1e3, 1) for column in ("rms", "max")])
-        for key, label in ERRORS
-        if isinstance(result.get(key), Mapping)
-    ]
+    errors = [(label, _errors(result, key)) for key, label in ERRORS if isinstance(result.get(key), Mapping)]
     ticks = result.get("tick_us") or {}
     times = [
         (layer.replace("_", " "), [number(ticks[layer].get(column), 1.0, 0) for column in ("median", "p99", "max")])
@@ -173,12 +200,23 @@ def tables(result: Mapping[str, Any]) -> str:
     if healthy := chatter.get("healthy_shift"):
         oscillating.append(("healthy in shift", _chatter(healthy)))
     shown = [
-        _table("tracking error [mm]", ["rms", "max"], errors),
+        _table("tracking error [mm]", ["rms", "max", "healthy max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
         _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
+
+
+def _errors(result: Mapping[str, Any], key: str) -> list[str]:
+    """Return the cells of a row: rms, max, and up to where the latter is healthy."""
+    most = next(figure for figure in TRACKING_FIGURES if figure.key == f"{key}.max")
+    mark = '<b class="beyond">{}</b>' if most.is_beyond(result) else "{}"
+    return [
+        number(result[key].get("rms"), 1e3, 1),
+        mark.format(most.number(result)),
+        number(most.bound(result), 1e3, 0),
+    ]
 
 
 def _chatter(figures: Mapping[str, Any]) -> list[str]:
@@ -239,19 +277,62 @@ def folded(title: str, text: str) -> str:
     return f'<details class="card"><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>'
 
 
-def _plots(record: WalkRecord) -> str:
-    drawn = [plot for plot in PLOTS if len(record.log) > 1 and not plot.missing(record)]
-    left_out = [_reason_left_out(plot, record) for plot in PLOTS if plot not in drawn and not plot.is_special]
+def _plots(record: WalkRecord, sheet: PlotSheet | None) -> str:
+    """Return the plots, and which of them are left out because the log lacks their signals."""
+    every = (FROM_ABOVE, *PLOTS, JOINTS)
+    drawn = {plot: _content(plot, record, sheet) for plot in every if sheet is not None and not plot.missing(record)}
+    figures = [plot_card(plot, content, is_wide=plot in (FROM_ABOVE, JOINTS)) for plot, content in drawn.items()]
+    left_out = [_reason_left_out(plot, record) for plot in every if plot not in drawn and not plot.is_special]
     left_out_text = f'<div class="wide left-out">{"".join(left_out)}</div>' if left_out else ""
-    return f'<div class="columns">{"".join(_figure(plot, record) for plot in drawn)}{left_out_text}</div>'
+    return f'<div class="columns">{"".join(figures)}{left_out_text}</div>'
 
 
-def _figure(plot: Plot, record: WalkRecord) -> str:
-    wide = " wide" if plot.is_wide else ""
+def _content(plot: Plot, record: WalkRecord, sheet: PlotSheet) -> str:
+    if plot is FROM_ABOVE:
+        return sheet.from_above([FromAbove.of(record)])
+    if plot is JOINTS:
+        return joint_table(joint_figures(record), record.joints)
+    return sheet.over_time([[panel] for panel in plot.panels(record)])
+
+
+def plot_card(plot: Plot, content: str, is_wide: bool = False) -> str:
+    """Return a plot with its heading."""
     return (
-        f'<figure class="card{wide}"><figcaption><h3>{escape(plot.title)}</h3><p>{escape(plot.caption)}</p>'
-        f"</figcaption>{plot.svg(record)}</figure>\n"
+        f'<figure class="card{" wide" * is_wide}"><figcaption><h3>{escape(plot.title)}</h3>'
+        f"<p>{escape(plot.caption)}</p></figcaption>{content}</figure>\n"
     )
+
+
+def joint_table(figures: Sequence[JointFigures], joints: Sequence[str]) -> str:
+    """Return a row for each joint, with its numbers as bars."""
+    count = len(figures[0].values)
+    names = joints if len(joints) == count else [f"joint {index}" for index in range(count)]
+    head = "".join(f"<th>{escape(each.title)}{_beyond(each)}</th>" for each in figures)
+    rows = [
+        f"<tr><th>{escape(name)}</th>{''.join(_bar(each, row) for each in figures)}</tr>"
+        for row, name in enumerate(names)
+    ]
+    return (
+        f'<div class="scroll"><table class="bars"><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _bar(figures: JointFigures, row: int) -> str:
+    value, most = float(figures.values[row]), max(float(np.nanmax(figures.values, initial=0.0)), 1e-6)
+    tight, length = " tight" * (value < figures.tight), 100.0 * max(value, 0.0) / most
+    dark = "" if figures.rms is None else f'<i class="rms" style="width:{100.0 * figures.rms[row] / most:.1f}%"></i>'
+    text = number(value, 1.0, 2 if abs(value) < 10.0 else 0)
+    return f'<td class="bar{tight}"><i style="width:{length:.1f}%"></i>{dark}<span>{text}</span></td>'
+
+
+def _beyond(figures: JointFigures) -> str:
+    """Return the explanation of red bars where there are some."""
+    tight, beyond = (int(np.sum(figures.values < limit)) for limit in (figures.tight, 0.0))
+    if not tight or figures.tight <= 0.0:
+        return ""
+    note = f"red: less than {figures.tight:g}°" + f", {beyond} beyond the limit" * bool(beyond)
+    return f' <small class="tight">{note}</small>'
 
 
 def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
@@ -260,6 +341,18 @@ def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
     return f"<p>“{escape(plot.title)}” is left out: {escape(why)}.</p>"
 
 
+TRACKING_FIGURES = (
+    *(
+        KeyFigure(f"{key}.{what}", f"{label} error, {what}", "mm", 1e3, 1, better=-1)
+        for key, label in ERRORS
+        for what in ("rms", "max")
+    ),
+    KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
+    KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
+    KeyFigure("tick_us.total.median", "tick time, median", "µs", 1.0, 0, better=-1),
+    KeyFigure("tick_us.total.p99", "tick time, p99", "µs", 1.0, 0, better=-1),
+)
+"""Figures that a report has in tables."""
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
     KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
@@ -267,33 +360,33 @@ KEY_FIGURES = (
     KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
-    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
-    KeyFigure("end_error_m", "end error", "mm", 1e3, 0),
-    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1),
-    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1),
-    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1),
-    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND),
-    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND),
+    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),
+    KeyFigure("end_error_m", "end error", "mm", 1e3, 0, better=-1),
+    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
+    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
+    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
+    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND, better=-1),
+    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
     KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0, below_zero="step landed earlier by"),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
-    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3),
-    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1),
+    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3, better=-1),
+    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1, better=-1),
     KeyFigure("mpc.decisions", "MPC decisions"),
-    KeyFigure("mpc.fallbacks", "MPC fallbacks"),
-    KeyFigure("mpc.late_decisions", "late MPC decisions"),
-    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions"),
-    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2),
-    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
-    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
-    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1),
-    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°"),
-    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1),
+    KeyFigure("mpc.fallbacks", "MPC fallbacks", better=-1),
+    KeyFigure("mpc.late_decisions", "late MPC decisions", better=-1),
+    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions", better=-1),
+    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2, better=-1),
+    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
+    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
+    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1, better=1),
+    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1),
+    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1),
     KeyFigure("stability_margins.stiffness_ratio", "ρ on a 20 ms floor", "", 1.0, 1),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
-    KeyFigure("qp_failures", "QP failures"),
-    KeyFigure("held_ticks", "held ticks"),
-    KeyFigure("deadline_misses", "deadline misses"),
+    KeyFigure("qp_failures", "QP failures", better=-1),
+    KeyFigure("held_ticks", "held ticks", better=-1),
+    KeyFigure("deadline_misses", "deadline misses", better=-1),
 )

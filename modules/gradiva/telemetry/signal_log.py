@@ -110,9 +110,10 @@ class SignalLog:
         Raises:
             LogError: No signal has such a name.
         """
-        from gradiva.telemetry.time_plots import plot_signals  # which reads logs
+        from gradiva.telemetry.matplotlib_plots import draw_panels  # which reads logs
+        from gradiva.telemetry.walk_panels import signal_panels
 
-        return plot_signals(self, self.matching(names))
+        return draw_panels(signal_panels(self, self.matching(names)), self.times)
 
     def save(self, path: Path | str) -> Path:
         """Write all signals, in the format of the ending: ``.mat``, ``.csv`` or ``.npz``; return the path.

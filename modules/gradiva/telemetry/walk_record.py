@@ -164,7 +164,7 @@ def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
     nominal, adapted, delays = (log[name] for name in signals)
     swings = np.isfinite(nominal).all(axis=1) & np.isfinite(adapted).all(axis=1)
     steps = []
-    for first, last in _runs(swings):
+    for first, last in runs_of(swings):
         stance = Side.LEFT if log["stance_foot::is_left"][last, 0] > 0.5 else Side.RIGHT
         height = f"{stance}_foot::position::desired"
         position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
@@ -199,11 +199,11 @@ def _of_one_foot(log: SignalLog, side: Side) -> list[Footprint]:
 def _rests(times: NDArray, positions: NDArray, speed_limit: float) -> list[tuple[int, int]]:
     steps = np.maximum(np.diff(times), 1e-9)
     speeds: NDArray = np.linalg.norm(np.diff(positions, axis=0), axis=1) / steps
-    rests = [(first, last + 1) for first, last in _runs(speeds < speed_limit)]
+    rests = [(first, last + 1) for first, last in runs_of(speeds < speed_limit)]
     return [(first, last) for first, last in rests if times[last] - times[first] >= _REST_TIME]
 
 
-def _runs(flags: npt.ArrayLike) -> list[tuple[int, int]]:
+def runs_of(flags: npt.ArrayLike) -> list[tuple[int, int]]:
     """Return the first and last index of each run of true flags."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(flags), [False]]).astype(np.int8)))
     return [(int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from gradiva.common import NDArray, Side
 from gradiva.contacts import ViscoElasticParameters
 from gradiva.setup import Plant
-from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, contact_figure
+from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, draw_plot
 from gradiva.walking import GroundModel
 from gradiva_experiments.campaigns.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva_experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
@@ -288,7 +288,8 @@ def run_figure_8_10(run: ExperimentRun) -> None:
         for row in rows_of(name, log, outcome.result):
             run.add_row(row)
         title = f"Space-varying {name}, σ = {SIGMA:g} N, N·m"
-        figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints), title)
+        figure = draw_plot("Soft ground", WalkRecord(log, outcome.walk.setup.robot.joints))
+        figure.text(0.01, 0.99, title, va="top")
         run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
     run.report(len(cases), len(cases), "figures are written")
 

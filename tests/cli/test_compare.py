@@ -1,0 +1,61 @@
+"""``gradiva compare``: its input, and variants that it walks."""
+
+import re
+
+import pytest
+
+from gradiva.cli.walk_session import variants
+from gradiva.common import ConfigError
+from gradiva.telemetry import RunFolder
+
+
+def test_every_combination_of_values_is_a_variant():
+    assert variants(["a=1", "b=3", "a=2"]) == [("a=1", "b=3"), ("a=2", "b=3")]
+    assert len(variants(["a=1", "a=2", "b=1", "b=2", "b=3"])) == 6
+    for settings, reason in (
+        (["a=1"], "nothing to compare"),
+        ([], "nothing to compare"),
+        ([f"a={k}" for k in range(7)], "7"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            variants(settings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "nothing to compare: name two runs or more, or one key with several values"),
+        (("run",), "one run cannot be compared, run"),
+        (("run", "./run"), "one run cannot be compared, run"),
+        (("run", "nowhere"), "nowhere is not a run: there is no such folder"),
+        (("run", "other"), "there is no log"),
+        (
+            ("run", "other", "--robot", "talos"),
+            "run is walked already: leave out RUN, or the options of a walk (--robot)",
+        ),
+        (("--set", "dcm_controller.gian=1", "--set", "dcm_controller.gian=2"), "dcm_controller.gian"),
+    ],
+)
+def test_wrong_input_is_one_line(gradiva, tmp_path, arguments, reason):
+    for name in ("run", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.toml").write_text("")
+    status, out, err = gradiva("compare", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert reason in err
+
+
+@pytest.mark.walk
+def test_variants_are_walked_and_compared(gradiva, tmp_path):
+    key = "zmp_com_controller.walking.zmp"
+    status, out, _ = gradiva(
+        "compare", "--duration", 0.5, "--set", f"{key}=1.0", "--set", f"{key}=1.2", "--out", "runs"
+    )
+    assert status == 0
+    assert out.splitlines()[-1] == "runs/comparison.html"
+    folders = sorted(folder for folder in (tmp_path / "runs").iterdir() if folder.is_dir())
+    assert [RunFolder(folder).read_config()["zmp_com_controller"]["walking"]["zmp"] for folder in folders] == [1.0, 1.2]
+    page = (tmp_path / "runs" / "comparison.html").read_text(encoding="utf-8")
+    assert re.findall(r'value="([AB]: [^"]*)"', page) == ["A: zmp 1.0", "B: zmp 1.2"]
