@@ -134,8 +134,7 @@ class FootAdmittance:
 
     with a low pass F, normal forces :math:`f`, moments :math:`\mu_k` about the sole's origin and the expected centres
     of pressure :math:`c^e_k` of the plan and the DCM law. The offsets are kept while one foot swings, since what
-    causes them goes along with the joints: the next step lands as the last one ended. The low pass begins anew each
-    time both feet stand: of what one foot bore, the balance and the impact of the other one, nothing is to be yielded.
+    causes them goes along with the joints: the next step lands as the last one ended. F begins anew as both stand.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
@@ -220,8 +219,7 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     height, tilts, last = memory[0], (memory[1:3], memory[3:5]), cs.reshape(memory[5:17], 6, 2).T
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
-    surplus = memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:])
-    surplus = cs.if_else(inputs["yields"] > 0.5, surplus, 0.0)
+    surplus = inputs["yields"] * (memory[17:] + inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[17:]))
     climb, turns = _rates(inputs, surplus, height, tilts)
     kept = [height + inputs["period"] * climb]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
