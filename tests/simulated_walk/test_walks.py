@@ -18,7 +18,7 @@ SMALL = BenchmarkSize(
     messages=400,
     stream=0.2,
     gait=0.1,
-    gaits=3,
+    gaits=4,
     passes=1,
 )
 YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
@@ -97,7 +97,7 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "step_adaptation/icub_v2_7",
         *(
             f"reduced_model.centroidal_mpc/{gait}{solver}"
-            for gait in ("two_legs_12", "quick_12", "slow_12_spin")
+            for gait in ("two_legs_12", "quick_12", "slow_12_spin", "turning_12_decade_1")
             for solver in ("", ".ipopt")
         ),
         "tick/icub_v2_7",

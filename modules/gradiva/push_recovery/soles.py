@@ -141,8 +141,7 @@ class FootAdmittance:
     with a low pass F, normal forces :math:`f`, forces :math:`t` along the horizontal line e from the right sole to the
     left one, moments :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the
     plan and the DCM law. The offsets are kept while one foot swings, since what causes them goes along with the joints:
-    the next step lands as the last one ended. The low pass begins anew when both feet
-    stand, for what one foot bore alone, such as the impact of the other one, does not last.
+    the next step lands as the last one ended. F begins anew as both stand.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit

@@ -381,7 +381,9 @@ KEY_FIGURES = (
     KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2, better=-1),
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
-    KeyFigure("stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1, better=1),
+    KeyFigure(
+        "stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1, better=1
+    ),
     KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1),
     KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1),
     KeyFigure("stability_margins.stiffness_ratio", "ρ on a 20 ms floor", "", 1.0, 1),
