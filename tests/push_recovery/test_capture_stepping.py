@@ -9,7 +9,7 @@ import pytest
 from gradiva.common import RobotState, Side, so3
 from gradiva.planner import WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps
-from gradiva.push_recovery.adapted_steps import UNLOADING
+from gradiva.push_recovery.capture_steps import UNLOADING
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState

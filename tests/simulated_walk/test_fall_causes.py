@@ -11,10 +11,16 @@ from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
 from gradiva.simulated_walk import fall_diagnosis
-from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
+from gradiva.simulated_walk.fall_causes import (
+    _foot_pushed_over,
+    _limit_of_steps,
+    cause_not_found,
+    find_cause,
+    greatest_speed,
+    moves,
+)
 from gradiva.simulated_walk.fall_evidence import CauseKind, FallEvidence
 from gradiva.simulated_walk.measured_walk import MeasuredWalk
-from gradiva.simulated_walk.push_cause import _foot_pushed_over, _limit_of_steps
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
 

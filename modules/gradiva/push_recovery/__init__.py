@@ -1,6 +1,7 @@
 """Push recovery: what layers 1 to 3 do about a push, behind one object that the tick asks."""
 
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
+from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
 from gradiva.push_recovery.push_recovery import (
     STEP_ADAPTATIONS,
@@ -35,6 +36,7 @@ __all__ = [
     "STEP_ADAPTATIONS",
     "AdaptedStep",
     "AdaptedSteps",
+    "CaptureStepping",
     "FootAdmittance",
     "FootAdmittanceConfig",
     "HipStrategy",
