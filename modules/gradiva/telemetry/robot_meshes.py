@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import idyntree.bindings as idyntree
 import numpy as np
 import numpy.typing as npt
-import trimesh
 
 from gradiva.common import GRAVITY, ModelError, NDArray
 from gradiva.robot_model import RobotDescription, full_model, read_collada
+
+if TYPE_CHECKING:  # takes a second to import, which no walk without a view needs
+    import trimesh
 
 MAX_FACES = 1500  # per mesh file, what decimation aims at: shells keep their look down to a thousand
 _FINEST_GRID = 256  # cells along the longest edge of a mesh
@@ -65,8 +68,7 @@ def _link_mesh(link: str, visual: ET.Element, colours: Mapping[str, tuple[float,
     shape = _shape(geometry[0], urdf)
     origin = visual.find("origin")
     position, rpy = _numbers(origin, "xyz", "0 0 0"), _numbers(origin, "rpy", "0 0 0")
-    transform = trimesh.transformations.euler_matrix(*rpy)
-    vertices = shape.vertices @ transform[:3, :3].T + position
+    vertices = shape.vertices @ idyntree.Rotation.RPY(*rpy).toNumPy().T + position
     material = visual.find("material")
     colour = _DEFAULT_COLOUR
     if material is not None:
@@ -75,6 +77,8 @@ def _link_mesh(link: str, visual: ET.Element, colours: Mapping[str, tuple[float,
 
 
 def _shape(element: ET.Element, urdf: Path) -> trimesh.Trimesh:
+    import trimesh
+
     if element.tag == "mesh":
         mesh = _decimated(_find_mesh(str(element.get("filename")), urdf)).copy()
         return mesh.apply_scale(_numbers(element, "scale", "1 1 1"))
@@ -89,6 +93,8 @@ def _shape(element: ET.Element, urdf: Path) -> trimesh.Trimesh:
 
 @lru_cache(maxsize=256)
 def _decimated(path: Path) -> trimesh.Trimesh:
+    import trimesh
+
     try:
         is_collada = path.suffix.lower() == ".dae"
         mesh = trimesh.Trimesh(*read_collada(path)) if is_collada else trimesh.load_mesh(path, process=True)
@@ -105,7 +111,7 @@ def _decimated(path: Path) -> trimesh.Trimesh:
 def _clustered(mesh: trimesh.Trimesh, cells: int) -> trimesh.Trimesh:
     """Return the mesh with its vertices on a grid of so many cells along its longest edge."""
     edge = float(max(mesh.extents)) / cells
-    clustered = trimesh.Trimesh(np.round(mesh.vertices / edge) * edge, mesh.faces, process=True)
+    clustered = type(mesh)(np.round(mesh.vertices / edge) * edge, mesh.faces, process=True)
     clustered.update_faces(clustered.nondegenerate_faces())
     clustered.update_faces(clustered.unique_faces())
     clustered.remove_unreferenced_vertices()

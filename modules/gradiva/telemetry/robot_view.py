@@ -7,17 +7,19 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import viser
-import viser.transforms
 
 from gradiva.common import NDArray, Side
 from gradiva.robot_model import DISC_COLOURS, DISC_HEIGHT, DISC_RADIUS, RobotDescription, deflection_note
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, ZMP
 from gradiva.telemetry.robot_meshes import LinkPoses, load_meshes
 from gradiva.telemetry.walk_record import Footprint
+
+if TYPE_CHECKING:  # takes a moment to import, which no walk without a view needs
+    import viser
 
 DEFAULT_PORT = 8080
 
@@ -59,6 +61,8 @@ class RobotView:
         Raises:
             ModelError: The model or a mesh of it cannot be loaded.
         """
+        import viser
+
         self._description = description
         self._links = LinkPoses(description)
         meshes = self._body_meshes()
@@ -108,9 +112,11 @@ class RobotView:
             forces: Of the ground on each foot: where [m], and the force [N], world, shape (3,) each.
             time: On the clock of the log, [s]; stands above the robot, with the largest deflection of links that bend.
         """
+        from viser.transforms import SO3
+
         poses = self._links.poses(base_position, base_rotation, joint_positions)
         stacked = np.stack([poses[body] for body in self._frames])
-        quaternions = viser.transforms.SO3.from_matrix(stacked[:, :3, :3]).wxyz
+        quaternions = SO3.from_matrix(stacked[:, :3, :3]).wxyz
         with self.server.atomic():
             self._follow(base_position[:2])
             for handle, pose, quaternion in zip(self._frames.values(), stacked, quaternions, strict=True):
