@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -216,3 +217,43 @@ def test_experiments_use_gradiva_by_public_names_alone(path):
 def test_gradiva_does_not_import_its_experiments():
     naming = {str(path) for path in SOURCES for name in imported_names(path) if name.startswith("gradiva_experiments")}
     assert naming == set()
+
+
+def defined_names(paths: Iterable[Path]) -> set[str]:
+    """Return the names of modules, functions, classes, variables and attributes that files define."""
+    found = set()
+    for path in paths:
+        found.add(path.stem)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found
+
+
+def private_names(path: Path) -> set[str]:
+    """Return the private names that a test reads, imports or replaces, its own object's aside."""
+    found, texts = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            texts |= {id(part) for part in node.values}
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in {"self", "cls", "os", "sys"}:
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+            found.add(node.value.rpartition(".")[2])
+    return {name for name in found if re.fullmatch(r"_[A-Za-z]\w*", name)}
+
+
+TESTS = sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir())
+TESTED = {"gradiva_experiments": EXPERIMENTS, "pureyarp": PUREYARP, "bindings": PUREYARP}  # the others: rooms
+
+
+@pytest.mark.parametrize("folder", TESTS, ids=lambda path: path.name)
+def test_tests_of_a_room_use_no_private_names_of_another(folder):
+    tests = sorted(folder.rglob("*.py"))
+    own = defined_names([*TESTED.get(folder.name, MODULES / folder.name).rglob("*.py"), *tests])
+    used = {str(path.relative_to(ROOT)): private_names(path) - own for path in tests}
+    assert {path: names for path, names in used.items() if names} == {}

@@ -25,7 +25,7 @@ def test_no_error_leaves_a_tick_each_fault_is_an_event_and_each_command_can_be_s
 
 def test_the_fuzz_finds_errors_that_leave_the_tick_and_faults_without_an_event(monkeypatch):
     walk = FuzzedWalk(load_setup("icub_v2_7", ["walking.prepare_duration=0.3"]), seed=12)
-    monkeypatch.setattr(WalkingController, "_failed", lambda self, measurement, error: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(SafetySupervisor, "failed", lambda self, error, time: (_ for _ in ()).throw(error))
     monkeypatch.setattr(WalkingController, "freeze_without_safety", lambda self, measurement, errors: errors[0].nothing)
     found = [complaint for _ in range(30) for complaint in walk.case().complaints]
     assert any("left the tick" in complaint for complaint in found)

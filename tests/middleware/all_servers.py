@@ -93,12 +93,6 @@ class AllServers:
             return str(error)
         return ""
 
-    def udp_port(self) -> int:
-        """Return where the buffered port takes datagrams."""
-        [connection] = self.stream._core.inputs.named("/out")
-        assert connection._datagrams is not None
-        return connection._datagrams.port_number
-
     def _open(self, port: yarp.Port | yarp.BufferedPortBottle, name: str) -> None:
         assert port.open(name)
         self._stack.callback(port.close)

@@ -16,6 +16,7 @@ from pureyarp.devices.analog_sensors_client import MAS_OK, SensorClass, SensorMe
 from pureyarp.devices.control_board_messages import JointData
 from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.remote_control_board import RemoteControlBoard, RemoteControlBoardOptions
 from pureyarp.network.peers import NameClient
 from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import decode_list
@@ -38,11 +39,15 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def opened(stack: ExitStack, device: str, **parameters: str | float) -> PolyDriver:
+def config_of(**parameters: str | float) -> Property:
     config = Property()
-    for key, value in {"device": device, **parameters}.items():
+    for key, value in parameters.items():
         config.put(key, value)
-    driver = PolyDriver(config)
+    return config
+
+
+def opened(stack: ExitStack, device: str, **parameters: str | float) -> PolyDriver:
+    driver = PolyDriver(config_of(device=device, **parameters))
     stack.callback(driver.close)
     assert driver.isValid()
     return driver
@@ -82,24 +87,22 @@ def test_our_client_makes_every_recorded_call_in_the_recorded_bytes(names, stack
     session = merged_session()
     board = stack.enter_context(RecordedServer(names, session))
     caplog.set_level(logging.CRITICAL, "pureyarp")  # some of the recorded calls were refused
-    driver = opened(stack, "remote_controlboard", local=CLIENT, remote=BOARD, carrier="fast_tcp", timeout=3600.0)
+    config = config_of(local=CLIENT, remote=BOARD, carrier="fast_tcp", timeout=3600.0)
+    client = RemoteControlBoard(RemoteControlBoardOptions.read(config))
+    stack.callback(client.close)
+    client.open()
     made = 0
     for name in ("rcb_rpc_all", "rcb_streaming_all"):
         for message in recorded_messages("yarp_3_12", name):
             if message.call not in ("", "OPEN", "CLOSE"):
-                make_call(board_of(driver), message.call)
+                make_call(client, message.call)
                 made += 1
-    driver.close()
+    client.close()
     for server in (f"{BOARD}/rpc:i", f"{BOARD}/command:i"):
         recorded = board.recorded(server)
         wait_until(lambda server=server, recorded=recorded: len(board.said[server]) >= len(recorded))
         assert board.said[server][: len(recorded)] == recorded
     assert made >= 100
-
-
-def board_of(driver: PolyDriver) -> Any:
-    """Return what the views of a driver speak to."""
-    return driver.viewIEncoders()._board
 
 
 def test_our_board_sends_the_recorded_states(names, stack):

@@ -64,7 +64,7 @@ class LateThread:
 def late_layer(clock, delay):
     """Return a layer whose decisions are late, and the instantaneous law."""
     layer = balance_layer(SETUP.walking.balance, SETUP.robot)
-    layer.time_limit, layer._law._executor = 1e-3, LateThread(clock, delay)
+    layer.time_limit, layer.law._executor = 1e-3, LateThread(clock, delay)
     return layer, balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
 
 
@@ -76,7 +76,7 @@ def test_the_weight_of_a_robot_that_stands_is_shared_by_all_corners():
     now = balance_plan(planner.standing(planner.at_origin(0.0)), 0.0)
     desired = layer.update(state_on(now.reference), now, 0.0, PERIOD)
     weight = SETUP.robot.mass * GRAVITY
-    np.testing.assert_allclose(layer._law.solution.corner_forces[:, :, 2], weight / 8.0, rtol=1e-3)
+    np.testing.assert_allclose(layer.law.solution.corner_forces[:, :, 2], weight / 8.0, rtol=1e-3)
     np.testing.assert_allclose(desired.zmp_position, [0.0, 0.0], atol=1e-4)
     for wrench in desired.foot_wrenches:
         np.testing.assert_allclose(wrench, [0.0, 0.0, weight / 2.0, 0.0, 0.0, 0.0], atol=1e-3 * weight)
@@ -147,7 +147,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.gives_wrenches": True})
     layer = balance_layer(setup.walking.balance, setup.robot)
     alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
-    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer.law
     now = balance_plan(plan, 1.0)
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
 
@@ -181,7 +181,7 @@ def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
     layer, alone = (
         balance_layer(load_setup("icub_v3", table).walking.balance, SETUP.robot) for table in (CENTROIDAL, {})
     )
-    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer.law
     law._mpc.update = Mock(side_effect=[NoSolutionFound("centroidal MPC", "infeasible"), ZeroDivisionError])
     layer.time_limit = 1e-3
 
@@ -192,11 +192,11 @@ def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
         return zmp
 
     desired(layer, 1.0)
-    wait([law._running])
+    wait([law.running])
     np.testing.assert_array_equal(desired(layer, 1.01), desired(alone, 1.01))
     assert "infeasible" in layer.warning
     desired(layer, 1.02)
-    wait([law._running])
+    wait([law.running])
     with pytest.raises(ZeroDivisionError):
         desired(layer, 1.03)
 
@@ -205,15 +205,15 @@ def test_a_reset_waits_for_the_thread_and_forgets_its_answer():
     layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
     layer.time_limit, now = 1e-3, balance_plan(plan, 1.0)
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
-    assert layer._law._running is None, "the tick answers first"
+    assert layer.law.running is None, "the tick answers first"
     layer.work_ahead()
-    running = layer._law._running
+    running = layer.law.running
     layer.reset()
     assert running.done()
     layer.update(state_on(now.reference), now, 1.0, PERIOD)
     layer.work_ahead()
-    assert layer._law.solution is None
-    assert layer._law._running is not running
+    assert layer.law.solution is None
+    assert layer.law.running is not running
 
 
 def test_a_caller_that_never_works_ahead_has_the_solution_found_in_the_next_tick():
@@ -222,7 +222,7 @@ def test_a_caller_that_never_works_ahead_has_the_solution_found_in_the_next_tick
     for tick in range(2):
         now = balance_plan(plan, 1.0 + tick * PERIOD)
         layer.update(state_on(now.reference), now, now.reference.time, PERIOD)
-    assert layer._law._running.result().solution.times[0] == 1.0
+    assert layer.law.running.result().solution.times[0] == 1.0
     layer.reset()
 
 
@@ -240,7 +240,7 @@ def test_the_deadline_counts_where_a_tick_cannot_wait_and_in_no_simulation():
 def test_a_plan_that_has_changed_is_decided_about_at_once():
     """A correction of the old plan is none of the new one, which restarts where the robot is."""
     layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
-    planner, law = WalkingPlanner(SETUP.walking.planner), layer._law
+    planner, law = WalkingPlanner(SETUP.walking.planner), layer.law
     law._mpc.update = Mock(wraps=law._mpc.update)
     for time, decisions in ((1.5, 1), (1.51, 1), (1.52, 2), (1.53, 2)):
         now = balance_plan(plan, time)
@@ -301,7 +301,7 @@ def test_a_robot_whose_decisions_come_late_goes_on_walking(delay):
     """Held until the next one, they let the DCM err by 24 mm; in time by 11 mm, by the instantaneous law by 12 mm."""
     walk = SimulatedWalk(SETUP)
     walk.layers.model_control.time_limit = 1e-3
-    walk.layers.model_control._law._executor = LateThread(lambda: walk.time, delay)
+    walk.layers.model_control.law._executor = LateThread(lambda: walk.time, delay)
     assert walk.get_ready()
     walk.controller.walk(VelocityCommand(0.15, duration=2.5))
     errors = []
@@ -336,7 +336,7 @@ def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
 
 def test_contacts_keep_a_margin_from_the_sides_and_a_larger_one_from_toe_and_heel():
     setup = load_setup("icub_v3", CENTROIDAL | {"centroidal_walking.toe_margin": 0.02})
-    soles = balance_layer(setup.walking.balance, setup.robot)._law._body.corners
+    soles = balance_layer(setup.walking.balance, setup.robot).law._body.corners
     for corners in soles:
         np.testing.assert_allclose(np.abs(corners[:, :2]), np.full((4, 2), (0.118 - 0.02, 0.05 - 0.005)), atol=1e-12)
 

@@ -250,7 +250,7 @@ def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
     assert double.ask("startWalking") == OK
     double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
     double.run(0.05)
-    assert double.controller._follower.is_moving(double.robot.time)
+    assert double.controller.plan.at(double.robot.time).is_walking
 
 
 def test_planning_beside_the_tick_walks_to_the_same_place():

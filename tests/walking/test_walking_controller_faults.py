@@ -61,7 +61,7 @@ def test_an_error_of_any_kind_is_named_and_freezes_the_joints_while_the_robot_st
     walk = ready("icub_v2_7", f"walking.control={control}", settle=0.1)
     walk.controller.walk(VelocityCommand(0.2))
     assert walk.run(1.4)
-    monkeypatch.setattr(walk.layers.estimator, "_evaluate", lambda *_: {}["x"])
+    monkeypatch.setattr("gradiva.estimation.state_estimator.known_age", lambda *_: {}["x"])
     logs = [walk.tick() for _ in range(ticks)]
     assert [log.state for log in logs] == [WalkingState.WALKING] * (ticks - 1) + [WalkingState.FAULT]
     assert walk.held_ticks == ticks - 1

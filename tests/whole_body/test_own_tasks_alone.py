@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import lru_cache
 
+import idyntree.bindings as idyn
 import numpy as np
 import pytest
 
@@ -23,6 +24,7 @@ from gradiva.whole_body import (
     soles_of,
 )
 from tests.conftest import model_of
+from tests.whole_body.standing_robot import computations
 
 ROBOT, PERIOD = "icub_v2_7", 0.01
 HAND = "l_hand"
@@ -176,13 +178,11 @@ def test_at_rest_two_soles_carry_the_weight_and_the_torques_obey_the_dynamics():
 def residual(whole, torques, wrenches):
     """Return M ν̇ + h - [0; τ] - Σ Jᵀ f, by iDynTree."""
     model = model_of(ROBOT)
-    computations, frames = model._computed(posture()), {each.name: each.frame for each in soles()}
+    body, frames = computations(posture(), np.zeros(6), np.zeros(len(rest()) - 6)), {s.name: s.frame for s in soles()}
     size = len(rest())
-    import idyntree.bindings as idyn
-
-    mass, bias = idyn.MatrixDynSize(size, size), idyn.FreeFloatingGeneralizedTorques(computations.model())
-    computations.getFreeFloatingMassMatrix(mass)
-    computations.generalizedBiasForces(bias)
+    mass, bias = idyn.MatrixDynSize(size, size), idyn.FreeFloatingGeneralizedTorques(body.model())
+    body.getFreeFloatingMassMatrix(mass)
+    body.generalizedBiasForces(bias)
     inertia = as_array(mass)
     inertia[6:, 6:] += model.rotor_inertia
     forces = np.concatenate([as_array(bias.baseWrench()), as_array(bias.jointTorques())])

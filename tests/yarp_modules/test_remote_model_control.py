@@ -125,28 +125,28 @@ def test_a_request_carries_no_more_of_the_plan_than_the_law_reads():
 def test_an_mpc_that_takes_longer_than_the_tick_waits_decides_beside_it():
     setup = load_setup("icub_v2_7", {"walking.model": "centroidal_mpc", "centroidal_walking.mpc.deadline": 60.0})
     line = DirectLine(service_of(setup))
-    remote, law = remote_on(line, setup), line.service._model_control._law
+    remote, law = remote_on(line, setup), line.service._model_control.law
     instantaneous = balance_layer(SETUP.walking.balance, SETUP.robot)
     zmp_position = update(instantaneous, 0).zmp_position  # until there is a solution
     np.testing.assert_allclose(update(remote, 0, setup).zmp_position, zmp_position, atol=1e-12)
     assert law.solution is None
     for tick in range(1, 40):
-        if law._running is not None:
-            law._running.result()
+        if law.running is not None:
+            law.running.result()
         update(remote, tick, setup)
         assert law.solution.times[0] > (tick - 4) * PERIOD
     assert remote.fallback_ticks == 0
     line.is_up, solution = False, law.solution
-    law._wait()
+    law.give_up()
     update(remote, 40, setup)  # not heard: the next request comes with the memory before
     line.is_up = True
     update(remote, 41, setup)
     assert law.solution is solution
-    assert law._running is not None
+    assert law.running is not None
     line.service = service_of(setup)  # started again: from the memory that comes with the request
-    law._wait()
+    law.give_up()
     update(remote, 42, setup)
-    np.testing.assert_array_equal(line.service._model_control._law._correction, law._correction)
+    np.testing.assert_array_equal(line.service._model_control.law.memory.state, law.memory.state)
 
 
 def test_an_mpc_that_went_on_from_a_memory_goes_on_when_its_first_answer_is_not_heard():
@@ -159,8 +159,8 @@ def test_an_mpc_that_went_on_from_a_memory_goes_on_when_its_first_answer_is_not_
     update(remote, 2, setup)
     line.take = take
     line.replies.clear()
-    law = line.service._model_control._law
-    found = law._running.result()
+    law = line.service._model_control.law
+    found = law.running.result()
     update(remote, 3, setup)  # with the memory of the first service again
     assert law.solution is found.solution
 

@@ -89,7 +89,7 @@ class SimulatedPorts:
 def walk(monkeypatch: pytest.MonkeyPatch, steps=()) -> tuple[WalkingDouble, list[JointCommand], list[float]]:
     """Walk for 5 s of a walking module's ticks; return robot, commands, and when a source was late [s]."""
     clocks = Clocks(monkeypatch)
-    monkeypatch.setattr(tick_timing, "_EPOCH", WALL)
+    monkeypatch.setattr(tick_timing, "EPOCH", WALL)
     double = WalkingDouble()
     module = WalkingModule(ModuleOptions(robot="icub_v2_7", environment=Environment.HARDWARE))
     robot = YarpRobot(double.setup.robot, Environment.HARDWARE, double.setup.part(RobotIoConfig, "robot_io"), "/walk")

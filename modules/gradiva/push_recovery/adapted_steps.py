@@ -68,9 +68,7 @@ class AdaptedSteps(StepAdaptation):
         limits = planner.config
         width, reach = max(limits.min_step_width, limits.min_feet_distance), config.reach * limits.max_feet_distance
         adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
-        shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
-        self.walking = ReactiveStepping(config, limits, sole, adapter, shortest)
-        self.standing = CaptureStepping(config, planner, sole, adapter, shortest)
+        self.walking, self.standing = ReactiveStepping(adapter, limits), CaptureStepping(adapter, planner)
         self.mode = config.mode
         self.reset()
 
@@ -150,19 +148,12 @@ class ReactiveStepping:
             the sole hangs in the air, and its landing can hardly move any more.
     """
 
-    def __init__(
-        self,
-        config: StepAdaptationConfig,
-        planner: PlannerConfig,
-        sole: SoleRectangle,
-        adapter: StepAdapter,
-        shortest: float,
-    ) -> None:
-        """Take the settings, the limits of steps, the left sole, the law, and the shortest single support [s]."""
-        self._config, self._planner, self._sole = config, planner, sole
-        self._adapter, self._shortest = adapter, shortest
-        self._edge = {side: float((side.sign * sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
-        self.mode = config.mode
+    def __init__(self, adapter: StepAdapter, limits: PlannerConfig) -> None:
+        """Take the law with its settings, and the limits of steps."""
+        self._config, self._limits, self._adapter = adapter.config, limits, adapter
+        self._shortest = adapter.config.shortest_single_support(limits)
+        self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
+        self.mode = adapter.config.mode
         self.reset()
 
     def reset(self) -> None:
@@ -233,7 +224,7 @@ class ReactiveStepping:
         """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
         stance = reference.foot(side)
         offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
-        corners = self._sole.corners(side, self._config.sole_margin)
+        corners = self._adapter.sole.corners(side, self._config.sole_margin)
         return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
 
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
@@ -298,7 +289,7 @@ class ReactiveStepping:
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
-        step, planner = plan.landings[index], self._planner
+        step, planner = plan.landings[index], self._limits
         if index + 1 < len(plan.landings):
             double_support = plan.landings[index + 1].lift_off - step.touch_down
         else:

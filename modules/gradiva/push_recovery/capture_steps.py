@@ -12,7 +12,6 @@ from gradiva.push_recovery.step_adapter import (
     OFFSET_WEIGHT,
     STEP_WEIGHT,
     RunningStep,
-    StepAdaptationConfig,
     StepAdapter,
 )
 
@@ -42,18 +41,11 @@ class CaptureStepping:
     running step is then adapted as any other, and two more follow.
     """
 
-    def __init__(
-        self,
-        config: StepAdaptationConfig,
-        planner: WalkingPlanner,
-        sole: SoleRectangle,
-        adapter: StepAdapter,
-        shortest: float,
-    ) -> None:
-        """Take the settings, layer 1, the left sole, the law, and the shortest single support [s]."""
-        self._config, self._planner, self._sole = config, planner, sole
-        self._adapter, self._shortest = adapter, shortest
-        limits = planner.config
+    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
+        """Take the law with its settings, and layer 1."""
+        self._config, self._planner, self._adapter = adapter.config, planner, adapter
+        limits, sole = planner.config, adapter.sole
+        self._shortest = adapter.config.shortest_single_support(limits)
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
         self._double_support = duration - limits.single_support(duration)
         margin = _STANDING_MARGIN
@@ -143,7 +135,7 @@ class CaptureStepping:
         """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
         growth, kappa = math.exp(reference.dcm.divergence_rate * shift), self._lag_fraction(reference)
         drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
-        polygon = planned_polygon(reference, self._sole).shrunk(self._config.sole_margin)
+        polygon = planned_polygon(reference, self._adapter.sole).shrunk(self._config.sole_margin)
         zmp = polygon.project((drift - wanted) / eta)
         return zmp, drift - eta * zmp
 

@@ -12,6 +12,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
+from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
 
@@ -89,6 +90,10 @@ class StepAdaptationConfig:
     def __post_init__(self) -> None:
         if self.release > self.trigger:
             raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
+
+    def shortest_single_support(self, limits: PlannerConfig) -> float:
+        """Return the shortest single support, [s], also within the limits of the planner."""
+        return max(self.shortest_support, limits.single_support(limits.min_step_duration))
 
 
 @dataclass(slots=True, eq=False)
@@ -235,7 +240,7 @@ class StepAdapter:
         min_width: float,
         compiler: Compiler = interpreted,
     ) -> None:
-        """Take the constants.
+        """Take the constants; ``config`` and ``sole`` may be read back.
 
         Args:
             config: Margins of the sole, and the lag of the ZMP.
@@ -245,6 +250,7 @@ class StepAdapter:
             min_width: Least lateral distance of the sole frames, [m].
             compiler: How the equations become fast.
         """
+        self.config, self.sole = config, sole
         self._function = built_once((_function, compiler), lambda: _function(compiler))
         self._function.set(
             sole_x=np.add(sole.x, (config.tipping_margin, -config.tipping_margin)),

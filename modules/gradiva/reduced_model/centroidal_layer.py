@@ -118,25 +118,25 @@ class CentroidalModelControl(SimplifiedModelControl):
     ) -> None:
         """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
         super().__init__(FallbackLaw(law, fallback), gains, compiler)
-        self._law, self.solver_times = law, law.solver_times
+        self.law, self.solver_times = law, law.solver_times
 
     @property
     def failures(self) -> int:  # type: ignore[override]
         """See ``BalanceLayer.failures``; also those in whose place the last solution was shifted."""
-        return self._law.failures
+        return self.law.failures
 
     @property
     def time_limit(self) -> float:
         """See ``BalanceLayer.time_limit``."""
-        return self._law.time_limit
+        return self.law.time_limit
 
     @time_limit.setter
     def time_limit(self, limit: float) -> None:
-        self._law.time_limit = limit
+        self.law.time_limit = limit
 
     def work_ahead(self) -> None:
         """See ``BalanceLayer.work_ahead``: find the solution that is due."""
-        self._law.work_ahead(self.thread_begins)
+        self.law.work_ahead(self.thread_begins)
 
     @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
@@ -163,16 +163,14 @@ class CentroidalModelControl(SimplifiedModelControl):
             EstimationError: The state is not finite.
         """
         desired = super().update(state, plan, time, period)
-        self.warning = self._law.failure
-        is_its_zmp = not (self.warning or self._law.is_late)
-        gives_wrenches = self._law.config.gives_wrenches and is_its_zmp
-        wrenches = self._law.foot_wrenches(plan) if gives_wrenches else None
-        if wrenches is None and self._law.targets is None:
+        self.warning = self.law.failure
+        is_its_zmp = not (self.warning or self.law.is_late)
+        gives_wrenches = self.law.config.gives_wrenches and is_its_zmp
+        wrenches = self.law.foot_wrenches(plan) if gives_wrenches else None
+        if wrenches is None and self.law.targets is None:
             return desired
-        acceleration = desired.com_acceleration if wrenches is None else self._law.acceleration(*wrenches)
-        return altered(
-            desired, com_acceleration=acceleration, foot_wrenches=wrenches, contact_targets=self._law.targets
-        )
+        acceleration = desired.com_acceleration if wrenches is None else self.law.acceleration(*wrenches)
+        return altered(desired, com_acceleration=acceleration, foot_wrenches=wrenches, contact_targets=self.law.targets)
 
 
 Targets = tuple[PlanarPose | None, PlanarPose | None]
@@ -257,7 +255,7 @@ class CentroidalLaw(DcmLaw):
         self.solver_times = SolverTimes(_DECISION_PERIOD)
         self._executor: ThreadPoolExecutor | None = None
         self._due: tuple[RobotState, BalancePlan] | None = None  # of a decision that waits for the end of the tick
-        self._running: Future[_Decision] | None = None
+        self.running: Future[_Decision] | None = None
         self.reset()
 
     @property
@@ -282,7 +280,7 @@ class CentroidalLaw(DcmLaw):
 
     def reset(self) -> None:
         """See ``DcmLaw.reset``."""
-        self._wait()
+        self.give_up()
         self._mpc.reset()
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._last: WalkingReference | None = None  # of the last tick
@@ -354,9 +352,9 @@ class CentroidalLaw(DcmLaw):
         if self._has_changed(reference):
             self._is_stale, self._changed = True, reference.time
         self.work_ahead()
-        if self._running is not None:
-            if self._running.done():
-                found, self._running = self._running, None
+        if self.running is not None:
+            if self.running.done():
+                found, self.running = self.running, None
                 self._take(found.result(), reference.time)
         elif is_due or self._is_stale:
             self._is_stale = False
@@ -397,14 +395,14 @@ class CentroidalLaw(DcmLaw):
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
         if self._due is not None:
             self._executor = self._executor or ThreadPoolExecutor(1, "centroidal_mpc", thread_begins)
-            self._running, self._due = self._executor.submit(self._decide, *self._due), None
+            self.running, self._due = self._executor.submit(self._decide, *self._due), None
 
-    def _wait(self) -> None:
+    def give_up(self) -> None:
         """Wait for the solution that is being found, and forget it."""
         self._due = None
-        if self._running is not None:
-            wait([self._running])
-            self._running = None
+        if self.running is not None:
+            wait([self.running])
+            self.running = None
 
     def _take(self, found: _Decision, time: float) -> None:
         """Hold a decision from ``time`` [s] on."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-_EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
+EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
 _POLL = 0.0002  # [s] between two looks at a simulated clock, at least
 _POLLED_FRACTION = 0.3  # of the simulated time that is left: at three times real time no tick is overslept
@@ -47,7 +47,7 @@ class TickClock:
         and is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator).
         """
         simulated = self._simulated()
-        return _EPOCH + time.monotonic() if simulated is None else simulated
+        return EPOCH + time.monotonic() if simulated is None else simulated
 
     def wait_until(self, due: float, is_stopping: Callable[[], bool]) -> bool:
         """Wait until ``due`` [s]; False when the module stops, or a simulated clock stands still."""

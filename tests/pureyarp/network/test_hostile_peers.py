@@ -182,8 +182,12 @@ def test_random_datagrams_do_no_harm(port):
         sender.connect(address_of(port), "udp")
         number = port.inputs.named("/out")[0]._datagrams.port_number
         stranger = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        for _ in range(200):
-            stranger.sendto(rng.randbytes(rng.randrange(100)), ("127.0.0.1", number))
+        starts = [b"", TCP_HEADER, message(b"", 2**31 - 1), message(b"", 100_000), message(b"")]
+        for index in range(600):
+            datagram = rng.choice(starts) + rng.randbytes(rng.randrange(100))
+            if index % 2:
+                datagram = encode_datagram(rng.choice([0, 0, 1, -1, 2**31 - 1]), datagram)
+            stranger.sendto(datagram, ("127.0.0.1", number))
         inbox = port.handler
         wait_until(lambda: (sender.send([5]), inbox.items)[1])
         assert inbox.items[0] == [5]
