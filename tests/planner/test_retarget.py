@@ -149,7 +149,9 @@ def test_the_dcm_is_consistent_with_the_moved_and_delayed_footsteps(planner, pla
     assert np.linalg.norm(zmps[0] - planned) < 0.015
 
 
-def test_a_retarget_to_the_same_footholds_keeps_dcm_and_com(planner, plan):
+def test_a_retarget_to_the_same_footholds_keeps_dcm_and_com():
+    planner = WalkingPlanner(config_of(com_arc=0.0))
+    plan = planner.plan(WALK, start_of(planner.config))
     for time in (0.4, 1.3, 2.6):
         same = planner.retarget(plan, Retarget((Foothold(),)), time)
         for later in np.arange(time, plan.end_time + 1.0, 0.1):
@@ -379,6 +381,21 @@ def test_footholds_that_no_step_can_reach_are_refused_by_name(planner, plan, cha
     change = change | {"y": outward(step, change.get("y", 0.0))}
     with pytest.raises(PlanningError, match=message):
         planner.retarget(plan, Retarget((moved(step, **change),)), time)
+
+
+@pytest.mark.parametrize("delay", [-0.05, 0.0, 0.2])
+def test_the_com_continues_its_arc_and_ends_it_as_the_moved_foot_lands(planner, plan, delay):
+    step, height = plan.steps[3], planner.config.com_height
+    time = step.lift_off + 0.4 * (step.touch_down - step.lift_off)
+    changed = planner.retarget(plan, Retarget((moved(step, delay=delay),)), time)
+    heights = [
+        changed.at(time + 1e-3 * k).com_position[2] - height for k in range(round(1e3 * (step.touch_down - time)))
+    ]
+    assert 1e-3 < heights[0] == pytest.approx(plan.at(time).com_position[2] - height, abs=1e-12)
+    np.testing.assert_allclose(changed.at(time).com_velocity, plan.at(time).com_velocity, atol=1e-9)
+    assert -1e-6 < min(heights) < max(heights) < 1.6 * heights[0]
+    landing = changed.at(step.touch_down + delay - 1e-6)
+    np.testing.assert_allclose([landing.com_position[2], landing.com_velocity[2]], [height, 0.0], atol=1e-6)
 
 
 def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, plan):

@@ -186,6 +186,31 @@ def test_moving_and_turning_the_world_moves_and_turns_the_plan(amplitude):
         assert b.heading == pytest.approx(a.heading + 2.2, abs=1e-9)
 
 
+def test_the_com_follows_the_arc_of_a_leg_that_keeps_its_length(config):
+    """A leg of length h with half a step s ahead and behind it is lower by s²/(8 h); a foot swings over 2 s."""
+    arc, flat = (
+        WalkingPlanner(made).plan(VelocityCommand(0.3, duration=5.0), start_of(made))
+        for made in (config_of(com_arc=1.0), config_of(com_arc=0.0))
+    )
+    swings = [phase.swing for phase in arc.phases if phase.swing is not None]
+    for swing in swings:
+        way = float(np.linalg.norm(swing.end[0] - swing.start[0]))
+        for ratio, rise in ((0.0, 0.0), (0.5, 1.0), (1.0 - 1e-9, 0.0)):
+            time = swing.start_time + ratio * (swing.end_time - swing.start_time)
+            with_arc, without = arc.at(time), flat.at(time)
+            x, y, height = without.com_position
+            expected = height + rise * (0.5 * way) ** 2 / (8.0 * config.com_height)
+            np.testing.assert_allclose(with_arc.com_position, [x, y, expected], atol=1e-9)
+            np.testing.assert_allclose(with_arc.com_velocity, without.com_velocity, atol=1e-6)
+            np.testing.assert_array_equal(with_arc.dcm.position, without.dcm.position)
+    middle, step = 0.6 * swings[3].start_time + 0.4 * swings[3].end_time, 1e-5
+    rate = (arc.at(middle + step).com_position - arc.at(middle - step).com_position) / (2.0 * step)
+    np.testing.assert_allclose(arc.at(middle).com_velocity, rate, atol=1e-6)
+    assert max(arc.at(time).com_position[2] for time in times_of(arc)) == pytest.approx(
+        config.com_height + 0.0059, abs=2e-4
+    )
+
+
 def test_the_preview_obeys_the_dcm_dynamics_and_agrees_with_the_plan(config, planner):
     plan = planner.plan(VelocityCommand(0.3, 0.0, 0.2, duration=5.0), start_of(config))
     preview = plan.preview(2.03, 0.02, 100)

@@ -71,7 +71,7 @@ class _Base:
 
 
 def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler) -> FlatFunction:
-    """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``BaseEstimate``."""
+    """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``OdometryBase``."""
     robot, memory = SymbolicDynamics(model, floating=False), Memory()
     inputs = _inputs(model)
     gain = symbolic_low_pass_gain(inputs["velocity_time_constant"], inputs["period"])

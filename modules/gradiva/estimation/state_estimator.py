@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -142,17 +142,26 @@ FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
 """Position (3,) and rotation (3, 3) of each sole."""
 
 
-class BaseEstimate(Protocol):
-    """Gives the state function its inputs about the base."""
+class OdometryBase:
+    """The stance sole rests where it landed; tilt and angular velocity are those of the IMU, where there is one."""
+
+    def __init__(self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float) -> None:
+        """Take its part of ``StateEstimatorConfig``."""
+        self._anchor = StanceAnchor(anchor_blend_time)
+        self._use_imu = use_imu
+        self._attitude_filter = AttitudeFilter(attitude_time_constant)
+        self.reset()
 
     @property
     def plan_origin(self) -> PlanarPose:
-        """Origin of the plan's world in the frame of the odometry."""
-        ...
+        """Return the origin of the plan's world in the frame of the odometry."""
+        return self._anchor.plan_origin
 
     def reset(self) -> None:
-        """Forget the past."""
-        ...
+        """Forget the past: the next stance sole is taken on its planned pose."""
+        self._anchor.reset()
+        self._attitude_filter.reset()
+        self._first_heading_over_imu: float | None = None
 
     def inputs(
         self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
@@ -167,38 +176,6 @@ class BaseEstimate(Protocol):
         Raises:
             EstimationError: What it needs is not measured, or not finite.
         """
-        ...
-
-    def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
-        """Correct the odometry by the outputs of the state function."""
-        ...
-
-
-class OdometryBase:
-    """The stance sole rests where it landed; tilt and angular velocity are those of the IMU, where there is one."""
-
-    def __init__(self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float) -> None:
-        """Take its part of ``StateEstimatorConfig``."""
-        self._anchor = StanceAnchor(anchor_blend_time)
-        self._use_imu = use_imu
-        self._attitude_filter = AttitudeFilter(attitude_time_constant)
-        self.reset()
-
-    @property
-    def plan_origin(self) -> PlanarPose:
-        """See ``BaseEstimate.plan_origin``."""
-        return self._anchor.plan_origin
-
-    def reset(self) -> None:
-        """See ``BaseEstimate.reset``: the next stance sole is taken on its planned pose."""
-        self._anchor.reset()
-        self._attitude_filter.reset()
-        self._first_heading_over_imu: float | None = None
-
-    def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
-    ) -> dict[str, npt.ArrayLike]:
-        """See ``BaseEstimate.inputs``."""
         imu = measurement.imu if self._use_imu else None
         if imu is not None and not (_is_finite(imu.rotation) and _is_finite(imu.angular_velocity)):
             raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")
@@ -230,12 +207,12 @@ class MeasuredBase:
     plan_origin = PlanarPose()
 
     def reset(self) -> None:
-        """See ``BaseEstimate.reset``: there is nothing to forget."""
+        """Do nothing: there is nothing to forget."""
 
     def inputs(
         self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
     ) -> dict[str, npt.ArrayLike]:
-        """See ``BaseEstimate.inputs``."""
+        """See ``OdometryBase.inputs``."""
         base = measurement.base
         if base is None:
             raise EstimationError(
@@ -251,7 +228,7 @@ class MeasuredBase:
         return values
 
     def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
-        """See ``BaseEstimate.learn``: nothing is corrected."""
+        """Do nothing: the measured base is not corrected."""
 
 
 def _is_finite(array: NDArray) -> bool:
@@ -550,7 +527,7 @@ class StateEstimator(Estimator):
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
 
-    def _base_estimate(self) -> BaseEstimate:
+    def _base_estimate(self) -> OdometryBase | MeasuredBase:
         config = self._config
         if config.base is BaseSource.MEASURED:
             return MeasuredBase()

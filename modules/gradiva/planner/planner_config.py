@@ -122,6 +122,8 @@ class PlannerConfig:
         leg_momentum: Angular momentum of the legs.
         sinkage: Depth to which a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
         com_height_amplitude: Rise of the CoM in the middle of a single support, [m]; 0: constant height.
+        com_arc: Fraction of the arc of a compass gait that the CoM follows while a foot swings, where its amplitude is
+            0, [-]; 1: a leg that carries the robot keeps its length.
         max_duration: Longest walk of one command, [s].
     """
 
@@ -155,6 +157,7 @@ class PlannerConfig:
     leg_momentum: LegMomentumConfig
     sinkage: float = setting("m", least=0.0)
     com_height_amplitude: float = setting("m")
+    com_arc: float = setting("-", least=0.0, most=1.0)
     max_duration: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
@@ -187,6 +190,21 @@ class PlannerConfig:
     def single_support(self, step_duration: float) -> float:
         """Return the single support of a step, [s]."""
         return step_duration / (1.0 + self.double_support_ratio)
+
+    def com_rise(self, way: float, duration: float) -> tuple[float, ...]:
+        r"""Return the rise of the CoM, [m], as a polynomial in the time, lowest power first.
+
+        A leg of length h that has half a step s ahead and behind it is lower at both ends by :math:`s^2 / (8 h)`, and
+        a foot swings over two steps. The rise is that of ``com_height_amplitude``, :math:`64 \sigma^3 (1 - \sigma)^3`.
+
+        Args:
+            way: Of the foot that swings, [m].
+            duration: Of its swing, [s].
+        """
+        if self.com_arc == 0.0 or self.com_height_amplitude != 0.0:
+            return ()
+        rise, powers = self.com_arc * way * way / (32.0 * self.com_height), (0.0, 0.0, 0.0, 64.0, -192.0, 192.0, -64.0)
+        return tuple(rise * factor / duration**power for power, factor in enumerate(powers))
 
     def pace(self, forward: float, lateral: float, angular: float) -> float:
         """Return the speed of a foot past the other one, [m/s]; sideways and in turns one foot moves for both."""

@@ -195,7 +195,8 @@ def retargeted(
         rest = moved.planned(_planning_state(plan, change, time), phase.stance_foot)
         return base.spliced(time - HISTORY, time, rest)
     swing = _rest_of_swing(phase, plan.at(time), moved, change)
-    swinging = swinging_phase(swing, steps[0].footstep.side, moved.landed)
+    falling = _falling(*phase.rise_at(time), swing.end_time - time)
+    swinging = swinging_phase(swing, steps[0].footstep.side, moved.landed, falling)
     piece = moved.until_touch_down(_pendulum_state(plan, change, time), swinging)
     landings = plan.landings.following(
         (*plan.landings[:first], *steps),
@@ -351,6 +352,16 @@ def _check_times(capture: CaptureStep, time: float) -> None:
     duration = capture.touch_down - capture.lift_off
     if duration < _SHORTEST_CAPTURE - 1e-9:
         raise PlanningError(f"capture step: a single support of {duration:.3f} s, at least {_SHORTEST_CAPTURE} s")
+
+
+def _falling(height: float, rate: float, duration: float) -> tuple[float, ...]:
+    """Return the cubic, lowest power first, with which a rise ends, [m], after a duration [s]; both ends are smooth."""
+    return (
+        height,
+        rate,
+        -(3.0 * height / duration + 2.0 * rate) / duration,
+        (2.0 * height / duration + rate) / duration**2,
+    )
 
 
 def _check_height(config: PlannerConfig, name: str) -> None:

@@ -44,6 +44,7 @@ class ContactPhase:
         right: The same of the right sole.
         stance_foot: The foot that carried the last single support, or carries this one.
         is_walking: Whether weight is shifted or a foot swings.
+        rise: Of the CoM above its trajectory, [m]: a polynomial in the time since the start, lowest power first.
     """
 
     start_time: float
@@ -53,6 +54,7 @@ class ContactPhase:
     right: StandingFoot
     stance_foot: Side
     is_walking: bool
+    rise: tuple[float, ...] = ()
 
     def feet_at(self, time: float) -> tuple[FootReference, FootReference]:
         """Return the references of the left and the right sole."""
@@ -66,6 +68,14 @@ class ContactPhase:
         """Return the mean yaw of the feet, [rad]."""
         heading = 0.5 * (self.left.pose.yaw + self.right.pose.yaw)
         return heading if self.swing is None else heading - 0.5 * self.swing.yaw_ahead(time)
+
+    def rise_at(self, time: float) -> tuple[float, float]:
+        """Return the rise of the CoM, [m], and its rate, [m/s]."""
+        since, height, rate = time - self.start_time, 0.0, 0.0
+        for coefficient in reversed(self.rise):
+            rate = rate * since + height
+            height = height * since + coefficient
+        return height, rate
 
     def foot(self, side: Side) -> StandingFoot:
         """Return the placement at which one sole stands or will land."""
@@ -88,6 +98,7 @@ class ContactPhase:
             self.right.moved(motion),
             self.stance_foot,
             self.is_walking,
+            self.rise,
         )
 
 
@@ -96,10 +107,12 @@ def standing_phase(time: float, feet: dict[Side, StandingFoot], stance_foot: Sid
     return ContactPhase(time, None, None, feet[Side.LEFT], feet[Side.RIGHT], stance_foot, is_walking)
 
 
-def swinging_phase(swing: Swing, side: Side, landed: dict[Side, StandingFoot]) -> ContactPhase:
+def swinging_phase(
+    swing: Swing, side: Side, landed: dict[Side, StandingFoot], rise: tuple[float, ...] = ()
+) -> ContactPhase:
     """Return the single support in which the foot of ``side`` swings; ``landed``: both feet after it."""
     left, right = landed[Side.LEFT], landed[Side.RIGHT]
-    return ContactPhase(swing.start_time, swing, side, left, right, side.other, is_walking=True)
+    return ContactPhase(swing.start_time, swing, side, left, right, side.other, True, rise)
 
 
 def contact_phases(
@@ -149,7 +162,8 @@ def _swinging_phase(
         config.swing_profile,
         after.pose.yaw - before.pose.yaw,
     )
-    return swinging_phase(swing, step.side, feet | {step.side: after})
+    rise = config.com_rise(before.pose.distance(after.pose), touch_down - lift_off)
+    return swinging_phase(swing, step.side, feet | {step.side: after}, rise)
 
 
 class Movable(Protocol):
@@ -326,6 +340,9 @@ class WalkingPlan:
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
         dcm, com_position, com_velocity = self.dcm_at(time)
+        rise = phase.rise_at(time)
+        com_position[2] += rise[0]
+        com_velocity[2] += rise[1]
         reference = unchecked(
             WalkingReference,
             time=time,
