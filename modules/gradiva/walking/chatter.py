@@ -74,10 +74,18 @@ def high_passed(values: NDArray, period: float) -> NDArray:
     rows = min(len(values) - 1, round(_EXTENSION / period))
     before, after = 2.0 * values[0] - values[rows:0:-1], 2.0 * values[-1] - values[-2 : -rows - 2 : -1]
     extended = np.concatenate((before, values, after))
-    tangents = np.tan(np.pi * np.fft.rfftfreq(len(extended)))
-    gains = tangents ** (2 * _ORDER) / (tangents ** (2 * _ORDER) + math.tan(math.pi * _CORNER * period) ** (2 * _ORDER))
+    frequencies: NDArray = np.asarray(np.fft.rfftfreq(len(extended), period), dtype=float)
+    gains = high_pass_gains(frequencies, period)
     spectrum = np.fft.rfft(extended, axis=0) * gains[:, None]
     return np.fft.irfft(spectrum, len(extended), axis=0)[rows : rows + len(values)]
+
+
+def high_pass_gains(frequencies: NDArray, period: float) -> NDArray:
+    """Return how much of each frequency [Hz] `high_passed` leaves of a series with ticks of ``period`` [s], [-]."""
+    if _is_too_slow(period):
+        return np.asarray(np.abs(np.sin(np.pi * period * frequencies)))
+    powers = np.tan(np.pi * period * frequencies) ** (2 * _ORDER)
+    return np.asarray(powers / (powers + math.tan(math.pi * _CORNER * period) ** (2 * _ORDER)))
 
 
 def _is_too_slow(period: float) -> bool:
