@@ -367,7 +367,7 @@ def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter, n
     if noise is None or not _is_made_by(noise.chatter, shift, healthy):
         return f"the loop oscillates at {frequency:.0f} Hz: {text}; look at {gains_of_loop(walk.setup)}"
     alone = f"{_of_weight(noise.chatter.foot_force)} and {1e3 * noise.chatter.zmp:.2f} mm"
-    return f"noise of the sensors shakes the robot: {text}; alone it makes {alone}, most of it the {noise.source}"
+    return f"noise of the sensors shakes the robot: {text}; alone it makes {alone}, most of it by the {noise.source}"
 
 
 def _is_made_by(noise: Chatter, shift: Chatter, healthy: HealthyChatter) -> bool:
