@@ -5,7 +5,7 @@ import pytest
 
 from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import diagnose, walk_result
 from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
@@ -254,16 +254,16 @@ def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empt
     assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "untried: a lower --speed", None)
 
 
-def oscillating_walk(force, sustained=0.0, *overrides):
+def oscillating_walk(force, sustained=0.0, *overrides, plant=Plant.IDEAL, zmp=5e-5):
     """A walk of iCub v2.7 with the chatter of its last weight shift and of the time before the first sign."""
-    figures = {"double_support": Chatter(0.02, 1e-3, 0.001, 0), "shift": Chatter(force, 5e-5, 0.002, 3)}
+    figures = {"double_support": Chatter(0.02, 1e-3, 0.001, 0), "shift": Chatter(force, zmp, 0.002, 3)}
     chatter = SimpleNamespace(
         figures=lambda: figures,
         sustained=lambda begin, end: sustained,
         frequency=lambda begin, end: 49.6,
         last_shift=lambda: (5.1, 6.0),
     )
-    return SimpleNamespace(chatter=chatter, setup=load_setup("icub_v2_7", overrides))
+    return SimpleNamespace(chatter=chatter, setup=load_setup("icub_v2_7", overrides, plant=plant))
 
 
 def test_a_loop_that_oscillates_before_the_first_sign_is_the_cause_of_what_looks_like_a_push():
@@ -285,3 +285,12 @@ def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
     assert "servo_feedforward" in table["text"]
     assert "servo_feedforward" not in by_velocity["text"]
+
+
+def test_chatter_that_the_noise_of_the_sensors_makes_in_a_loop_with_margins_is_no_oscillation():
+    table = chatter_table(oscillating_walk(0.0136, plant=Plant.NOISY, zmp=9.1e-4))
+    assert table["noise"] == pytest.approx({"foot_force": 0.0125, "zmp_m": 8.8e-4}, rel=0.05)
+    assert table["text"].startswith("noise of the sensors shakes the robot: 1.4 % of the weight on a foot")
+    assert table["text"].endswith("most of it by the gyroscope")
+    assert "the loop oscillates" in chatter_table(oscillating_walk(0.08, plant=Plant.NOISY))["text"]
+    assert chatter_table(oscillating_walk(0.08))["noise"] is None

@@ -73,6 +73,22 @@ def test_an_oscillation_counts_in_its_phase(phase, begin, end):
     assert figures[phase].foot_force > 0.04
 
 
+def test_the_impact_of_a_foot_that_lands_late_is_no_chatter_of_the_shift():
+    landing = TOUCH_DOWN + 0.3
+
+    def walked(until):
+        record = ChatterRecord(WEIGHT, 0.01)
+        for time in np.arange(0.0, until, 0.01):
+            impact = 60.0 * np.exp(-(time - landing) / 0.02) * np.cos(2.0 * np.pi * 40.0 * (time - landing))
+            record.add(tick(time, (200.0, 100.0 + impact) if time >= landing else (300.0, 0.0)))
+        return record
+
+    shift = walked(END)
+    assert shift.last_shift() == pytest.approx((landing + 0.1, landing + 1.0), abs=0.011)
+    assert shift.figures()["shift"].foot_force < 0.002
+    assert "shift" not in walked(landing - 0.1).figures()  # it has not landed
+
+
 def test_the_frequency_is_that_of_the_oscillation():
     assert record_of(lambda time: 1.0).frequency(1.0, 2.0) == pytest.approx(40.0, abs=1.0)
 

@@ -31,9 +31,11 @@ from gradiva.setup.robots import (
     shipped_robot_names,
 )
 from gradiva.setup.stability_margins import (
+    NoiseResponse,
     StabilityMargins,
     check_margins,
     has_wrench_loop,
+    noise_response,
     stability_margins,
 )
 
@@ -42,6 +44,7 @@ __all__ = [
     "ROBOT_FILE",
     "SEARCH_PATH",
     "GccCompiler",
+    "NoiseResponse",
     "Plant",
     "Robot",
     "Setup",
@@ -54,6 +57,7 @@ __all__ = [
     "has_wrench_loop",
     "load_robot",
     "load_setup",
+    "noise_response",
     "package_and_model",
     "parse_setting",
     "preset_tables",

@@ -18,6 +18,13 @@ and one sole over that of gravity, a pendulum on this spring is stable for
 .. math:: K_{CoM} < K_{ZMP} (\rho - K_p + \rho K_p K_{ZMP} / \omega),
 
 which is conservative by a factor of 1.5 to 3 in ρ.
+
+A loop with margins still passes on what its sensors add. With the closed loop's gains :math:`H_i` from the noises
+:math:`n_i` of all readings, white from tick to tick but for the tilt, and the gain G of the filter of ``chatter.py``
+
+.. math:: \sigma^2 = 2 \Delta \int_0^{1 / 2 \Delta} G^2 \sum_i |H_i(e^{j \omega \Delta})|^2 \sigma_i^2 \, df
+
+is the chatter that noise alone makes of a robot that stands (``noise_response``).
 """
 
 from __future__ import annotations
@@ -35,15 +42,15 @@ from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, NDArray, Side
 from gradiva.common.errors import FAIL, OK, WARN, Finding
-from gradiva.estimation import STRIDE_OVER
+from gradiva.estimation import STRIDE_OVER, BaseSource
 from gradiva.setup import standing_plant, wrench_loop
 from gradiva.setup.load_setup import Setup
 from gradiva.setup.robots import cache_folder
-from gradiva.setup.standing_plant import Complex, Plant, StandingBody
+from gradiva.setup.standing_plant import CHANNELS, Complex, Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
-from gradiva.walking import WalkingConfig
+from gradiva.walking import Chatter, WalkingConfig, high_pass_gains
 
 CONTACT_TIMES = (0.002, 0.006, 0.02)
 """Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
@@ -322,6 +329,94 @@ def check_margins(setup: Setup) -> str:
     if not setup.simulation.friction.coulomb:
         margins.check()
     return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {margins.advice}"
+
+
+# -- chatter of noise --------------------------------------------------------------------------------------------------
+
+_BINS = 40  # of frequencies, up to half the rate of the ticks
+_AUDIBLE = 0.02  # [-] gain of the filter below which a bin is left out
+_TILT = "tilt of the IMU"  # whose noise is none from tick to tick
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseResponse:
+    """Chatter that noise of the sensors makes of a robot that stands on both feet.
+
+    Attributes:
+        chatter: Root mean squares above 25 Hz, expected.
+        source: Sensors whose noise makes most of the foot force.
+    """
+
+    chatter: Chatter
+    source: str
+
+
+def noise_response(setup: Setup) -> NoiseResponse | None:
+    """Return what noise alone makes with the gains of walking or of standing, whichever is more.
+
+    None where the sensors have no noise, the loop is not modelled or the posture not found, and with dry friction,
+    which holds small motions and is not in the model.
+    """
+    simulation = setup.simulation
+    if not has_wrench_loop(setup) or simulation.friction.coulomb:
+        return None
+    try:
+        body = StandingBody(setup, _FEET["double support"])
+    except ModelError:
+        return None
+    noises = _noises(setup, body)
+    if not any(noise.any() for noise in noises.values()):
+        return None
+    plant = Plant(body, simulation.ground.contact_time * simulation.timestep)
+    gains = setup.walking.zmp_com_controller
+    loops = (WrenchLoop(plant, setup.walking, pair) for pair in (gains.walking, gains.standing))
+    return max((_response_of(loop, noises, setup) for loop in loops), key=lambda found: found.chatter.foot_force)
+
+
+def _noises(setup: Setup, body: StandingBody) -> dict[str, NDArray]:
+    """Return the standard deviation of each sensor's noise in all that the controller reads."""
+    sensors, estimator = setup.simulation.sensors, setup.walking.state_estimator
+    channels, size = len(CHANNELS) * len(body.sides), body.size
+    turn, joints = channels + 3, channels + 6  # of the base, from the IMU; behind them
+    has_imu = float(estimator.base == BaseSource.ODOMETRY and estimator.use_imu)
+    motion = _rms(sensors.velocity_noise, sensors.velocity_resolution)
+    count = len(setup.robot.sensors_of(body.sides[0]))  # in a foot, whose wrench is their sum
+    wrench = math.sqrt(count) * np.repeat([sensors.force_noise, sensors.torque_noise], 2)
+    placed = {
+        "force-torque sensors": (0, np.tile(wrench, len(body.sides))),
+        "encoders": (joints, _rms(sensors.encoder_noise, sensors.encoder_resolution) * np.ones(size - 6)),
+        "joint velocities": (joints + size, motion * np.ones(size - 6)),
+        "gyroscope": (turn + size, has_imu * math.hypot(sensors.gyro_noise, sensors.gyro_deviation) * np.ones(3)),
+        _TILT: (turn, has_imu * sensors.tilt_noise * np.ones(2)),
+    }
+    noises = {name: np.zeros(channels + 2 * size) for name in placed}
+    for name, (begin, deviations) in placed.items():
+        noises[name][begin : begin + len(deviations)] = deviations
+    return noises
+
+
+def _rms(noise: float, resolution: float) -> float:
+    return math.hypot(noise, resolution / math.sqrt(12.0))
+
+
+def _response_of(loop: WrenchLoop, noises: dict[str, NDArray], setup: Setup) -> NoiseResponse:
+    """Return what all noises make, as independent ones."""
+    frequencies: NDArray = np.linspace(0.0, 0.5 / loop.period, 2 * _BINS + 1)[1::2]  # middles of the bins
+    stays = math.exp(-loop.period / max(setup.simulation.sensors.tilt_correlation_time, 1e-9))
+    channels = 2 + 2 + len(setup.robot.joints)  # those of `Chatter.of`
+    squares = {name: np.zeros(channels) for name in noises}
+    for frequency, gain in zip(frequencies, high_pass_gains(frequencies, loop.period), strict=True):
+        if gain < _AUDIBLE:
+            continue
+        z = complex(np.exp(2j * np.pi * frequency * loop.period))
+        wrenches, zmp, commands = loop.noise_gains(z)
+        powers = np.abs(np.vstack((wrenches[1 :: len(CHANNELS)], zmp, commands))) ** 2
+        for name, noise in noises.items():
+            colour = (1.0 - stays**2) / abs(1.0 - stays / z) ** 2 if name == _TILT else 1.0
+            squares[name] += gain**2 / _BINS * colour * (powers @ noise**2)
+    total: NDArray = np.sum(list(squares.values()), axis=0)
+    chatter = Chatter.of(total, setup.robot.mass * GRAVITY)
+    return NoiseResponse(chatter, max(squares, key=lambda name: float(squares[name][:2].max())))
 
 
 def _digest(setup: Setup) -> str:

@@ -55,6 +55,19 @@ class WrenchLoop:
         inner = np.eye(len(by_state)) - by_state @ sampled
         return np.asarray(wrench @ np.linalg.solve(inner, by_wrench))
 
+    def noise_gains(self, z: complex) -> tuple[Complex, Complex, Complex]:
+        """Return what noise on all that the controller reads makes of the closed loop.
+
+        Columns are (channels, positions, velocities of base and joints).
+
+        Returns:
+            Wrenches as they are read (channels), the loop's ZMP (2) and commands of the joints (n).
+        """
+        by_read, exerted = np.hstack(self._motion.command(z)), np.vstack(self._plant.response(z))
+        command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_read))
+        read: Complex = np.asarray(exerted @ command + np.eye(len(exerted)))
+        return read[: self._motion.channels], self._motion.zmp(z) @ read, command
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Signals:
@@ -80,7 +93,7 @@ class _MotionController:
         self._zmp_lag = estimator.zmp_time_constant + longer
         channels, size = len(CHANNELS) * len(body.sides), body.size
         every = np.eye(channels + 2 * size)
-        self._channels = channels
+        self.channels = channels
         self._read = _Signals(every[:channels], every[channels : channels + size], every[channels + size :])
         self._zmp_of = self._zmp_of_wrenches()
         self._expected = self._expected_wrenches()
@@ -90,7 +103,7 @@ class _MotionController:
         zmp, velocity, com = self._balance(z)
         shifts, tilts = self._soles(z, zmp)
         command = self._kinematics(z, velocity, com, shifts, tilts, zmp)
-        return command[:, : self._channels], command[:, self._channels :]
+        return command[:, : self.channels], command[:, self.channels :]
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
         gain = low_pass_gain(time_constant, self._period)
@@ -111,11 +124,17 @@ class _MotionController:
         gain = self._config.dcm_controller.proportional_gain
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
-        commanded, slow = desired / z, self._low_pass(z, self._zmp_lag)
-        lead = self._low_pass(z, estimator.zmp_time_constant) - slow * self._low_pass(z, self._wrench_lag)
-        measured = slow * self._zmp_of + lead * commanded
-        velocity = -self._gains.zmp * (desired - measured) - self._gains.com * com
+        velocity = -self._gains.zmp * (desired - self._measured_zmp(z, desired)) - self._gains.com * com
         return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
+
+    def zmp(self, z: complex) -> Complex:
+        """Return the ZMP that the loop takes for the measured one, (2, all that is read)."""
+        return self._measured_zmp(z, self._balance(z)[0])
+
+    def _measured_zmp(self, z: complex, desired: Complex) -> Complex:
+        slow = self._low_pass(z, self._zmp_lag)
+        smooth = self._low_pass(z, self._config.state_estimator.zmp_time_constant)
+        return np.asarray(slow * self._zmp_of + (smooth - slow * self._low_pass(z, self._wrench_lag)) * desired / z)
 
     def _zmp_of_wrenches(self) -> NDArray:
         """Return the ZMP for what is read, shape (2, ...): of the channels, and of the feet against each other."""

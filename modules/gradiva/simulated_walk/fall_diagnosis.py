@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
-from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, FallEvidence
 from gradiva.simulated_walk.footing import response_note
@@ -344,26 +344,36 @@ def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
         for name, one in figures.items()
     }
     healthy = _HEALTHY_IDEAL if walk.setup.plant is Plant.IDEAL else _HEALTHY
+    shift = figures.get("shift")
+    is_beyond = shift is not None and (shift.foot_force > healthy.foot_force or shift.zmp > healthy.zmp)
+    noise = noise_response(walk.setup) if is_beyond else None
     return {
         **{name: phases.get(name) for name in ("double_support", "single_support", "shift")},
         "healthy_shift": {"foot_force": healthy.foot_force, "zmp_m": healthy.zmp},
-        "text": _oscillation(walk, figures["shift"], healthy) if "shift" in figures else None,
+        "noise": None if noise is None else {"foot_force": noise.chatter.foot_force, "zmp_m": noise.chatter.zmp},
+        "text": _oscillation(walk, shift, healthy, noise) if shift is not None and is_beyond else None,
     }
 
 
-def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter) -> str | None:
-    if shift.foot_force <= healthy.foot_force and shift.zmp <= healthy.zmp:
-        return None
+def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter, noise: NoiseResponse | None) -> str:
+    """Return the cause of chatter beyond its band: the loop, or its sensors where their noise leaves a healthy rest."""
     frequency = walk.chatter.frequency(*walk.chatter.last_shift())
     found = []
     if shift.foot_force > healthy.foot_force:
         found.append(f"{_of_weight(shift.foot_force)} on a foot (healthy {_of_weight(healthy.foot_force)})")
     if shift.zmp > healthy.zmp:
         found.append(f"{1e3 * shift.zmp:.2f} mm of the ZMP (healthy {1e3 * healthy.zmp:.2f} mm)")
-    return (
-        f"the loop oscillates at {frequency:.0f} Hz: {' and '.join(found)} in the last weight shift;"
-        f" look at {gains_of_loop(walk.setup)}"
-    )
+    text = f"{' and '.join(found)} in the last weight shift"
+    if noise is None or not _is_made_by(noise.chatter, shift, healthy):
+        return f"the loop oscillates at {frequency:.0f} Hz: {text}; look at {gains_of_loop(walk.setup)}"
+    alone = f"{_of_weight(noise.chatter.foot_force)} and {1e3 * noise.chatter.zmp:.2f} mm"
+    return f"noise of the sensors shakes the robot: {text}; alone it makes {alone}, most of it by the {noise.source}"
+
+
+def _is_made_by(noise: Chatter, shift: Chatter, healthy: HealthyChatter) -> bool:
+    """Return whether what is left of force and ZMP without the noise, which adds in squares, is healthy."""
+    pairs = ((getattr(shift, name), getattr(noise, name), getattr(healthy, name)) for name in ("foot_force", "zmp"))
+    return all(found**2 - expected**2 <= bound**2 for found, expected, bound in pairs)
 
 
 def gains_of_loop(setup: Setup) -> str:

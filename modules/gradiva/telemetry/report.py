@@ -199,6 +199,8 @@ def tables(result: Mapping[str, Any]) -> str:
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
     if healthy := chatter.get("healthy_shift"):
         oscillating.append(("healthy in shift", _chatter(healthy)))
+    if noise := chatter.get("noise"):
+        oscillating.append(("noise alone", _chatter(noise)))
     shown = [
         _table("tracking error [mm]", ["rms", "max", "healthy max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),

@@ -2,7 +2,7 @@
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig, pendulum_wrenches
-from gradiva.walking.chatter import Chatter, ChatterMonitor, ChatterRecord
+from gradiva.walking.chatter import Chatter, ChatterMonitor, ChatterRecord, high_pass_gains
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -48,6 +48,7 @@ __all__ = [
     "answered",
     "balance_plan",
     "element_names",
+    "high_pass_gains",
     "pendulum_wrenches",
     "standing_at",
     "walking_signals",

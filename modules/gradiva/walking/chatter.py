@@ -28,7 +28,8 @@ _ORDER = 4
 _EXTENSION = 0.5  # [s] by which a series is continued at both ends; the filter settles in a tenth of it
 _ZMP, _COMMANDS = slice(2, 4), slice(4, None)  # channels, behind both normal forces
 _MEMORY = 1.0  # [s] of the mean that is known online
-_LANDED, _SHIFTED = 0.1, 1.0  # [s] after the last step, between which the last weight shift is looked at
+_LANDED, _SHIFTED = 0.1, 1.0  # [s] after the last touch-down, between which the last weight shift is looked at
+_LOADED = 0.05  # [-] of the weight, on a foot that has landed
 _STANDING, _SINGLE, _DOUBLE = 0.0, 1.0, 2.0  # phases in the record
 
 Mask = npt.NDArray[np.bool_]
@@ -74,10 +75,18 @@ def high_passed(values: NDArray, period: float) -> NDArray:
     rows = min(len(values) - 1, round(_EXTENSION / period))
     before, after = 2.0 * values[0] - values[rows:0:-1], 2.0 * values[-1] - values[-2 : -rows - 2 : -1]
     extended = np.concatenate((before, values, after))
-    tangents = np.tan(np.pi * np.fft.rfftfreq(len(extended)))
-    gains = tangents ** (2 * _ORDER) / (tangents ** (2 * _ORDER) + math.tan(math.pi * _CORNER * period) ** (2 * _ORDER))
+    frequencies: NDArray = np.asarray(np.fft.rfftfreq(len(extended), period), dtype=float)
+    gains = high_pass_gains(frequencies, period)
     spectrum = np.fft.rfft(extended, axis=0) * gains[:, None]
     return np.fft.irfft(spectrum, len(extended), axis=0)[rows : rows + len(values)]
+
+
+def high_pass_gains(frequencies: NDArray, period: float) -> NDArray:
+    """Return how much of each frequency [Hz] `high_passed` leaves of a series with ticks of ``period`` [s], [-]."""
+    if _is_too_slow(period):
+        return np.asarray(np.abs(np.sin(np.pi * period * frequencies)))
+    powers = np.tan(np.pi * period * frequencies) ** (2 * _ORDER)
+    return np.asarray(powers / (powers + math.tan(math.pi * _CORNER * period) ** (2 * _ORDER)))
 
 
 def _is_too_slow(period: float) -> bool:
@@ -126,10 +135,16 @@ class ChatterRecord:
         return {name: Chatter.of(fast[rows].mean(axis=0), self._weight) for name, rows in masks.items() if rows.any()}
 
     def last_shift(self) -> tuple[float, float]:
-        """Return the begin and the end of the weight shift after the last step, [s]; NaN before the first step."""
-        times, phases, _ = self._arrays()
-        last = times[phases == _SINGLE].max(initial=-math.inf)
-        return (last + _LANDED, last + _SHIFTED) if math.isfinite(last) else (math.nan, math.nan)
+        """Return the begin and the end of the weight shift after the last step, [s]; NaN before the first step.
+
+        It follows the touch-down itself: a foot that lands late is not loaded when the plan says so, and its impact is
+        no chatter.
+        """
+        times, phases, values = self._arrays()
+        lifted = times[phases == _SINGLE].max(initial=-math.inf)
+        is_loaded = values[:, :2].min(axis=1, initial=math.inf) >= _LOADED * self._weight
+        landed = times[(times > lifted) & is_loaded].min(initial=math.inf)
+        return (landed + _LANDED, landed + _SHIFTED) if math.isfinite(lifted + landed) else (math.nan, math.nan)
 
     def sustained(self, begin: float, end: float) -> float:
         """Return how much of its weight a foot's force oscillates with in each part of a time, [-].
