@@ -338,7 +338,7 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
         "date": date.today().isoformat(),
         "commit": _commit(),
         "machine": f"{processor_line('model name').partition(':')[2].strip() or platform.machine()}, "
-        f"{len(os.sched_getaffinity(0))} cores",
+        f"{os.cpu_count()} cores",
         "value_title": run.value_title,
         "paper_title": run.paper_title,
         "rows": run.rows,
