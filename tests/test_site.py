@@ -1,6 +1,7 @@
 """The generated reference has every key, signal, RPC command and error; documents keep their budgets of words."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -129,6 +130,26 @@ def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     assert len(rows) == 1
     assert "`1.0`: number, in [0, 1] |" in rows[0]
     assert "g1: `0.0`" in rows[0]
+
+
+def test_every_table_of_results_is_on_a_page_and_says_where_it_comes_from():
+    shown = "\n".join(path.read_text(encoding="utf-8") for path in SITE.glob("results/*.md"))
+    files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ROOT.glob("results/*.json")}
+    recorded = {name: file for name, file in files.items() if "rows" not in file}
+    assert len(recorded) == 7
+    assert [
+        f"{name} {table}" for name in recorded for table in recorded[name]["tables"] if f"{name} {table}\n" not in shown
+    ] == []
+    for name in files.keys() - recorded.keys():
+        assert {"command", "date", "commit", "machine", "rows"} <= files[name].keys(), name
+        assert all((ROOT / "results" / figure).is_file() for figure in files[name]["figures"]), name
+
+
+def test_no_figure_of_a_results_page_is_typed_by_hand():
+    unit = r"\d ?(%|mm|cm|ms|µs|m/s|N·s|N·m|kN|mrad|rad|J\b|s\b|°(?! is))|\d of \d"
+    for page in SITE.glob("results/*.md"):
+        prose = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
+        assert re.findall(f".*(?:{unit}).*", prose) == [], page.name
 
 
 def test_the_names_for_people_from_elsewhere_exist():
