@@ -74,6 +74,16 @@ def test_every_error_and_safety_kind_has_its_row_and_its_mend(reference, pages):
         assert f"`{name}`" in mends, f"docs/troubleshooting.md does not name {name}"
 
 
+def test_each_error_event_and_refusal_has_a_cause_and_a_mend():
+    page = (SITE / "troubleshooting.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    without = {"`WalkingError`", "`NetworkError`, `YarpError`"}  # the roots
+    assert len(rows) > 60
+    assert [row[0] for row in rows if not all(row[:3]) and row[0] not in without] == []
+
+
 def test_the_commands_of_the_terminal_are_those_of_the_page(reference, pages):
     commands = importlib.import_module("reference_pages.commands").all_commands()
     assert {"gradiva walk", "gradiva yarp read", "gradiva app run", "gradiva robots new"} <= set(commands)
@@ -176,7 +186,20 @@ def test_documents_outside_of_the_site_keep_their_budgets():
     assert len(readme.read_text(encoding="utf-8").splitlines()) <= 150
     assert words(ROOT / "CONTRIBUTING.md") <= 900
     assert sum(map(words, outside)) <= 9000
-    rooms = [path for path in outside if path.parts[len(ROOT.parts)] == "modules" and "pureyarp" not in path.parts]
-    assert len(rooms) > 20
-    for path in rooms:
+    for path in rooms():
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 80, path
+
+
+def rooms() -> list[Path]:
+    found = sorted((ROOT / "modules").rglob("README.md"))
+    assert len(found) > 20
+    return found
+
+
+def test_a_figure_in_readme_or_rooms_is_one_of_a_generated_page(pages):
+    results = (path.read_text(encoding="utf-8") for path in ROOT.glob("results/*.json"))
+    generated = "\n".join([*pages.values(), *results])
+    unit = r"\d+(?:\.\d+)? ?(?:%|mm|cm|ms|µs|m/s|N·s|N·m|mrad|rad|J|s|Hz|kHz|GB|MB|°)\b|\d+ of \d+"
+    for path in (ROOT / "README.md", *rooms()):
+        prose = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert [figure for figure in re.findall(unit, prose) if figure not in generated] == [], path
