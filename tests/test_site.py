@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
 from gradiva.yarp_modules.gradiva_module import MODULES
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs"
+PACKAGES = ROOT / "modules"
 OWN_TABLES = ("tasks", "planners", "estimators", "whole_body_controllers")  # tables of the user's own
 
 
@@ -106,8 +108,6 @@ def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
 
 
 def test_every_noun_of_the_public_face_is_documented(pages):
-    import gradiva
-
     text = "\n".join(text for name, text in pages.items() if name.startswith("python_"))
     assert {name for name in {*gradiva.__all__} - {"__version__"} if f"## {name}\n" not in text} == set()
 
@@ -160,6 +160,33 @@ def test_no_figure_of_a_results_page_is_typed_by_hand():
     for page in SITE.glob("results/*.md"):
         prose = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
         assert re.findall(f".*(?:{unit}).*", prose) == [], page.name
+
+
+def cells(page: Path) -> list[str]:
+    """Return the cells of a notebook, without their options."""
+    found = re.findall(r"```\{code-cell\}\n(.*?)\n```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return ["\n".join(line for line in cell.splitlines() if not line.startswith((":", "%"))) for cell in found]
+
+
+NOTEBOOKS = [page for page in sorted(SITE.rglob("*.md")) if "file_format: mystnb" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)
+def test_a_notebook_uses_names_that_exist_and_shows_a_picture(page):
+    code = "\n".join(cells(page))
+    compile(code, page.name, "exec")
+    named = {
+        name for name in re.findall(r"\bgradiva\.([A-Za-z_]+)", code) if not (PACKAGES / "gradiva" / name).is_dir()
+    }
+    assert {name for name in named if not hasattr(gradiva, name)} == set()
+    assert re.search(r"\.plot\(|panels\(", code) or page.stem == "over_yarp"
+
+
+def test_the_tutorial_of_inverse_kinematics_runs():
+    space: dict[str, object] = {}
+    for cell in cells(SITE / "tutorials" / "inverse_kinematics.md"):
+        exec(compile(cell, "inverse_kinematics.md", "exec"), space)
+    assert space["figure"].axes
 
 
 def test_the_names_for_people_from_elsewhere_exist():
