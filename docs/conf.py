@@ -23,6 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
     "sphinx-mathjax-offline",
+    "result_pages",
 ]
 exclude_patterns = ["reference_pages", "_static"]
 nitpicky = False

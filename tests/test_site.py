@@ -1,6 +1,7 @@
 """The generated reference has every key, signal, RPC command and error; documents keep their budgets of words."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
 from gradiva.yarp_modules.gradiva_module import MODULES
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs"
+PACKAGES = ROOT / "modules"
 OWN_TABLES = ("tasks", "planners", "estimators", "whole_body_controllers")  # tables of the user's own
 
 
@@ -73,6 +76,16 @@ def test_every_error_and_safety_kind_has_its_row_and_its_mend(reference, pages):
         assert f"`{name}`" in mends, f"docs/troubleshooting.md does not name {name}"
 
 
+def test_each_error_event_and_refusal_has_a_cause_and_a_mend():
+    page = (SITE / "troubleshooting.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    without = {"`WalkingError`", "`NetworkError`, `YarpError`"}  # the roots
+    assert len(rows) > 60
+    assert [row[0] for row in rows if not all(row[:3]) and row[0] not in without] == []
+
+
 def test_the_commands_of_the_terminal_are_those_of_the_page(reference, pages):
     commands = importlib.import_module("reference_pages.commands").all_commands()
     assert {"gradiva walk", "gradiva yarp read", "gradiva app run", "gradiva robots new"} <= set(commands)
@@ -95,8 +108,6 @@ def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
 
 
 def test_every_noun_of_the_public_face_is_documented(pages):
-    import gradiva
-
     text = "\n".join(text for name, text in pages.items() if name.startswith("python_"))
     assert {name for name in {*gradiva.__all__} - {"__version__"} if f"## {name}\n" not in text} == set()
 
@@ -131,6 +142,53 @@ def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     assert "g1: `0.0`" in rows[0]
 
 
+def test_every_table_of_results_is_on_a_page_and_says_where_it_comes_from():
+    shown = "\n".join(path.read_text(encoding="utf-8") for path in SITE.glob("results/*.md"))
+    files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ROOT.glob("results/*.json")}
+    recorded = {name: file for name, file in files.items() if "rows" not in file}
+    assert len(recorded) == 7
+    assert [
+        f"{name} {table}" for name in recorded for table in recorded[name]["tables"] if f"{name} {table}\n" not in shown
+    ] == []
+    for name in files.keys() - recorded.keys():
+        assert {"command", "date", "commit", "machine", "rows"} <= files[name].keys(), name
+        assert all((ROOT / "results" / figure).is_file() for figure in files[name]["figures"]), name
+
+
+def test_no_figure_of_a_results_page_is_typed_by_hand():
+    unit = r"\d ?(%|mm|cm|ms|µs|m/s|N·s|N·m|kN|mrad|rad|J\b|s\b|°(?! is))|\d of \d"
+    for page in SITE.glob("results/*.md"):
+        prose = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
+        assert re.findall(f".*(?:{unit}).*", prose) == [], page.name
+
+
+def cells(page: Path) -> list[str]:
+    """Return the cells of a notebook, without their options."""
+    found = re.findall(r"```\{code-cell\}\n(.*?)\n```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return ["\n".join(line for line in cell.splitlines() if not line.startswith((":", "%"))) for cell in found]
+
+
+NOTEBOOKS = [page for page in sorted(SITE.rglob("*.md")) if "file_format: mystnb" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)
+def test_a_notebook_uses_names_that_exist_and_shows_a_picture(page):
+    code = "\n".join(cells(page))
+    compile(code, page.name, "exec")
+    named = {
+        name for name in re.findall(r"\bgradiva\.([A-Za-z_]+)", code) if not (PACKAGES / "gradiva" / name).is_dir()
+    }
+    assert {name for name in named if not hasattr(gradiva, name)} == set()
+    assert re.search(r"\.plot\(|panels\(", code) or page.stem == "over_yarp"
+
+
+def test_the_tutorial_of_inverse_kinematics_runs():
+    space: dict[str, object] = {}
+    for cell in cells(SITE / "tutorials" / "inverse_kinematics.md"):
+        exec(compile(cell, "inverse_kinematics.md", "exec"), space)
+    assert space["figure"].axes
+
+
 def test_the_names_for_people_from_elsewhere_exist():
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "modules").rglob("*.py"))
     rows = [line.split("|") for line in (SITE / "coming_from.md").read_text(encoding="utf-8").splitlines()]
@@ -155,7 +213,20 @@ def test_documents_outside_of_the_site_keep_their_budgets():
     assert len(readme.read_text(encoding="utf-8").splitlines()) <= 150
     assert words(ROOT / "CONTRIBUTING.md") <= 900
     assert sum(map(words, outside)) <= 9000
-    rooms = [path for path in outside if path.parts[len(ROOT.parts)] == "modules" and "pureyarp" not in path.parts]
-    assert len(rooms) > 20
-    for path in rooms:
+    for path in rooms():
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 80, path
+
+
+def rooms() -> list[Path]:
+    found = sorted((ROOT / "modules").rglob("README.md"))
+    assert len(found) > 20
+    return found
+
+
+def test_a_figure_in_readme_or_rooms_is_one_of_a_generated_page(pages):
+    results = (path.read_text(encoding="utf-8") for path in ROOT.glob("results/*.json"))
+    generated = "\n".join([*pages.values(), *results])
+    unit = r"\d+(?:\.\d+)? ?(?:%|mm|cm|ms|µs|m/s|N·s|N·m|mrad|rad|J|s|Hz|kHz|GB|MB|°)\b|\d+ of \d+"
+    for path in (ROOT / "README.md", *rooms()):
+        prose = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert [figure for figure in re.findall(unit, prose) if figure not in generated] == [], path

@@ -48,14 +48,23 @@ def test_wrong_input_is_one_line(gradiva, tmp_path, arguments, reason):
 
 
 @pytest.mark.walk
-def test_variants_are_walked_and_compared(gradiva, tmp_path):
+def test_variants_are_walked_filmed_and_compared(gradiva, tmp_path, monkeypatch):
+    filmed = []
+
+    def film(robot, times, *others):
+        filmed.append(others[3])
+        others[3].write_bytes(b"a film")
+
+    monkeypatch.setattr("gradiva.cli.walk_session.film", film)
+    monkeypatch.setattr("gradiva.cli.walk_session.check_film", lambda robot, form: None)
     key = "zmp_com_controller.walking.zmp"
-    status, out, _ = gradiva(
-        "compare", "--duration", 0.5, "--set", f"{key}=1.0", "--set", f"{key}=1.2", "--out", "runs"
-    )
+    variants = ("--set", f"{key}=1.0", "--set", f"{key}=1.2")
+    status, out, _ = gradiva("compare", "--record", "--duration", 0.5, *variants, "--out", "runs")
     assert status == 0
     assert out.splitlines()[-1] == "runs/comparison.html"
     folders = sorted(folder for folder in (tmp_path / "runs").iterdir() if folder.is_dir())
     assert [RunFolder(folder).read_config()["zmp_com_controller"]["walking"]["zmp"] for folder in folders] == [1.0, 1.2]
     page = (tmp_path / "runs" / "comparison.html").read_text(encoding="utf-8")
     assert re.findall(r'value="([AB]: [^"]*)"', page) == ["A: zmp 1.0", "B: zmp 1.2"]
+    assert [path.parent.name for path in filmed] == [folder.name for folder in folders]
+    assert page.count("data:video/mp4;base64,YSBmaWxt") == 2

@@ -1,6 +1,7 @@
 """Experiments: rows, figures, what is asked of them, speed searches and tables of the thesis."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva_experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
-from gradiva_experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table
+from gradiva_experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table, publish
 from gradiva_experiments.speed_search import bars_figure, walking_time
 
 NOISY = {"plants": (Plant.NOISY,)}
@@ -74,6 +75,26 @@ def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
     assert saved["rows"] == [ROW]
     assert "0.1235" in run.table_path.read_text()
     assert "| largest DCM error [m] |" in run.table_path.read_text()
+
+
+def test_a_published_run_has_its_rows_with_command_date_commit_and_machine(tmp_path):
+    options = {"quick": True, "seeds": 3, "speeds": (0.1, 0.2), "plants": (Plant.NOISY,), "robots": ("icub_v3",)}
+    run = start("plant_seeds", tmp_path, None, **options)
+    run.add_row(ROW)
+    run.add_figure(Figure(), "speeds")
+    path = publish(find_experiment("plant_seeds"), run, tmp_path / "results")
+    published = json.loads(path.read_text())
+    command = "gradiva experiment plant_seeds --quick --robot icub_v3 --plant noisy --speed 0.1 --speed 0.2 --seeds 3"
+    assert published["command"] == command
+    assert path.name == "plant_seeds-quick-robot-icub_v3-plant-noisy-speed-0.1-speed-0.2-seeds-3.json"
+    assert published["rows"] == [ROW]
+    assert published["value_title"] == "walked"
+    assert published["figures"] == [f"{path.stem}-speeds.png"]
+    assert (path.parent / published["figures"][0]).stat().st_size > 1000
+    assert re.fullmatch(
+        r"(2\d{3}-\d\d-\d\d) ([0-9a-f]{7,}\+?)? .*\d cores",
+        " ".join(published[name] for name in ("date", "commit", "machine")),
+    )
 
 
 def test_a_row_that_is_as_found_fails_nothing(tmp_path):

@@ -18,6 +18,7 @@ from pureyarp.network.name_server import NameServer
 
 DISTRIBUTION = Path(__file__).parents[2] / "modules" / "pureyarp"
 README = DISTRIBUTION / "README.md"
+PAGE = DISTRIBUTION.parents[1] / "docs" / "how_to" / "yarp_programs.md"
 LOADED = """
 import sys
 before = set(sys.modules)
@@ -58,8 +59,8 @@ def python(wheel: Path, tmp_path_factory) -> str:
 
 
 def program(heading: str) -> str:
-    """Return the code below a heading of the README."""
-    text = README.read_text(encoding="utf-8")
+    """Return the code below a heading of the README, or of the page of programs."""
+    text = README.read_text(encoding="utf-8") + PAGE.read_text(encoding="utf-8")
     (section,) = (part for part in re.split(r"^## ", text, flags=re.MULTILINE) if part.startswith(f"{heading}\n"))
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     return code

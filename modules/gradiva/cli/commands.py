@@ -110,6 +110,9 @@ def compare(
     save: Annotated[
         str | None, typer.Option(metavar="FILE.html", help="Where to; comparison.html in the runs' folder by default.")
     ] = None,
+    is_filmed: Annotated[
+        bool, typer.Option("--record", help="Film each run that has no film yet, into its folder and the page.")
+    ] = False,
     **options: Any,
 ) -> int:
     """Write a page with runs beside each other: settings that differ, figures, plots over each other, films.
@@ -119,7 +122,7 @@ def compare(
     """
     with leaving_at_once():
         from gradiva.cli.output import check_writable
-        from gradiva.cli.walk_session import walk_variants
+        from gradiva.cli.walk_session import film_run, walk_variants
         from gradiva.common import ConfigError
         from gradiva.telemetry import RunFolder, write_comparison
 
@@ -133,7 +136,10 @@ def compare(
     folders = [RunFolder(Path(run)) for run in runs or ()]
     if folders or save:
         check_writable(page)
-    print(write_comparison(folders or walk_variants(options, Path(out)), page))
+    folders = folders or walk_variants(options, Path(out), is_filmed)
+    for folder in folders if is_filmed else ():
+        film_run(folder)
+    print(write_comparison(folders, page))
     return 0
 
 

@@ -22,7 +22,7 @@ from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Setup, check_margins
+from gradiva.setup import Setup, check_margins, simulated_robot
 from gradiva.simulated_walk import (
     LiveView,
     Observer,
@@ -58,6 +58,8 @@ from gradiva.telemetry import (
 
 _SETTLING = 3.0  # [s] of standing before and after the walk
 _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
+BESIDE_OTHERS = FilmFormat(320, 240, rate=20.0)
+"""Films of a comparison, small: those of four walks of ten seconds fit into its page."""
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
@@ -190,21 +192,24 @@ def variants(settings: Sequence[str]) -> list[tuple[str, ...]]:
     return combinations
 
 
-def walk_variants(options: Mapping[str, Any], out: Path) -> list[RunFolder]:
+def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False) -> list[RunFolder]:
     """Walk the variants of a walk, all of which are checked before the first; return the folders of their runs.
 
     Args:
         options: Arguments of ``gradiva walk``, of which a key of ``settings`` may have several values.
         out: Folder of the runs.
+        is_filmed: Whether films can be drawn is checked before the first walk as well.
 
     Raises:
-        WalkingError: An option is wrong, or there are no variants.
+        WalkingError: An option is wrong, or there are no variants, or no film can be drawn.
     """
     given: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options.items()}
     given |= {name: tuple(given[name] or ()) for name in ("files", "pushes", "faults", "bumps")}
     console, folders = text_console(), []
     each = variants(given.pop("settings") or ())
     requests = [WalkOptions(settings=settings, **given).request() for settings in each]
+    if is_filmed:
+        check_film(requests[0].setup.simulated_robot, BESIDE_OTHERS)
     for settings, request in zip(each, requests, strict=True):
         with console.status(f"walking with {', '.join(settings)}"):
             outcome = run_walk(request)
@@ -258,12 +263,28 @@ def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iter
 
 def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) -> None:
     """Film the walk with a progress bar; a robot that never balanced has left nothing to film."""
-    setup, log = outcome.request.setup, outcome.walk.recorder.log
-    robot = setup.simulated_robot
+    setup = outcome.request.setup
+    _film_record(console, WalkRecord(outcome.walk.recorder.log, setup.robot.joints), setup.simulated_robot, path, form)
+
+
+def film_run(folder: RunFolder) -> None:
+    """Film a finished run into its folder, small enough for a page with others; one that has a film keeps it.
+
+    Raises:
+        WalkingError: The run has no log, its robot is not installed, or no film can be drawn.
+    """
+    if not any(folder.path.glob("*.mp4")):
+        robot, path = simulated_robot(folder.read_config()), folder.path / "film.mp4"
+        check_film(robot, BESIDE_OTHERS)
+        _film_record(text_console(), WalkRecord.read(folder), robot, path, BESIDE_OTHERS)
+
+
+def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, path: Path, form: FilmFormat) -> None:
+    log = record.log
     if not len(log):
         _warn(console, [f"warning: no film {path}: the robot never balanced"])
         return
-    motion, soles = Motion.read(WalkRecord(log, setup.robot.joints), robot, form.rate), filmed_soles(log, robot)
+    motion, soles = Motion.read(record, robot, form.rate), filmed_soles(log, robot)
     pose = motion.base_positions, motion.base_rotations, motion.joint_positions
     with progress_bar(console, f"filming {path}", None) as update:
 

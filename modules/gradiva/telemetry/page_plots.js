@@ -1,5 +1,13 @@
 // Draws the plots of a page with BokehJS once they are looked at. One time axis and one cross for all of them.
 (async () => {
+  if (!("DecompressionStream" in window)) {
+    const plots = document.querySelectorAll(".plot"), note = document.createElement("p");
+    note.className = "left-out";
+    note.textContent = "This browser cannot unpack the plots. Chrome and Edge 80, Safari 16.4, Firefox 113 and later can.";
+    plots[0]?.before(note);
+    for (const plot of plots) plot.remove();
+    return;
+  }
   const unpacked = async (element) => {
     const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
     return await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();

@@ -31,6 +31,7 @@ from gradiva_experiments.experiment import (
     cell,
     find_experiment,
     interrupted_experiment,
+    publish,
 )
 from gradiva_experiments.forked_walks import check_phases
 from gradiva_experiments.trial import Pool, RecordedTrials, TrialPool
@@ -90,6 +91,10 @@ Resume = Annotated[
 ]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
+Publish = Annotated[
+    bool,
+    typer.Option("--publish", help="Write rows and figures to results/ too, from which the site makes its pages."),
+]
 _ALL = "all"  # plants
 _GAP = 2  # [characters] between two columns
 _RESULTS = ("paper", "value", "outcome")
@@ -113,6 +118,7 @@ def experiment(
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
+    is_published: Publish = False,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
@@ -132,17 +138,18 @@ def experiment(
     if resume is not None:
         if any(asked):
             raise ConfigError("--resume takes none of the options from --quick to --model: its folder has them")
-        run, is_complete = _carry_out(console, *resumed(Path(resume)))
+        chosen, start = resumed(Path(resume))
     elif name is None:
         raise ConfigError("which experiment? see gradiva experiment --list")
     else:
-        chosen = find_experiment(name)
-        options = _options(*asked)
-        run, is_complete = _carry_out(console, *begun(chosen, options, Path(out)))
+        chosen, start = begun(find_experiment(name), _options(*asked), Path(out))
+    run, is_complete = _carry_out(console, chosen, start)
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
         raise KeyboardInterrupt
+    if is_published:
+        console.print(f"published {publish(chosen, run, Path('results'))}", markup=False, soft_wrap=True)
     return 0 if run.is_fulfilled else 1
 
 

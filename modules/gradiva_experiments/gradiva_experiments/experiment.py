@@ -6,10 +6,15 @@ import importlib
 import json
 import math
 import os
+import platform
 import re
+import shlex
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from pkgutil import iter_modules
@@ -19,7 +24,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import Plant, parse_setting
+from gradiva.setup import Plant, parse_setting, processor_line
 from gradiva.telemetry import RunFolder, plain
 from gradiva_experiments import campaigns
 from gradiva_experiments.trial import Pool
@@ -271,6 +276,19 @@ class Experiment:
         what = f"{self.description} ({self.source})"
         return f"{what} Quick: {self.quick or 'fewer and shorter trials.'}" if is_quick else what
 
+    def command(self, options: ExperimentOptions) -> str:
+        """Return the command line that asks for this experiment with these options."""
+        words = ["gradiva", "experiment", self.name, *["--quick"] * options.quick]
+        robots = options.robots or ((options.robot,) if options.robot != DEFAULT_ROBOT else ())
+        values = {"robot": robots} | {option: getattr(options, name) for name, option in options.chosen.items()}
+        values["plant"] = () if options.plants == self.plants else options.plants
+        if len(values["plant"]) > 1:
+            values["plant"] = ("all",)
+        for option, chosen in values.items():
+            for value in chosen if isinstance(chosen, tuple) else (chosen,):
+                words += [f"--{option}", str(value)]
+        return shlex.join(words)
+
     def start(self, options: ExperimentOptions, parent: Path, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.
 
@@ -293,6 +311,61 @@ class Experiment:
         run = ExperimentRun(self.name, self.source, options, folder, pool, report)
         run.value_title, run.paper_title = self.value_title, self.paper_title
         return run
+
+
+# -- what a run leaves for the site ------------------------------------------------------------------------------------
+
+
+def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
+    """Write rows and figures of a run that ended, with command, date, commit and machine; return the JSON file.
+
+    Args:
+        experiment: That was run.
+        run: Complete.
+        folder: Usually ``results``, from which the site makes its pages; made if it is missing.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
+    command = experiment.command(run.options)
+    name = re.sub(r"[^\w.]+", "-", command.partition(f"experiment {run.name}")[2]).strip("-")
+    path = folder / f"{run.name}{'-' * bool(name)}{name}.json"
+    result = {
+        "name": run.name,
+        "source": run.source,
+        "what": experiment.title(run.options.quick),
+        "command": command,
+        "date": date.today().isoformat(),
+        "commit": _commit(),
+        "machine": f"{processor_line('model name').partition(':')[2].strip() or platform.machine()}, "
+        f"{os.cpu_count()} cores",
+        "value_title": run.value_title,
+        "paper_title": run.paper_title,
+        "rows": run.rows,
+        "figures": [f"{path.stem}-{Path(figure).name}" for figure in run.figures if figure.endswith(".png")],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in run.figures:
+            if figure.endswith(".png"):
+                shutil.copyfile(figure, folder / f"{path.stem}-{Path(figure).name}")
+        path.write_text(json.dumps(plain(result), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot publish {path}: {error.strerror}") from None
+    return path
+
+
+def _commit() -> str:
+    """Return the commit of this code, with a plus where code or parameters differ; empty outside of a checkout."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", Path(__file__).parent, *words], capture_output=True, text=True, check=False, timeout=30
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    changed = git("status", "--porcelain", "--", *(f":/{folder}" for folder in ("modules", "config", "robots")))
+    return git("rev-parse", "--short", "HEAD") + "+" * bool(changed)
 
 
 IS_CAPPED = "is_capped"

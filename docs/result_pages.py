@@ -1,0 +1,102 @@
+"""Makes tables of results/*.json, for the directive ``{result}`` and for the page of published experiments.
+
+A file is one of two kinds. What ``gradiva experiment NAME --publish`` wrote has rows with ``paper``, ``value`` and
+``outcome``, and command, date, commit and machine. What was recorded by hand earlier has ``recorded``, which says so,
+and ``tables``: each with a command, rows of cells by their column, and notes.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from reference_pages.markdown import table
+from sphinx.util.docutils import SphinxDirective
+
+from gradiva_experiments import as_text, cell
+from gradiva_experiments.experiment import is_fulfilled
+
+RESULTS = Path(__file__).parents[1] / "results"
+PUBLISHED = "published"
+"""Argument of the directive that stands for all published runs."""
+
+
+class Result(SphinxDirective):
+    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), or all published runs."""
+
+    required_arguments, optional_arguments = 1, 1
+
+    def run(self) -> list:
+        """Return the nodes of the table, which is read again when its file has changed."""
+        name = self.arguments[0]
+        paths = published_paths() if name == PUBLISHED else [RESULTS / f"{name}.json"]
+        for path in paths:
+            self.env.note_dependency(str(path))
+        text = published_text() if name == PUBLISHED else recorded_text(*self.arguments)
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def published_paths() -> list[Path]:
+    """Return the files of published runs, by name."""
+    return [path for path in sorted(RESULTS.glob("*.json")) if "rows" in read(path)]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a file of results."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def recorded_text(name: str, table_name: str = "") -> str:
+    """Return a recorded table as MyST: command, rows, notes; without a table, what the file says of its figures."""
+    document = read(RESULTS / f"{name}.json")
+    if not table_name:
+        return f"*{document['recorded']}*\n"
+    found = document["tables"][table_name]
+    command = f"`{found['command']}`" if found.get("command") else ""
+    rows = found.get("rows", [])
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = table(columns, ([row.get(column, "") for column in columns] for row in rows)) if rows else ""
+    notes = "\n".join(f"- {note}" for note in found.get("notes", []))
+    return "\n\n".join(filter(None, (command, cells, notes))) + "\n"
+
+
+def published_text() -> str:
+    """Return a section for each published run."""
+    return "\n".join(line for path in published_paths() for line in _section(read(path)))
+
+
+def _section(run: Mapping[str, Any]) -> Iterator[str]:
+    words = run["command"].split()
+    yield f"## {' '.join(words[2:])}\n"
+    yield f"{run['what']}\n"
+    yield f"`{run['command']}`, {run['date']}, commit {run['commit'] or 'unknown'}, {run['machine']}.\n"
+    yield from _rows(run)
+    yield from (f"![{run['name']}](../../results/{figure})\n" for figure in run["figures"])
+
+
+def _rows(run: Mapping[str, Any]) -> Iterator[str]:
+    """Write the rows: what all have in common above the table, those that are not as asked below it."""
+    rows = run["rows"]
+    names = dict.fromkeys(name for row in rows for name in row if name not in ("reason", "is_capped"))
+    plain = [name for name in names if not any(isinstance(row.get(name), list | dict) for row in rows)]
+    common = [name for name in plain if len(rows) > 1 and len({str(row.get(name)) for row in rows}) == 1]
+    shared = [f"{_title(run, name)} {as_text(rows[0][name])}" for name in common if rows[0].get(name) not in ("", None)]
+    if shared:
+        yield f"In all rows: {', '.join(shared)}.\n"
+    shown = [name for name in plain if name not in common]
+    yield table([_title(run, name) for name in shown], ([cell(row, name) for name in shown] for row in rows))
+    missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
+    yield f"**Not reached: {len(missed)} of {len(rows)} rows.**\n" if missed else "All rows are as asked.\n"
+    yield from (f"- row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}" for number, row in missed)
+    yield ""
+
+
+def _title(run: Mapping[str, Any], name: str) -> str:
+    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, name.replace("_", " "))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Add the directive to Sphinx."""
+    app.add_directive("result", Result)
+    app.connect("env-get-outdated", lambda *_: ["results/published"])  # a run is a file that no page knows yet
+    return {"parallel_read_safe": True}
