@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.robot_model import FlexibilityConfig, RobotDescription
-from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotPorts
+from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup
+from gradiva.robot_model.robot_ports import RobotPorts
 from gradiva.session import CoordinatorConfig
 from gradiva.setup import data_folder, shipped_robot_names
 from gradiva.setup.load_setup import CONSTANTS, MOVED

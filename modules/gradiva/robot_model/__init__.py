@@ -26,21 +26,23 @@ from gradiva.robot_model.idyntree_model import (
 from gradiva.robot_model.robot_description import (
     FLEXIBLE_GROUP,
     QUANTITIES,
-    AngleUnit,
     ConfiguredRobot,
-    Environment,
-    ForceTorquePort,
     ForceTorqueSensor,
-    ForceTorqueServer,
-    InertialPort,
-    InertialServer,
     JointGroup,
-    MeasuredWrench,
     RobotDescription,
-    RobotPorts,
     RotorCoupling,
     ServoLaw,
     configured,
+)
+from gradiva.robot_model.robot_ports import (
+    AngleUnit,
+    Environment,
+    ForceTorquePort,
+    ForceTorqueServer,
+    InertialPort,
+    InertialServer,
+    MeasuredWrench,
+    RobotPorts,
 )
 from gradiva.robot_model.symbolic_dynamics import (
     RigidLink,

@@ -9,7 +9,8 @@ import numpy as np
 
 from gradiva.common import GRAVITY, ModelError, NDArray, so3
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
-from gradiva.robot_model.robot_description import ForceTorquePort, ForceTorqueSensor
+from gradiva.robot_model.robot_description import ForceTorqueSensor
+from gradiva.robot_model.robot_ports import ForceTorquePort
 
 
 @dataclass(frozen=True, slots=True, eq=False)

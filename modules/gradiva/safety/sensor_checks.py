@@ -121,11 +121,9 @@ class BridgedReadings:
         self._named.update(lasting)
         back = self._running.difference(unusable, self._named)
         self._running = set(unusable)
+        text = "{} readings of {} were no numbers: bridged"
         return [
-            Finding(
-                SafetyKind.BRIDGED_READING, name, f"{self.counts[name]} readings of {name} were no numbers: bridged"
-            )
-            for name in sorted(back)
+            Finding(SafetyKind.BRIDGED_READING, name, text.format(self.counts[name], name)) for name in sorted(back)
         ]
 
 
@@ -491,32 +489,27 @@ class SensorCheck:
         if self._is_usable(measurement):
             return measurement, []
         for name, shape in self._needed.items():
-            if wrong := _mismatch(getattr(measurement, name), shape):
-                raise EstimationError(f"{name} {wrong}")
-        unusable = {name: why for name, why in self._optional_mismatches(measurement) if why}
-        found = [
-            Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"{name} {why}: not used") for name, why in unusable.items()
-        ]
-        without = {name: self._unmeasured if name == "joint_torques" else None for name in unusable}
+            if why := _mismatch(getattr(measurement, name), shape):
+                raise EstimationError(f"{name} {why}")
+        kind, wrong = SafetyKind.SENSOR_NOT_FINITE, self._optional_mismatches(measurement)
+        found = [Finding(kind, name, f"{name} {why}: not used") for name, why in wrong if why]
+        without = {each.subject: self._unmeasured if each.subject == "joint_torques" else None for each in found}
         return altered(measurement, **without), found
 
     def _is_usable(self, read: Measurement) -> bool:
         """Return whether all readings have their type and shape; cheaper than naming those that have not."""
         joints, imu, temperatures = self._needed["joint_positions"], read.imu, read.motor_temperatures
+        if type(imu) is ImuMeasurement:
+            if not (_is_reading(imu.rotation, (3, 3)) and _is_reading(imu.angular_velocity, (3,))):
+                return False
+        elif imu is not None:
+            return False
         return (
             _is_reading(read.joint_positions, joints)
             and _is_reading(read.joint_velocities, joints)
             and _is_reading(read.joint_torques, joints)
             and _is_reading(read.contact_wrenches, self._needed["contact_wrenches"])
             and (temperatures is None or _is_reading(temperatures, joints))
-            and (
-                imu is None
-                or (
-                    type(imu) is ImuMeasurement
-                    and _is_reading(imu.rotation, (3, 3))
-                    and _is_reading(imu.angular_velocity, (3,))
-                )
-            )
             and (read.base is None or type(read.base) is BaseMeasurement)
         )
 
@@ -557,14 +550,12 @@ class SensorCheck:
         return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _repaired(
-        self, measurement: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
+        self, read: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
     ) -> tuple[Measurement, list[Finding]]:
-        read = measurement
         positions, velocities, found = self._encoders.update(
             read.joint_positions, read.joint_velocities, motion, commanded_velocities, interval, time
         )
-        is_repaired = positions is not read.joint_positions or velocities is not read.joint_velocities
-        if is_repaired:
+        if positions is not read.joint_positions or velocities is not read.joint_velocities:
             read = replace(read, joint_positions=positions, joint_velocities=velocities)
         read, new = self._feet_and_imu(read, time)
         return read, [*found, *new]

@@ -235,29 +235,17 @@ def _one_after_the_other(drills: Sequence[Drill]) -> Drill:
 
 def free_running_drills() -> list[Drill]:
     """Return those in which modules go by the clock alone."""
-    stalled = f"SIGSTOP for {STALL:g} s"
-    return [
-        Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _PAUSED),
+    stalls = [
         Drill(
-            "whole_body stalls",
-            stalled,
-            _stalling("gradiva-whole-body"),
-            "paused",
-            _PAUSED,
-            may_stop=_STALE,
-            may_jump=True,
-        ),
-        Drill(
-            "simulator stalls",
-            stalled,
-            _stalling("gradiva-simulator"),
-            "paused",
-            _PAUSED,
-            may_stop=_STALE,
-            may_jump=True,
-        ),
-        _stall_of_everything("", may_stop=_STALE, may_jump=True),
+            f"{layer} stalls", f"SIGSTOP for {STALL:g} s", _stalling(layer), "paused", _PAUSED, "", may_stop, may_jump
+        )
+        for layer, may_stop, may_jump in (
+            ("model_control", "", False),
+            ("whole_body", _STALE, True),
+            ("simulator", _STALE, True),
+        )
     ]
+    return [*stalls, _stall_of_everything("", may_stop=_STALE, may_jump=True)]
 
 
 _STALE = "stale_measurement"
@@ -272,10 +260,13 @@ def _sensor_drills(setup: Setup) -> list[Drill]:
     foot = setup.robot.force_torque_sensors[setup.robot.sensors_of(standing)[0]].name
     knee = most_bent_joint(setup)
     return [
-        _sensor_drill("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
-        _sensor_drill("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
-        _sensor_drill("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
-        _sensor_drill("NaN from the IMU", f"nan_imu {_FAULTY:g}", "no usable reading", "sensor_not_finite"),
+        Drill(fault, f"fault {request}", _failing(request), "stopped", reason, event)
+        for fault, request, reason, event in (
+            ("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
+            ("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
+            ("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
+            ("NaN from the IMU", f"nan_imu {_FAULTY:g}", "no usable reading", "sensor_not_finite"),
+        )
     ]
 
 
@@ -294,13 +285,14 @@ def _disturbance_drills(setup: Setup) -> list[Drill]:
     weak = f"weak_motor {_FAULTY:g} {most_bent_joint(setup)} {_WEAK:g}"
     return [
         Drill("dead foot sensor", f"fault {', '.join(dead)}", _failing(*dead), "stopped", f"{standing} foot", _FORCE),
-        Drill(_WEAK_MOTOR, f"fault {weak}", _walking_on(weak), "paused", _PAUSED, walks_on=True),
+        Drill(_WEAK_MOTOR, f"fault {weak}", _failing(weak, walks_on=True), "paused", _PAUSED, walks_on=True),
     ]
 
 
 def bump_drill() -> Drill:
     """Return the drill of a bump that is on the floor already."""
-    return Drill("bump", f"{1e3 * _BUMP:.0f} mm below the first steps", _walking_on(), "paused", _PAUSED, walks_on=True)
+    done = f"{1e3 * _BUMP:.0f} mm below the first steps"
+    return Drill("bump", done, _failing(walks_on=True), "paused", _PAUSED, walks_on=True)
 
 
 def bump_below(setup: Setup) -> Bump:
@@ -308,10 +300,6 @@ def bump_below(setup: Setup) -> Bump:
     plan = plan_from_start(setup, COMMAND)
     foot = plan.at(plan.start_time + 2.0 * swing_time(setup)).foot(Side.LEFT).position
     return Bump(float(foot[0]), float(foot[1]), _BUMP)
-
-
-def _sensor_drill(fault: str, request: str, reason: str, event: str) -> Drill:
-    return Drill(fault, f"fault {request}", _failing(request), "stopped", reason, event)
 
 
 def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False) -> Drill:
@@ -324,9 +312,12 @@ def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False)
 
 def _silent_sources() -> list[Drill]:
     def stop_planner(walk: DrilledWalk) -> None:
+        setup = walk.setup
+        impulse = _PUSH * setup.robot.mass * setup.walking.planner.natural_frequency  # ahead: it adapts the step
+        push = Push(setup.robot.torso_frame, (impulse / _PUSH_DURATION, 0.0, 0.0), 0.0, _PUSH_DURATION)
         walk.send("gradiva-planner", signal.SIGSTOP)
         try:
-            walk.walker.push(_push_of(walk.setup))
+            walk.walker.push(push)
             walk.walker.pass_time(_BLIND)
             walk.close_feet()
         finally:
@@ -337,12 +328,6 @@ def _silent_sources() -> list[Drill]:
         Drill("references stop", "goal:i falls silent", _falling_silent, "paused", "goal:i"),
         Drill("planner hangs", "SIGSTOP, a push, then pauseWalking", stop_planner, "paused", _PAUSED),
     ]
-
-
-def _push_of(setup: Setup) -> Push:
-    """Return a push ahead that adapts the running step."""
-    impulse = _PUSH * setup.robot.mass * setup.walking.planner.natural_frequency
-    return Push(setup.robot.torso_frame, (impulse / _PUSH_DURATION, 0.0, 0.0), 0.0, _PUSH_DURATION)
 
 
 def _killed_modules() -> list[Drill]:
@@ -363,32 +348,25 @@ def _flood() -> Drill:
 # -- what is done ----------------------------------------------------------------------------------------------
 
 
-def _walking_on(*requests: str) -> Callable[[DrilledWalk], None]:
-    def act(walk: DrilledWalk) -> None:
-        for request in requests:
-            walk.application.ask(SIMULATOR, f"fault {request}")
-        walk.walker.pass_time(_FAULTY + _BLIND)
-
-    return act
-
-
 def _silence(walk: DrilledWalk) -> None:
     walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
     walk.walker.pass_time(_BLIND)
 
 
-def _failing(*requests: str) -> Callable[[DrilledWalk], None]:
+def _failing(*requests: str, walks_on: bool = False) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         for request in requests:
             walk.application.ask(SIMULATOR, f"fault {request}")
-        walk.wait_for("stopped", "fault")
-        walk.walker.pass_time(_SETTLED)
+        if not walks_on:
+            walk.wait_for("stopped", "fault")
+        walk.walker.pass_time(_FAULTY + _BLIND if walks_on else _SETTLED)
 
     return act
 
 
-def _stalling(module: str) -> Callable[[DrilledWalk], None]:
+def _stalling(layer: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
+        module = f"gradiva-{layer.replace('_', '-')}"
         walk.send(module, signal.SIGSTOP)
         time.sleep(STALL / FREE_RUNNING_SPEED)
         walk.send(module, signal.SIGCONT)
@@ -411,12 +389,13 @@ def _kill_planner_and_walk_on(walk: DrilledWalk) -> None:
 
 
 def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
-    answered = _planner(walk)["answered"]
+    answered = _answered(walk, "planner")
     walk.send("gradiva-planner", signal.SIGKILL)
     walk.walker.pass_time(_BLIND)
-    walk.application.wait_until(_is_planner_connected, "the planner is connected again")
+    are_connected = lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS)  # noqa: E731
+    walk.application.wait_until(are_connected, "the planner is connected again")
     ask()
-    if _planner(walk)["answered"] <= answered:
+    if _answered(walk, "planner") <= answered:
         raise ApplicationFailed("the planner that was started again has not answered")
 
 
@@ -424,10 +403,10 @@ def _kill_model_control(walk: DrilledWalk) -> None:
     walk.send("gradiva-model-control", signal.SIGKILL)
     walk.walker.pass_time(_BLIND)
     walk.end_walk()
-    answered = _model_control(walk)["answered"]
+    answered = _answered(walk, "model_control")
     _await_port(walk, "/model-control/rpc")
     deadline = time.monotonic() + 60.0
-    while _model_control(walk)["answered"] <= answered:
+    while _answered(walk, "model_control") <= answered:
         if time.monotonic() > deadline:
             raise ApplicationFailed("model control that was started again has not answered")
         walk.walker.pass_time(_STREAM_PERIOD)
@@ -491,16 +470,8 @@ def _send_garbage() -> None:
 # -- looking ---------------------------------------------------------------------------------------------------
 
 
-def _planner(walk: DrilledWalk) -> dict[str, int]:
-    return pairs(walk.walker.status()["planner"])
-
-
-def _is_planner_connected() -> bool:
-    return all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS)
-
-
-def _model_control(walk: DrilledWalk) -> dict[str, int]:
-    return pairs(walk.walker.status()["model_control"])
+def _answered(walk: DrilledWalk, layer: str) -> int:
+    return int(pairs(walk.walker.status()[layer])["answered"])
 
 
 def _await_port(walk: DrilledWalk, port: str) -> None:
@@ -556,7 +527,7 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
         prepares: Whether a robot that paused is stopped, prepared and started anew; else the next drill walks on.
     """
     before = walk.walker.status()["safety_events"]
-    complaint = _complaint_of(walk, drill)
+    complaint = _error_of(lambda: _carry_out(walk, drill))
     status, truth = walk.walker.status(), walk.truth()
     row: Row = {
         "fault": drill.fault,
@@ -569,12 +540,15 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
         "paper": None,
         "value": truth["tilt"],
     }
-    complaint = complaint or _mismatch(row, drill)
-    if not row["stands"]:
+    if row["stands"]:
+        complaint = complaint or drill.complaint(row["state"], row["state_reason"], row["event"])
+    else:
+        complaint = complaint or "the robot does not stand"
         walk.application.ask(SIMULATOR, "reset")
     if prepares or row["state"] != "paused" or not row["stands"]:
-        not_recovered = _recover(walk, row)
-        complaint = complaint or not_recovered
+        error = _error_of(walk.get_ready)
+        row["recovered"] = not error
+        complaint = complaint or (error and f"not recovered: {error}")
     return {**row, "outcome": "failed" if complaint else "met", "reason": complaint}
 
 
@@ -588,11 +562,8 @@ def _as_toml(bumps: Sequence[Bump]) -> str:
 def _drill_all(
     run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_lockstep: bool, bumps: Sequence[Bump] = ()
 ) -> None:
-    common = {
-        "robot": setup.robot.name,
-        "plant": str(setup.plant),
-        "time": "lockstep" if is_lockstep else "free running",
-    }
+    time_of = "lockstep" if is_lockstep else "free running"
+    common = {"robot": setup.robot.name, "plant": str(setup.plant), "time": time_of}
     with drilled_walk(setup, is_lockstep, bumps) as walk:
         walk.get_ready()
         for drill in drills:
@@ -602,30 +573,18 @@ def _drill_all(
             run.report(len(run.rows), None, f"{setup.plant}, {drill.fault}: {row['state']}, {row['state_reason']}")
 
 
-def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
+def _carry_out(walk: DrilledWalk, drill: Drill) -> None:
+    walk.walk_to_swing()
+    drill.act(walk)
+    if drill.walks_on:
+        walk.close_feet()
+
+
+def _error_of(act: Callable[[], None]) -> str:
     try:
-        walk.walk_to_swing()
-        drill.act(walk)
-        if drill.walks_on:
-            walk.close_feet()
+        act()
     except NAMED_ERRORS as error:
         return str(error)
-    return ""
-
-
-def _mismatch(row: Row, drill: Drill) -> str:
-    if not row["stands"]:
-        return "the robot does not stand"
-    return drill.complaint(row["state"], row["state_reason"], row["event"])
-
-
-def _recover(walk: DrilledWalk, row: Row) -> str:
-    try:
-        walk.get_ready()
-    except NAMED_ERRORS as error:
-        row["recovered"] = False
-        return f"not recovered: {error}"
-    row["recovered"] = True
     return ""
 
 

@@ -539,14 +539,14 @@ def polar_figure(rows: Sequence[Row], title: str) -> Figure:
         columns = len(_groups(rows, ("phase",)))
         size = (_PANEL * max(2, columns), 0.85 * _PANEL * len(maps) + 1.1)
         figure = Figure(figsize=size, layout="constrained")
-        common = f", steps {_plain(rows[0]['mode'])}" if colours and len(maps) == 1 else ""
+        common = f", steps {rows[0]['mode'].replace('_', ' ')}" if colours and len(maps) == 1 else ""
         figure.suptitle(f"{title}{common}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
         largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
         axes = figure.subplots(len(maps), columns, subplot_kw={"projection": "polar"}, squeeze=False)
         for line, cells in zip(axes, maps, strict=True):
             for axis, ((phase,), found) in zip(line, _groups(cells, ("phase",)).items(), strict=True):
                 _draw_phase(axis, found, colours)
-                mode = f", {_plain(found[0]['mode'])}" if len(maps) > 1 else ""
+                mode = f", {found[0]['mode'].replace('_', ' ')}" if len(maps) > 1 else ""
                 axis.set_title(f"{str(phase).replace('_', '-')}{mode}")
                 axis.set_ylim(0.0, 1.05 * largest or 1.0)
         handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -559,7 +559,9 @@ def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> N
     name_directions(axis, *(("left", "right") if rows[0]["phase"] == STANDING else ("stance\nfoot", "swing\nfoot")))
     for (mode, model), cells in _groups(rows, ("mode", "model")).items():
         angles, attainable = np.radians([row["direction_deg"] for row in cells]), [row["paper"] for row in cells]
-        label, colour = (model, colours[model]) if colours else (_plain(mode), _MODE_COLOURS[SteppingMode(mode)])
+        label, colour = (
+            (model, colours[model]) if colours else (mode.replace("_", " "), _MODE_COLOURS[SteppingMode(mode)])
+        )
         _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
         if None in attainable or (colours and model != rows[-1]["model"]):
             continue
@@ -574,10 +576,6 @@ def name_directions(axis: Any, left: str, right: str) -> None:
     axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
     for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
         label.set_horizontalalignment(side)
-
-
-def _plain(mode: str) -> str:
-    return str(mode).replace("_", " ")
 
 
 def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:

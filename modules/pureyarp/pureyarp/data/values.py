@@ -78,20 +78,12 @@ class Searchable(ABC):
         return not self.find(key).isNull() or not self.findGroup(key).isNull()
 
 
-def _int8(x: int) -> Int8:
-    return Int8(checked_integer(x, 8))
+def _integer(kind: Callable[[int], Element], bits: int) -> Callable[[int], Element]:
+    """Return a function that makes an element of an integer, and refuses one that takes more bits."""
+    return lambda x: kind(checked_integer(x, bits))
 
 
-def _int16(x: int) -> Int16:
-    return Int16(checked_integer(x, 16))
-
-
-def _int32(x: int) -> int:
-    return checked_integer(x, 32)
-
-
-def _int64(x: int) -> Int64:
-    return Int64(checked_integer(x, 64))
+_int8, _int16, _int32, _int64 = _integer(Int8, 8), _integer(Int16, 16), _integer(int, 32), _integer(Int64, 64)
 
 
 def _float32(x: float) -> Float32:
