@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,6 @@ from gradiva.common import (
     setting,
 )
 from gradiva.reduced_model.centroidal_problem import (
-    FREE,
     CentroidalBody,
     CentroidalLimits,
     CentroidalProblem,
@@ -241,10 +239,7 @@ class CentroidalMpc:
         wrench = np.zeros(6) if external_wrench is None else external_wrench
         _check_finite(state, wrench)
         preview = plan.preview(plan.nodes(time, self._config.period, self._config.samples))
-        forces, velocities = self._guessed_inputs(preview)
-        self._set_parameters(state, preview, reference)
-        self._set(external=wrench / self._body.mass, forces=self._forces_before(time, forces))
-        guess = self._vectors(forces, velocities, preview)
+        guess = self._posed(time, state, preview, reference(preview.times[1:]), wrench)
         try:
             found, failure = self._solved(guess, preview), ""
         except NoSolutionFound as error:
@@ -290,7 +285,21 @@ class CentroidalMpc:
             warning=failure or accuracy.warning,
         )
 
-    # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------
+    # -- parameters, and the guess: inputs of the last solution at the new intervals -----------------------------------
+
+    def _posed(
+        self, time: float, state: CentroidalState, preview: ContactPreview, com: NDArray, wrench: NDArray
+    ) -> NDArray:
+        """Set the problem; return the forces and locations from which it begins, shape (3, V)."""
+        pose, (forces, velocities) = self.problem.pose, self._guessed_inputs(preview)
+        inputs = [
+            *(preview.times, preview.active, preview.phases, com),
+            *(state.com_position, state.com_velocity, state.angular_momentum, state.contact_positions),
+            *(wrench, forces, velocities, self._forces_before(time, forces)),
+        ]  # in the order of the pose
+        np.concatenate([each.reshape(-1) for each in inputs], out=pose.input)
+        pose()
+        return self.problem.function.inputs["vectors"].copy()
 
     def _guessed_inputs(self, preview: ContactPreview) -> tuple[NDArray, NDArray]:
         """Return corner forces per kilogram, those of the last solution or the weight, and contact velocities."""
@@ -303,66 +312,12 @@ class CentroidalMpc:
         velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
         return memory.forces[known], velocities
 
-    def _vectors(self, forces: NDArray, velocities: NDArray, preview: ContactPreview) -> NDArray:
-        """Return these forces, and the locations to which contacts in the air move so, shape (3, V)."""
-        flights = np.diff(preview.times)[:, None] * ~preview.active
-        moved = np.add.accumulate(flights[:, :, None] * velocities, axis=0)
-        moved += self.problem.function.inputs["state"][3:]
-        return np.concatenate((forces.reshape(-1, 3), moved.reshape(-1, 3))).T
-
     def _forces_before(self, time: float, forces: NDArray) -> NDArray:
         """Return those of the interval that ends now, from which the rate of the first ones is counted."""
         if self._memory is None:
             return forces[0]
         before = np.searchsorted(self._memory.times, time - _SAME * self._config.period) - 1
         return self._memory.forces[min(max(int(before), 0), len(self._memory.forces) - 1)]
-
-    # -- parameters ----------------------------------------------------------------------------------------------------
-
-    def _set_parameters(self, state: CentroidalState, preview: ContactPreview, reference: ComReference) -> None:
-        active = preview.active
-        stands = np.logical_and.accumulate(active)[:, :, None]  # until the end of an interval, where it is now
-        lands = np.zeros_like(active)  # at the end of an interval
-        lands[:-1] = active[1:] & ~active[:-1]
-        origin, momentum = state.com_position, state.angular_momentum / self._body.mass
-        places = state.contact_positions - origin
-        lowest, highest = self._landing_box(state, preview, lands)
-        self._set(
-            periods=np.diff(preview.times),
-            state=np.vstack((np.zeros(3), state.com_velocity, momentum, places)),
-            active=active,
-            com=reference(preview.times[1:]) - origin,
-            contacts=np.where(stands, places, preview.positions[1:] - origin),
-            lowest=lowest,
-            highest=highest,
-            rotations=preview.rotations,
-        )
-
-    def _landing_box(
-        self, state: CentroidalState, preview: ContactPreview, lands: npt.NDArray[np.bool_]
-    ) -> tuple[NDArray, NDArray]:
-        """Return the bounds of a location less its nominal one along the axes of the contact, shape (N, contacts, 3).
-
-        The landing of a contact in the air is also within its reach at the largest speed; where nothing that is allowed
-        is, it is the nearest allowed one.
-        """
-        limits, allowed = self.problem.limits, preview.allowed[1:]
-        box = np.array(limits.location_box)
-        lowest, highest = np.maximum(-box, allowed[:, :, 0]), np.minimum(box, allowed[:, :, 1])
-        is_flying = np.logical_and.accumulate(~preview.active)
-        remaining = np.maximum(preview.begins[1:] - preview.times[0], 0.0)
-        reach = np.where(is_flying, limits.contact_speed * remaining, FREE)[:, :, None]
-        offsets = state.contact_positions - preview.positions[1:]
-        offsets = (offsets[:, :, None, :] @ preview.rotations[1:])[:, :, 0]
-        near, far = (np.minimum(np.maximum(offsets + side, lowest), highest) for side in (-reach, reach))
-        counts = lands[:, :, None]
-        return np.where(counts, near, -FREE), np.where(counts, far, FREE)
-
-    def _set(self, **values: npt.NDArray[Any]) -> None:
-        inputs = self.problem.function.inputs
-        for name, value in values.items():
-            place = inputs[name]
-            place[...] = value.reshape(place.shape)  # a single contact has a vector for a matrix
 
 
 def _check_finite(state: CentroidalState, wrench: NDArray) -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gradiva.common import GRAVITY, ConfigError, NDArray, configuration, setting
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
+_PHASE = 19  # numbers of a planned contact: position, rotation, allowed box, begin
 FREE = 10.0  # [m] bound of a location that no box constrains
 
 
@@ -162,7 +163,8 @@ class CentroidalProblem:
         given = {name: cs.MX.sym(name, *symbol.shape) for name, symbol in self._symbols.items()}
         name = f"centroidal_mpc_{samples}_{self._contacts}_{self._corners}"
         inputs = {"vectors": vectors, **given}
-        self.function = FlatFunction(name, inputs, self._rolled_out(vectors, given), compiler)
+        self.pose = FlatFunction(f"{name}_pose", *self._posed(), compiler)
+        self.function = FlatFunction(name, inputs, self._rolled_out(vectors, given), compiler, after=self.pose)
         self.data = FlatFunction(f"{name}_data", inputs, self._condensed(given), compiler, self.function)
 
     def evaluate(self, vectors: NDArray) -> Mapping[str, NDArray]:
@@ -224,6 +226,59 @@ class CentroidalProblem:
             "forces": (corners, 3),  # of the interval before the first
         }
         return {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
+
+    def _posed(self) -> tuple[dict[str, cs.SX], dict[str, cs.SX]]:
+        """Return what is measured, planned and guessed, in world, and ``vectors`` of the guess with the parameters."""
+        samples, contacts = self.samples, self._contacts
+        nodes, locations = samples + 1, samples * contacts
+        shapes = {"times": (nodes, 1), "active": (samples, contacts), "phases": (nodes * contacts, _PHASE)}
+        shapes |= {"com": (samples, 3), "state": (3 + contacts, 3), "wrench": (2, 3)}  # momentum not per kilogram
+        shapes |= {"forces": (self._forces, 3), "velocities": (locations, 3), "before": (self._corners, 3)}
+        given = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
+        times, state, phases = given["times"], given["state"], given["phases"]
+        origin, places = state[0, :], state[3:, :] - cs.repmat(state[0, :], contacts, 1)
+        guessed, nominal, lowest, highest = self._posed_contacts(given, places)
+        return given, {
+            "vectors": cs.horzcat(given["forces"].T, *guessed),
+            "periods": times[1:] - times[:-1],
+            "state": cs.vertcat(cs.SX(1, 3), state[1, :], state[2, :] / self.body.mass, places),
+            "external": given["wrench"] / self.body.mass,
+            "active": given["active"],
+            "com": given["com"] - cs.repmat(origin, samples, 1),
+            "contacts": cs.horzcat(*nominal).T,
+            "lowest": cs.horzcat(*lowest).T,
+            "highest": cs.horzcat(*highest).T,
+            "rotations": cs.vertcat(*(cs.reshape(row[3:12], 3, 3).T for row in cs.vertsplit(phases))),
+            "forces": given["before"],
+        }
+
+    def _posed_contacts(self, given: Mapping[str, cs.SX], places: cs.SX) -> list[list[cs.SX]]:
+        """Return locations as guessed and as planned, and their bounds, at the ends of the intervals."""
+        contacts, active, times, results = self._contacts, given["active"], given["times"], list[list[cs.SX]]()
+        stands, flies, moved = [cs.SX(1)] * contacts, [cs.SX(1)] * contacts, cs.vertsplit(places)
+        for k, i in np.ndindex(self.samples, contacts):
+            is_free, phase = 1.0 - active[k, i], given["phases"][(k + 1) * contacts + i, :].T
+            stands[i], flies[i] = stands[i] * active[k, i], flies[i] * is_free
+            lands = is_free * active[k + 1, i] if k + 1 < self.samples else cs.SX(0)
+            moved[i] += (times[k + 1] - times[k]) * is_free * given["velocities"][k * contacts + i, :]
+            reach = self.limits.contact_speed * cs.fmax(phase[-1] - times[0], 0.0)
+            bounds = self._landing_box(given["state"][3 + i, :].T, phase, cs.if_else(flies[i], reach, FREE))
+            nominal = cs.if_else(stands[i], places[i, :].T, phase[:3] - given["state"][0, :].T)
+            boxes = [
+                cs.if_else(lands, bound, cs.DM([free] * 3)) for bound, free in zip(bounds, (-FREE, FREE), strict=True)
+            ]
+            results.append([moved[i].T, nominal, *boxes])
+        return [list(each) for each in zip(*results, strict=True)]
+
+    def _landing_box(self, measured: cs.SX, phase: cs.SX, reach: cs.SX) -> tuple[cs.SX, cs.SX]:
+        """Return the bounds of a landing less its nominal location along the axes of the contact.
+
+        A contact in the air also lands within its reach; where nothing allowed is, on the nearest allowed place.
+        """
+        box, rotation, allowed = cs.DM(self.limits.location_box), cs.reshape(phase[3:12], 3, 3), phase[12:18]
+        offset, least, most = rotation @ (measured - phase[:3]), cs.fmax(-box, allowed[:3]), cs.fmin(box, allowed[3:])
+        near, far = (cs.fmin(cs.fmax(offset + side, least), most) for side in (-reach, reach))
+        return near, far
 
     def _node(self, variables: cs.SX, node: int) -> list[cs.SX]:
         """Return CoM, velocity, angular momentum and contacts of a node."""

@@ -19,6 +19,11 @@ _LEAST, _MOST, _COLD = 2, 5, 10  # quadratic programs of a start; of one without
 _SETTLED = 5e-4  # [-] of the cost: estimate of what another quadratic program gains, below which there is none
 _FAR = 0.4  # [-] estimate after the first quadratic program, beyond which a second start follows
 _DOUBTFUL = 5e-3  # [-] estimate after the last one, likewise
+_HOPE = (
+    math.inf,
+    1.1,
+    1.0,
+)  # [-] of the first start's cost, beyond which an optimum of the second one's programs ends it
 _WEIGHT_CHANGE = 1e-3  # [-] of the weight by which the force on a corner may change in an interval for nothing
 _HALVINGS = 4  # of a step that costs more than none
 _INACCURATE = 1e-2  # [-] estimate or residual, beyond which a solution has a warning
@@ -125,7 +130,8 @@ class RealTimeIteration(TrajectorySolver):
     The objective is least squares and the only products of variables are those of levers and forces: Gauss-Newton. One
     quadratic program is never enough, as the first Jacobian is that of the guess. Each solution is made consistent with
     the dynamics, which shows what the linearisation was worth: ``Accuracy.estimate``. Where that is bad the problem may
-    have several minima, and another start, from the weight over the standing corners, may end in a better one.
+    have several minima, and another start, from the weight over the standing corners, may end in a better one; it ends
+    as soon as the optima of its quadratic programs say that it does not.
     """
 
     def __init__(self, problem: CentroidalProblem, deadline: float) -> None:
@@ -143,7 +149,7 @@ class RealTimeIteration(TrajectorySolver):
         self._program.begin(before.reshape(-1, 3), self._problem.data(), None if is_cold else intervals)
         found = self._descent(begin, _COLD if is_cold else _MOST)
         if not is_cold and (found.first > _FAR or abs(found.accuracy.estimate) > _DOUBTFUL):
-            other = self._descent(self._evaluate(self._problem.weight_vectors()), _MOST)
+            other = self._descent(self._evaluate(self._problem.weight_vectors()), _MOST, found.point.cost)
             found = min(found, other, key=lambda descent: descent.point.cost)
             self._evaluate(found.point.vectors)
         self.accuracy = found.accuracy
@@ -152,12 +158,14 @@ class RealTimeIteration(TrajectorySolver):
             raise NoSolutionFound(PROBLEM, f"not converged: {self.accuracy.warning or 'not finite'}")
         return found.point.w
 
-    def _descent(self, point: _Point, limit: int) -> _Descent:
-        """Return where quadratic programs end that begin at a trajectory."""
+    def _descent(self, point: _Point, limit: int, best: float = math.inf) -> _Descent:
+        """Return where quadratic programs end that begin at a trajectory, or where they cannot get below ``best``."""
         estimates = list[float]()
         while True:
             program = self._program.solve(point.levers, point.vectors, point.errors)
             self.iterations += 1
+            if program.cost > best * _HOPE[min(len(estimates), len(_HOPE) - 1)]:
+                return _Descent(point, estimates[0], NO_ESTIMATE)  # no optimum costs more than where it begins
             before, point = point, self._stepped(point, program.vectors)
             scale = point.cost + self._negligible
             estimates.append((point.cost - program.cost) / scale)

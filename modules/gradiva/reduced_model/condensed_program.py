@@ -92,6 +92,31 @@ class CondensedProgram:
         self._unforced = np.zeros((3, self.size))
         self._turned = np.zeros((2, 3, samples, self.size))  # levers times E, horizontal and vertical
         self._schur = np.zeros((2, 3, samples, 2, 3, samples))  # C, its lower triangle
+        self._products = np.zeros((2, 3 * samples, 3 * samples))  # of levers, E and levers, horizontal and vertical
+        self._com_products = np.zeros((3 * samples, samples))  # of levers, E and J of the CoM
+        self._sums, self._copies = self._blocks()
+
+    def _blocks(self) -> tuple[list[tuple[NDArray, NDArray, NDArray]], list[tuple[NDArray, NDArray, float]]]:
+        """Return windows of C with the products that add up to them, and with those of which they are, and the sign.
+
+        Forces along x and y turn by E of the horizontal axes, those along z by that of the vertical one.
+        """
+        across, along = self._products.reshape(2, 3, self._samples, 3, self._samples)
+        moved = self._com_products.reshape(3, self._samples, self._samples)
+        spin, com = self._schur[1, :, :, 1], self._schur[1, :, :, 0]
+        sums = [
+            (spin[0, :, 0], across[2, :, 2], along[1, :, 1]),
+            (spin[1, :, 1], across[2, :, 2], along[0, :, 0]),
+            (spin[2, :, 2], across[1, :, 1], across[0, :, 0]),
+        ]
+        copies = [
+            (spin[1, :, 0], along[0, :, 1], -1.0),
+            (spin[2, :, 0], across[0, :, 2], -1.0),
+            (spin[2, :, 1], across[1, :, 2], -1.0),
+        ]
+        for i in range(3):
+            copies += [(com[i - 1, :, i - 2], moved[i], 1.0), (com[i - 2, :, i - 1], moved[i], -1.0)]
+        return sums, copies
 
     def _force_hessian(self) -> NDArray:
         """Return that of spread and rate along one axis, shape (N corners, N corners)."""
@@ -203,19 +228,13 @@ class CondensedProgram:
         np.matmul(forces, flexibility[0, : self._forces, : self._forces], out=horizontal[:, : self._forces])
         vertical[:, : self._forces] = horizontal[:, : self._forces]
         np.matmul(locations, flexibility[:, self._forces :, self._forces :], out=turned[:, :, self._forces :])
-        of_forces = horizontal[:, : self._forces] @ forces.T
-        both = turned[:, :, self._forces :] @ locations.T + of_forces
-        across, along = both.reshape(2, 3, count, 3, count)
-        spin, com = self._schur[1, :, :, 1], self._schur[1, :, :, 0]
-        np.add(across[2, :, 2], along[1, :, 1], out=spin[0, :, 0])
-        np.add(across[2, :, 2], along[0, :, 0], out=spin[1, :, 1])
-        np.add(across[1, :, 1], across[0, :, 0], out=spin[2, :, 2])
-        np.negative(along[0, :, 1], out=spin[1, :, 0])
-        np.negative(across[0, :, 2], out=spin[2, :, 0])
-        np.negative(across[1, :, 2], out=spin[2, :, 1])
-        for i, moved in enumerate((horizontal @ self._moves.T).reshape(3, count, count)):
-            com[i - 1, :, i - 2] = moved
-            np.negative(moved, out=com[i - 2, :, i - 1])
+        np.matmul(turned[:, :, self._forces :], locations.T, out=self._products)
+        self._products += horizontal[:, : self._forces] @ forces.T
+        np.matmul(horizontal, self._moves.T, out=self._com_products)
+        for block, product, other in self._sums:
+            np.add(product, other, out=block)
+        for block, product, sign in self._copies:
+            np.multiply(product, sign, out=block)
         schur = self._schur.reshape(6 * count, -1).T.copy(order="K")
         schur.reshape(-1, order="F")[:: 6 * count + 1] += self._softness
         self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
@@ -227,7 +246,8 @@ class CondensedProgram:
         effect = np.empty((2, 3, self._samples))
         np.matmul(vectors, self._moves.T, out=effect[0])
         (_, xy, xz), (yx, _, yz), (zx, zy, _) = (self._levers @ vectors.T).transpose(0, 2, 1)
-        effect[1, 0], effect[1, 1], effect[1, 2] = yz - zy, zx - xz, xy - yx
+        for turned, product, other in zip(effect[1], (yz, zx, xy), (zy, xz, yx), strict=True):
+            np.subtract(product, other, out=turned)
         return effect.reshape(-1)
 
     def _pull(self, momenta: NDArray, moves: NDArray, levers: NDArray, vertical: NDArray | None = None) -> NDArray:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, sealed
+from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, unchecked
 
 _SAME = 1e-9  # [s] between two times that are one
 _DEGREE = 5
@@ -71,23 +71,23 @@ class ContactPreview:
     Attributes:
         times: Of the nodes, [s], shape (N + 1,).
         active: Whether each contact is on the ground during an interval, shape (N, contacts).
-        positions: Nominal contact at the nodes, that of the next phase while it is in the air, world, [m],
-            shape (N + 1, contacts, 3).
-        rotations: Likewise, shape (N + 1, contacts, 3, 3).
-        allowed: ``ContactPhase.allowed`` likewise, [m], shape (N + 1, contacts, 2, 3).
-        begins: Of these phases, [s], shape (N + 1, contacts).
+        phases: Nominal contact at the nodes, that of the next phase while it is in the air: ``position``, ``rotation``
+            by rows, ``allowed`` by rows and ``begin`` of ``ContactPhase``, shape (N + 1, contacts, 19).
     """
 
     times: NDArray
     active: npt.NDArray[np.bool_]
-    positions: NDArray
-    rotations: NDArray
-    allowed: NDArray
-    begins: NDArray
+    phases: NDArray
 
-    def __post_init__(self) -> None:
-        freeze_arrays(self, times=(None,), positions=(None, None, 3), rotations=(None, None, 3, 3))
-        freeze_arrays(self, allowed=(None, None, 2, 3), begins=(None, None))
+    @property
+    def positions(self) -> NDArray:
+        """Origins of the contact frames, world, [m], shape (N + 1, contacts, 3)."""
+        return self.phases[:, :, :3]
+
+    @property
+    def rotations(self) -> NDArray:
+        """Contact frames in world, shape (N + 1, contacts, 3, 3)."""
+        return self.phases[:, :, 3:12].reshape(*self.phases.shape[:2], 3, 3)
 
 
 class ContactPlan:
@@ -114,16 +114,15 @@ class ContactPlan:
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
         switches = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
         self._switches = sorted(switch for switch in switches if math.isfinite(switch))
-        self._begins, self._ends, self._positions, self._rotations, self._allowed = (
-            _table(self.phases, name, last)
-            for name, last in (
-                ("begin", math.inf),
-                ("end", math.inf),
-                ("position", 0.0),
-                ("rotation", 0.0),
-                ("allowed", 0.0),
-            )
+        rows = [
+            [np.hstack((p.position, p.rotation.flat, p.allowed.flat, p.begin)) for p in each] for each in self.phases
+        ]
+        self._table = _table(rows, 0.0)
+        self._begins, self._ends = (
+            _table([[getattr(phase, name) for phase in each] for each in self.phases], math.inf)
+            for name in ("begin", "end")
         )
+        self._contacts = np.arange(len(self.phases))
         self._lasts = np.array([len(each) - 1 for each in self.phases])
 
     @property
@@ -134,14 +133,12 @@ class ContactPlan:
 
     def preview(self, times: NDArray) -> ContactPreview:
         """Return the plan at the nodes ``times`` [s], shape (N + 1,); an interval is as its middle."""
-        middles, contacts = 0.5 * (times[:-1] + times[1:])[:, None], np.arange(len(self.phases))
-        shown, running = (
-            np.minimum((self._ends <= at[..., None]).sum(axis=2), self._lasts)
-            for at in (times[:, None] - _SAME, middles)
-        )
+        middles, contacts = 0.5 * (times[:-1] + times[1:])[:, None], self._contacts
+        at = np.concatenate((times[:, None] - _SAME, middles))[..., None]
+        numbers = np.minimum((self._ends <= at).sum(axis=2), self._lasts)
+        shown, running = numbers[: len(times)], numbers[len(times) :]
         active = (self._begins[contacts, running] <= middles) & (middles < self._ends[contacts, running])
-        tables = (self._positions, self._rotations, self._allowed, self._begins)
-        return ContactPreview(readonly(times), active, *(sealed(table[contacts, shown]) for table in tables))
+        return unchecked(ContactPreview, times=times, active=active, phases=self._table[contacts, shown])
 
     def nodes(self, time: float, period: float, count: int) -> NDArray:
         """Return ``time`` and the ``count`` nodes after it, [s], shape (count + 1,).
@@ -184,12 +181,11 @@ class ContactPlan:
         return supports
 
 
-def _table(phases: tuple[tuple[ContactPhase, ...], ...], name: str, last: float) -> NDArray:
-    """Return an attribute of all phases of each contact; where a contact has fewer of them than others, ``last``."""
-    first = np.asarray(getattr(phases[0][0], name))
-    table = np.full((len(phases), max(map(len, phases)), *first.shape), last)
-    for row, each in zip(table, phases, strict=True):
-        row[: len(each)] = [getattr(phase, name) for phase in each]
+def _table(rows: Sequence[Sequence[NDArray]] | Sequence[Sequence[float]], last: float) -> NDArray:
+    """Return a row for each phase of each contact; where a contact has fewer of them than others, of ``last``."""
+    table = np.full((len(rows), max(map(len, rows)), *np.shape(rows[0][0])), last)
+    for row, each in zip(table, rows, strict=True):
+        row[: len(each)] = each
     return table
 
 

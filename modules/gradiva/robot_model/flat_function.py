@@ -62,7 +62,8 @@ class FlatFunction:
     """Named inputs and outputs over one input vector and one output vector.
 
     Attributes:
-        inputs: Views to write into before a call, shaped as their symbols (vectors are 1-D).
+        input: All inputs, one after the other.
+        inputs: Views of them to write into before a call, shaped as their symbols (vectors are 1-D).
         outputs: Views that hold the last call's results.
     """
 
@@ -73,6 +74,7 @@ class FlatFunction:
         outputs: Mapping[str, cs.SX] | Mapping[str, cs.MX],
         compiler: Compiler = interpreted,
         beside: FlatFunction | None = None,
+        after: FlatFunction | None = None,
     ) -> None:
         """Build, and compile, the function.
 
@@ -82,6 +84,7 @@ class FlatFunction:
             outputs: Name to expression in these symbols.
             compiler: How the function becomes fast.
             beside: Function of the same inputs; what is written into those of one, both have.
+            after: Function whose outputs are the inputs of this one, in their order.
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
@@ -94,16 +97,17 @@ class FlatFunction:
             source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
-        self._bind(np.zeros(source.numel()) if beside is None else beside._input, np.zeros(result.numel()))
+        shared = beside.input if beside else after._output if after else np.zeros(source.numel())
+        self._bind(shared, np.zeros(result.numel()))
 
     def twin(self) -> Self:
         """Return the same function with an input, which begins as this one's, and an output of its own."""
         other = copy(self)
-        other._bind(self._input.copy(), np.zeros_like(self._output))
+        other._bind(self.input.copy(), np.zeros_like(self._output))
         return other
 
     def _bind(self, flat_input: NDArray, flat_output: NDArray) -> None:
-        self._input, self._output = flat_input, flat_output
+        self.input, self._output = flat_input, flat_output
         self.inputs = {name: _window(flat_input, *place) for name, place in self._input_places.items()}
         self._numbers = {
             name: part.start for name, (part, _) in self._input_places.items() if part.stop - part.start == 1
@@ -112,7 +116,7 @@ class FlatFunction:
         self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
-        self._buffer.set_arg(0, memoryview(self._input.data))
+        self._buffer.set_arg(0, memoryview(self.input.data))
         self._buffer.set_res(0, memoryview(self._output.data))
 
     def set(self, **values: npt.ArrayLike) -> None:
