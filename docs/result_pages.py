@@ -77,6 +77,9 @@ def _section(run: Mapping[str, Any]) -> Iterator[str]:
 def _rows(run: Mapping[str, Any]) -> Iterator[str]:
     """Write the rows: what all have in common above the table, those that are not as asked below it."""
     rows = run["rows"]
+    if not rows:
+        yield "No rows.\n"
+        return
     names = dict.fromkeys(name for row in rows for name in row if name not in ("reason", "is_capped"))
     plain = [name for name in names if not any(isinstance(row.get(name), list | dict) for row in rows)]
     common = [name for name in plain if len(rows) > 1 and len({str(row.get(name)) for row in rows}) == 1]

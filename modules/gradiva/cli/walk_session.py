@@ -276,7 +276,11 @@ def film_run(folder: RunFolder) -> None:
     if not any(folder.path.glob("*.mp4")):
         robot, path = simulated_robot(folder.read_config()), folder.path / "film.mp4"
         check_film(robot, BESIDE_OTHERS)
-        _film_record(text_console(), WalkRecord.read(folder), robot, path, BESIDE_OTHERS)
+        try:
+            _film_record(text_console(), WalkRecord.read(folder), robot, path, BESIDE_OTHERS)
+        except BaseException:  # also Ctrl-C: half a film would be taken for one
+            path.unlink(missing_ok=True)
+            raise
 
 
 def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, path: Path, form: FilmFormat) -> None:

@@ -198,8 +198,8 @@ class PlannerConfig:
         a foot swings over two steps. The rise is that of ``com_height_amplitude``, :math:`64 \sigma^3 (1 - \sigma)^3`.
 
         Args:
-            way: Of the foot that swings, [m].
-            duration: Of its swing, [s].
+            way: Distance that the foot swings, [m].
+            duration: Duration of the swing, [s].
         """
         if self.com_arc == 0.0 or self.com_height_amplitude != 0.0:
             return ()

@@ -44,7 +44,7 @@ class ContactPhase:
         right: The same of the right sole.
         stance_foot: The foot that carried the last single support, or carries this one.
         is_walking: Whether weight is shifted or a foot swings.
-        rise: Of the CoM above its trajectory, [m]: a polynomial in the time since the start, lowest power first.
+        rise: Height of the CoM above its trajectory, [m]: a polynomial in the time since the start, lowest power first.
     """
 
     start_time: float

@@ -19,11 +19,7 @@ _LEAST, _MOST, _COLD = 2, 5, 10  # quadratic programs of a start; of one without
 _SETTLED = 5e-4  # [-] of the cost: estimate of what another quadratic program gains, below which there is none
 _FAR = 0.4  # [-] estimate after the first quadratic program, beyond which a second start follows
 _DOUBTFUL = 5e-3  # [-] estimate after the last one, likewise
-_HOPE = (
-    math.inf,
-    1.1,
-    1.0,
-)  # [-] of the first start's cost, beyond which an optimum of the second one's programs ends it
+_HOPE = math.inf, 1.1, 1.0  # [-] of the first start's cost: a program of the second start that costs more ends it
 _WEIGHT_CHANGE = 1e-3  # [-] of the weight by which the force on a corner may change in an interval for nothing
 _HALVINGS = 4  # of a step that costs more than none
 _INACCURATE = 1e-2  # [-] estimate or residual, beyond which a solution has a warning

@@ -354,23 +354,23 @@ class NoiseResponse:
 def noise_response(setup: Setup) -> NoiseResponse | None:
     """Return what noise alone makes with the gains of walking or of standing, whichever is more.
 
-    None where the sensors have no noise, the loop is not modelled or the posture not found, and with dry friction,
-    which holds small motions and is not in the model.
+    None where the sensors have no noise, the loop is not modelled or on its limit, the posture is not found, and with
+    dry friction, which holds small motions and is not in the model.
     """
     simulation = setup.simulation
     if not has_wrench_loop(setup) or simulation.friction.coulomb:
         return None
     try:
         body = StandingBody(setup, _FEET["double support"])
-    except ModelError:
+        noises = _noises(setup, body)
+        if not any(noise.any() for noise in noises.values()):
+            return None
+        plant = Plant(body, simulation.ground.contact_time * simulation.timestep)
+        gains = setup.walking.zmp_com_controller
+        loops = (WrenchLoop(plant, setup.walking, pair) for pair in (gains.walking, gains.standing))
+        return max((_response_of(loop, noises, setup) for loop in loops), key=lambda found: found.chatter.foot_force)
+    except (ModelError, np.linalg.LinAlgError):
         return None
-    noises = _noises(setup, body)
-    if not any(noise.any() for noise in noises.values()):
-        return None
-    plant = Plant(body, simulation.ground.contact_time * simulation.timestep)
-    gains = setup.walking.zmp_com_controller
-    loops = (WrenchLoop(plant, setup.walking, pair) for pair in (gains.walking, gains.standing))
-    return max((_response_of(loop, noises, setup) for loop in loops), key=lambda found: found.chatter.foot_force)
 
 
 def _noises(setup: Setup, body: StandingBody) -> dict[str, NDArray]:

@@ -29,6 +29,7 @@ from gradiva_experiments.experiment import (
     all_experiments,
     as_text,
     cell,
+    check_publishable,
     find_experiment,
     interrupted_experiment,
     publish,
@@ -93,10 +94,11 @@ Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 Publish = Annotated[
     bool,
-    typer.Option("--publish", help="Write rows and figures to results/ too, from which the site makes its pages."),
+    typer.Option("--publish", help="Write rows and figures to results/ of this folder too: the site's pages."),
 ]
 _ALL = "all"  # plants
 _GAP = 2  # [characters] between two columns
+_RESULTS_FOLDER = Path("results")
 _RESULTS = ("paper", "value", "outcome")
 
 
@@ -134,6 +136,8 @@ def experiment(
         raise ConfigError(f"{option} takes no name, got '{name}'{why}")
     if list_all:
         return _list(console)
+    if is_published:
+        check_publishable(_RESULTS_FOLDER)
     asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model)
     if resume is not None:
         if any(asked):
@@ -149,7 +153,7 @@ def experiment(
     if not is_complete:
         raise KeyboardInterrupt
     if is_published:
-        console.print(f"published {publish(chosen, run, Path('results'))}", markup=False, soft_wrap=True)
+        console.print(f"published {publish(chosen, run, _RESULTS_FOLDER)}", markup=False, soft_wrap=True)
     return 0 if run.is_fulfilled else 1
 
 

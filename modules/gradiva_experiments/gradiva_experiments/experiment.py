@@ -316,13 +316,29 @@ class Experiment:
 # -- what a run leaves for the site ------------------------------------------------------------------------------------
 
 
+def check_publishable(folder: Path) -> None:
+    """Make a folder of results if it is missing; called before the first walk, not after the last.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"cannot publish to {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"cannot publish to {folder}: no permission to write")
+
+
 def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     """Write rows and figures of a run that ended, with command, date, commit and machine; return the JSON file.
+
+    Date and commit are those of the moment.
 
     Args:
         experiment: That was run.
         run: Complete.
-        folder: Usually ``results``, from which the site makes its pages; made if it is missing.
+        folder: Usually ``results``, from which the site makes its pages; see ``check_publishable``.
 
     Raises:
         ConfigError: The folder cannot be written.
@@ -345,7 +361,6 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
         "figures": [f"{path.stem}-{Path(figure).name}" for figure in run.figures if figure.endswith(".png")],
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for figure in run.figures:
             if figure.endswith(".png"):
                 shutil.copyfile(figure, folder / f"{path.stem}-{Path(figure).name}")
@@ -359,13 +374,15 @@ def _commit() -> str:
     """Return the commit of this code, with a plus where code or parameters differ; empty outside of a checkout."""
 
     def git(*words: str) -> str:
-        done = subprocess.run(
-            ["git", "-C", Path(__file__).parent, *words], capture_output=True, text=True, check=False, timeout=30
-        )
-        return done.stdout.strip() if done.returncode == 0 else ""
+        command = ["git", "-C", str(Path(__file__).parent), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
 
-    changed = git("status", "--porcelain", "--", *(f":/{folder}" for folder in ("modules", "config", "robots")))
-    return git("rev-parse", "--short", "HEAD") + "+" * bool(changed)
+    try:
+        git("ls-files", "--error-unmatch", Path(__file__).name)  # installed beside another checkout it is not of that
+        changed = git("status", "--porcelain", "--", *(f":/{folder}" for folder in ("modules", "config", "robots")))
+        return git("rev-parse", "--short", "HEAD") + "+" * bool(changed)
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 IS_CAPPED = "is_capped"

@@ -392,8 +392,9 @@ def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
     answered = _answered(walk, "planner")
     walk.send("gradiva-planner", signal.SIGKILL)
     walk.walker.pass_time(_BLIND)
-    are_connected = lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS)  # noqa: E731
-    walk.application.wait_until(are_connected, "the planner is connected again")
+    walk.application.wait_until(
+        lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS), "the planner is connected again"
+    )
     ask()
     if _answered(walk, "planner") <= answered:
         raise ApplicationFailed("the planner that was started again has not answered")
