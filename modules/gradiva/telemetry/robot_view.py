@@ -206,7 +206,8 @@ class RobotView:
             yield f"{last}_link", DISC_COLOURS[1], rim
 
     def _add_robot(self, meshes: BodyMeshes) -> dict[str, viser.FrameHandle]:
-        scene, frames = self.server.scene, dict[str, viser.FrameHandle]()
+        scene = self.server.scene
+        frames: dict[str, viser.FrameHandle] = {}
         for number, ((body, colour), (vertices, faces)) in enumerate(meshes.items()):
             if body not in frames:
                 frames[body] = scene.add_frame(f"/world/robot/{body}", show_axes=False)
