@@ -338,11 +338,12 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     Args:
         experiment: That was run.
         run: Complete.
-        folder: Usually ``results``, from which the site makes its pages; see ``check_publishable``.
+        folder: Usually ``results``, from which the site makes its pages; made if it is missing.
 
     Raises:
         ConfigError: The folder cannot be written.
     """
+    check_publishable(folder)
     command = experiment.command(run.options)
     name = re.sub(r"[^\w.]+", "-", command.partition(f"experiment {run.name}")[2]).strip("-")
     path = folder / f"{run.name}{'-' * bool(name)}{name}.json"
