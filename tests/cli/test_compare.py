@@ -27,6 +27,7 @@ def test_every_combination_of_values_is_a_variant():
         ((), "nothing to compare: name two runs or more, or one key with several values"),
         (("run",), "one run cannot be compared, run"),
         (("run", "./run"), "one run cannot be compared, run"),
+        (("nowhere",), "nowhere is not a run: there is no such folder"),
         (("run", "nowhere"), "nowhere is not a run: there is no such folder"),
         (("run", "other"), "there is no log"),
         (

@@ -130,10 +130,10 @@ def compare(
     given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
     if runs and given:
         raise ConfigError(f"{runs[0]} is walked already: leave out RUN, or the options of a walk ({', '.join(given)})")
-    if runs and len({Path(run).resolve() for run in runs}) < 2:
+    folders = [RunFolder(Path(run)) for run in runs or ()]
+    if runs and len({folder.path.resolve() for folder in folders}) < 2:
         raise ConfigError(f"one run cannot be compared, {runs[0]}: name another, or several values of a --set")
     page = Path(save or Path(out if not runs else Path(runs[0]).parent) / "comparison.html")
-    folders = [RunFolder(Path(run)) for run in runs or ()]
     if folders or save:
         check_writable(page)
     folders = folders or walk_variants(options, Path(out), is_filmed)
