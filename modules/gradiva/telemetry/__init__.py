@@ -5,7 +5,15 @@ from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain,
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
 from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
-from gradiva.telemetry.report import ERRORS, KEY_FIGURES, TRACKING_FIGURES, KeyFigure, number, write_report
+from gradiva.telemetry.report import (
+    ERRORS,
+    KEY_FIGURES,
+    TRACKING_FIGURES,
+    KeyFigure,
+    number,
+    unusual_figures,
+    write_report,
+)
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
@@ -62,6 +70,7 @@ __all__ = [
     "save_replay_page",
     "shade",
     "unsaved",
+    "unusual_figures",
     "without_none",
     "write_comparison",
     "write_mat",

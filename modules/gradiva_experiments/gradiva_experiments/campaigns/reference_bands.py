@@ -41,7 +41,9 @@ def run_reference_bands(run: ExperimentRun) -> None:
     count = run.options.seeds or _WALKS
     chosen = bands(run.options)
     walks = [
-        (place, seed, walk) for place, band in enumerate(chosen) for seed, walk in enumerate(walks_of(band, count))
+        (place, seed, walk)
+        for place, band in enumerate(chosen)
+        for seed, walk in enumerate(walks_of(band, count), _FIRST_SEED)
     ]
     run.report(0, len(walks), f"{len(chosen)} bands of {count} walks")
     found: dict[int, list[TrialResult]] = {}
