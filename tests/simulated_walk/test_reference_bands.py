@@ -1,16 +1,14 @@
-"""What is usual for a walk: which known walks it is set beside, and from where on a figure is unusual."""
+"""Usual figures: which known walks a walk is set beside, and from where on a figure is unusual."""
 
 import json
 import shutil
 
 import pytest
 
-from gradiva.common import ControlMode
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, data_folder, load_setup
-from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
+from gradiva.simulated_walk import ReferenceBand
 from gradiva.simulated_walk.reference_bands import usual_figures
-from tests.conftest import ROBOTS
 
 AHEAD = VelocityCommand(0.2, duration=10.0)
 BAND = ReferenceBand("mine", "robot", "position", 0.15, 0.25, 4, {"dcm_error_m.rms": (0.006, 0.007, 0.008)})
@@ -66,15 +64,3 @@ def test_a_file_that_cannot_be_read_is_named_and_loses_no_walk(folder):
     found = usual(folder)
     assert found["figures"] == {}
     assert f"{folder / 'reference_bands.json'}: Expecting value" in found["of"]
-
-
-@pytest.mark.parametrize("plant", [Plant.IDEAL, Plant.ROBOT])
-@pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.TORQUE])
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_shipped_robots_have_bands_of_all_figures(robot, plant, control):
-    found = usual(robot, VelocityCommand(0.19), plant, **{"walking.control": str(control)})
-    assert found["figures"].keys() <= {figure.key for figure in BAND_FIGURES}
-    for key in ("dcm_error_m.rms", "zmp_error_m.max", "chatter.shift.zmp_m", "foot_slip_m", "odometry_drift_m"):
-        band = found["figures"][key]
-        assert 0.0 < band["least"] <= band["most"] < band["unusual"], key
-    assert found["figures"]["dcm_error_m.rms"]["most"] < 0.03
