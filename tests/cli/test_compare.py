@@ -1,10 +1,11 @@
 """``gradiva compare``: its input, and variants that it walks."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
-from gradiva.cli.walk_session import variants
+from gradiva.cli.walk_session import variants, walk_variants
 from gradiva.common import ConfigError
 from gradiva.telemetry import RunFolder
 
@@ -69,3 +70,19 @@ def test_variants_are_walked_filmed_and_compared(gradiva, tmp_path, monkeypatch)
     assert re.findall(r'value="([AB]: [^"]*)"', page) == ["A: zmp 1.0", "B: zmp 1.2"]
     assert [path.parent.name for path in filmed] == [folder.name for folder in folders]
     assert page.count("data:video/mp4;base64,YSBmaWxt") == 2
+    assert gradiva("compare", *folders)[1].splitlines()[-1] == f"{tmp_path}/runs/comparison-2.html"
+    assert page == (tmp_path / "runs" / "comparison.html").read_text(encoding="utf-8")
+
+
+def test_what_differs_is_named_as_the_cause_where_another_variant_stands(monkeypatch, tmp_path, capsys):
+    def walk(request):
+        falls = request.setup.tables["planner"]["swing_height"] > 0.1
+        result = {"outcome": "fell" if falls else "walked", "reason": "too fast"}
+        return SimpleNamespace(result=result, stands=not falls, save=lambda out: out)
+
+    monkeypatch.setattr("gradiva.cli.walk_session.run_walk", walk)
+    options = dict.fromkeys(("files", "pushes", "faults", "bumps"))
+    options["settings"] = ["planner.swing_height=0.2", "planner.swing_height=0.02"]
+    walk_variants(options, tmp_path, is_filmed=False)
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "cause" in line)
+    assert line == "planner.swing_height=0.2 is the cause: with planner.swing_height=0.02 the same walk stands"

@@ -47,7 +47,7 @@ def of_key(key):
             "planner.swing_height",
             0.25,
             CauseKind.SETTING,
-            "no push acted; you set planner.swing_height = 0.25, shipped",
+            "you set planner.swing_height = 0.25, shipped",
         ),
         (
             "simulation.ground.friction",

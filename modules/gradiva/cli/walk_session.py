@@ -206,7 +206,7 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
     """
     given: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options.items()}
     given |= {name: tuple(given[name] or ()) for name in ("files", "pushes", "faults", "bumps")}
-    console, folders = text_console(), []
+    console, folders, walked = text_console(), list[RunFolder](), list[tuple[str, WalkOutcome]]()
     each = variants(given.pop("settings") or ())
     requests = [WalkOptions(settings=settings, **given).request() for settings in each]
     if is_filmed:
@@ -215,7 +215,11 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
         with console.status(f"walking with {', '.join(settings)}"):
             outcome = run_walk(request)
         folders.append(RunFolder(outcome.save(out)))
+        walked.append((", ".join(settings), outcome))
         console.print(f"{escape(', '.join(settings))}: {outcome_line(outcome.result)}", soft_wrap=True)
+    standing = next((name for name, outcome in walked if outcome.stands), None)
+    for name in (name for name, outcome in walked if standing is not None and not outcome.stands):
+        console.print(f"{name} is the cause: with {standing} the same walk stands", markup=False, soft_wrap=True)
     return folders
 
 

@@ -323,8 +323,8 @@ def _without_differences(
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
-    unpushed = "" if known.settings.get(_PUSHES) else "no push acted; "
-    text = f"{unpushed}{difference.text}: without that the robot stands"
+    unpushed = "" if known.settings.get(_PUSHES) else " (no push acted)"
+    text = f"{difference.text}: without that the robot stands{unpushed}"
     if difference.kind is CauseKind.PUSH:
         return Cause(difference.kind, text, _step_advice(known, inferred, report), is_tried=True)
     return Cause(difference.kind, text, f"{difference.advice}: tried, the robot stands", is_tried=True)
