@@ -80,6 +80,7 @@ def test_what_differs_is_named_as_the_cause_where_another_variant_stands(monkeyp
         result = {"outcome": "fell" if falls else "walked", "reason": "too fast"}
         return SimpleNamespace(result=result, stands=not falls, save=lambda out: out)
 
+    (tmp_path / "config.toml").touch()
     monkeypatch.setattr("gradiva.cli.walk_session.run_walk", walk)
     options = dict.fromkeys(("files", "pushes", "faults", "bumps"))
     options["settings"] = ["planner.swing_height=0.2", "planner.swing_height=0.02"]
