@@ -2,14 +2,17 @@
 
 import json
 import shutil
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, data_folder, load_setup
-from gradiva.simulated_walk import ReferenceBand
+from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.simulated_walk.reference_bands import usual_figures
 
+ROOT = Path(__file__).parents[2]
 AHEAD = VelocityCommand(0.2, duration=10.0)
 BAND = ReferenceBand("mine", "robot", "position", 0.15, 0.25, 4, {"dcm_error_m.rms": (0.006, 0.007, 0.008)})
 
@@ -64,3 +67,24 @@ def test_a_file_that_cannot_be_read_is_named_and_loses_no_walk(folder):
     found = usual(folder)
     assert found["figures"] == {}
     assert f"{folder / 'reference_bands.json'}: Expecting value" in found["of"]
+
+
+FILES = sorted((ROOT / "results").glob("reference_bands*.json"))
+KNOWN = [row for file in FILES for row in json.loads(file.read_text())["rows"]]
+
+
+def test_the_wheel_has_all_published_bands():
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    included = {name for name in targets["force-include"] if name.startswith("results/")}
+    assert included == {f"results/{file.name}" for file in FILES}
+    assert FILES
+
+
+@pytest.mark.parametrize("row", KNOWN, ids=lambda row: f"{row['robot']}-{row['plant']}-{row['control']}")
+def test_a_published_band_is_what_a_walk_of_the_shipped_robot_is_set_beside(row):
+    found = usual(row["robot"], VelocityCommand(0.19), Plant(row["plant"]), **{"walking.control": row["control"]})
+    assert found["figures"].keys() == row["figures"].keys() <= {figure.key for figure in BAND_FIGURES}
+    for key in ("dcm_error_m.rms", "zmp_error_m.max", "chatter.shift.zmp_m", "foot_slip_m", "odometry_drift_m"):
+        band = found["figures"][key]
+        assert 0.0 < band["least"] <= band["most"] < band["unusual"], key
+    assert found["figures"]["dcm_error_m.rms"]["most"] < 0.03
