@@ -26,7 +26,8 @@ BAND_FIGURES = tuple(
     if figure.better < 0 and not figure.ground and figure.key.partition(".")[0] not in _MACHINE
 )
 """Figures that have bands: the less, the better."""
-_SPREADS, _FRACTION = 0.5, 0.25  # a figure is unusual beyond the largest of known walks by either, whichever is more
+_SPREADS = 0.5  # a figure is unusual beyond the greatest of known walks by this part of their spread, and by the next
+_OF_RMS, _OF_OTHERS = 0.1, 0.5  # of the greatest: an rms is a mean of many ticks, others are those of one tick or event
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,15 @@ class ReferenceBand:
             "of": f"{self.walks} good walks as shipped, {self.plant} plant, {self.control} control, "
             f"{self.slowest:g} to {self.fastest:g} m/s",
             "figures": {
-                key: {"least": least, "most": most, "unusual": most + max(_SPREADS * (most - least), _FRACTION * most)}
+                key: {"least": least, "most": most, "unusual": _unusual_from(key, least, most)}
                 for key, (least, _, most) in self.figures.items()
             },
         }
+
+
+def _unusual_from(key: str, least: float, most: float) -> float:
+    fraction = _OF_RMS if key.endswith(".rms") else _OF_OTHERS
+    return most + max(_SPREADS * (most - least), fraction * most)
 
 
 def usual_figures(setup: Setup, command: Command) -> dict[str, Any] | None:

@@ -119,7 +119,7 @@ def usual_note(result: Mapping[str, Any]) -> str:
     if not (usual := result.get("usual")):
         return ""
     note = "usual: least and greatest of" if usual["figures"] else "usual figures:"
-    text = f"{note} {usual['of']}; amber is worse by more than half their spread and by more than a quarter."
+    text = f"{note} {usual['of']}; amber is worse by more than half their spread and by a tenth (rms) or half (others)."
     return f'<p class="note">{escape(text)}</p>'
 
 
