@@ -40,15 +40,11 @@ def test_a_walk_like_the_known_ones_has_their_range_and_is_unusual_beyond_it(fol
 
 
 def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_still_usual():
-    figures = {
-        "a": (1.0, 2.0, 3.0),
-        "b": (1.0, 1.0, 2.5),
-        "c.rms": (8.0, 8.0, 10.0),
-        "d.rms": (9.0, 9.0, 9.0),
-        "e": (0, 0, 0),
-    }
-    band = ReferenceBand("mine", "robot", "position", 0.1, 0.2, 3, figures)
-    assert [one["unusual"] for one in band.usual()["figures"].values()] == pytest.approx([4.5, 3.75, 0.0, 11.0, 9.9])
+    of_others = {"a": (1.0, 2.0, 3.0), "b": (1.0, 1.0, 2.5), "c": (0, 0, 0)}
+    of_rms = {"d.rms": (8.0, 8.0, 10.0), "e.rms": (9.0, 9.0, 9.0)}
+    band = ReferenceBand("mine", "robot", "position", 0.1, 0.2, 3, {**of_others, **of_rms})
+    found = [one["unusual"] for one in band.usual()["figures"].values()]
+    assert found == pytest.approx([4.5, 3.75, 0.0, 11.0, 9.9])
 
 
 @pytest.mark.parametrize(
