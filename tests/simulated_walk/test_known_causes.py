@@ -109,6 +109,13 @@ def test_a_variant_that_falls_is_blamed_on_what_the_nearest_one_that_stands_has_
     assert sibling_cause(falls, [far]).text == "zmp = 0.75, com = 4: the variant with zmp = 2, com = 3 stands"
 
 
+def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
+    unknown = Cause(None, "not found", "look at it", is_tried=True, trials={"a lower --speed": {}})
+    assert unknown.next_step == "untried: a lower --speed; look at it"
+    cause = fall({}, lambda *_: True, plant="robot", inferred=unknown)
+    assert cause.next_step == "tried and falls as well: --speed 0.10, --plant ideal; look at it"
+
+
 def test_differences_that_do_no_harm_alone_are_named_together():
     settings = {"planner.swing_height": 0.04, "planner.landing_height": -0.01}
     cause = fall(settings, lambda settings, *_: bool(settings))

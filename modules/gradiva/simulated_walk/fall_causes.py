@@ -84,10 +84,12 @@ def cause_not_found(evidence: FallEvidence) -> Cause:
     """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
     joints = ", ".join(overloaded_joints(evidence))
     hint = f"; {joints} gave way before the first sign" if joints else ""
-    plant = "" if evidence.plant_is_ideal else "; --plant ideal tells whether the plant matters"
-    advice = f"a lower --speed{plant}; gradiva view RUN shows the fall slowly"
+    trials: dict[str, dict[str, Any]] = {"a lower --speed": {}}
+    if not evidence.plant_is_ideal:
+        trials["--plant ideal, which tells whether the plant matters"] = {}
     looked_for = dict.fromkeys(kind for kind, _ in _INFERENCES if kind not in evidence.impossible)
-    return Cause(None, f"not found among {', '.join(looked_for)}{hint}", advice)
+    text = f"not found among {', '.join(looked_for)}{hint}"
+    return Cause(None, text, "gradiva view RUN shows the fall slowly", is_tried=True, trials=trials)
 
 
 def _slope(evidence: FallEvidence) -> Cause | None:

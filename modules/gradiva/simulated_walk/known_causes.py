@@ -336,7 +336,11 @@ def _without_differences(
             return Cause(kind, f"{ideal.text}{text}{aside}", "--plant ideal stands; another --seed draws another", True)
     if speed is not None and _stands_without(known, speed, report):
         return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} stands, tried", is_tried=True)
-    return inferred and replace(inferred, text=f"{inferred.text}{aside}")
+    if inferred is None or inferred.kind is not None:
+        return inferred and replace(inferred, text=f"{inferred.text}{aside}")
+    tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
+    why = f"tried and falls as well: {', '.join(tried)}" if tried else ""
+    return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
