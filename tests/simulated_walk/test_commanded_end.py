@@ -11,6 +11,7 @@ from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
 from gradiva.simulated_walk.commanded_end import end_error, final_pose, planned_middles, posture_complaints
+from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
 SETUP = load_setup("icub_v2_7")
@@ -98,7 +99,9 @@ def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(mo
     for method in ("get_ready", "follow"):
         monkeypatch.setattr(SimulatedWalk, method, lambda *_: True)
     x, y, _ = done.result["final_pose"]
+    push = Push("chest", (0.0, 5.0, 0.0), 1.0, 0.1)
+    walk.robot.push(push)
     elsewhere = finish_walk(WalkRequest(SETUP, GoalCommand(x + 1.0, y), 0), walk)
     assert (elsewhere.result["outcome"], elsewhere.walked, elsewhere.stands) == ("walked badly", False, True)
-    assert elsewhere.result["reason"] == "ended 1.00 m from where it was commanded"
+    assert elsewhere.result["reason"] == f"ended 1.00 m from where it was commanded; after a {push}"
     assert elsewhere.result["end_error_m"] == pytest.approx(1.0)

@@ -108,7 +108,8 @@ def _with_options_of_a_walk(command: Callable[..., int]) -> Callable[..., int]:
 def compare(
     runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Folders of finished runs.")] = None,
     save: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Where to; comparison.html in the runs' folder by default.")
+        str | None,
+        typer.Option(metavar="FILE.html", help="Where to; a new comparison.html beside the runs by default."),
     ] = None,
     is_filmed: Annotated[
         bool, typer.Option("--record", help="Film each run that has no film yet, into its folder and the page.")
@@ -124,7 +125,7 @@ def compare(
         from gradiva.cli.output import check_writable
         from gradiva.cli.walk_session import film_run, walk_variants
         from gradiva.common import ConfigError
-        from gradiva.telemetry import RunFolder, write_comparison
+        from gradiva.telemetry import RunFolder, unused_path, write_comparison
 
     out = options.pop("out")
     given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
@@ -139,7 +140,7 @@ def compare(
     folders = folders or walk_variants(options, Path(out), is_filmed)
     for folder in folders if is_filmed else ():
         film_run(folder)
-    print(write_comparison(folders, page))
+    print(write_comparison(folders, page if save else unused_path(page)))
     return 0
 
 
