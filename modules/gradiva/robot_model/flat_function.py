@@ -33,7 +33,7 @@ class Twin(Protocol):
 
 Built = TypeVar("Built", bound=Twin)
 _prototypes: dict[Hashable, Twin] = {}
-_PROTOTYPES = 16  # a composed problem of a whole body takes megabytes
+_PROTOTYPES = 64  # half of them take megabytes, those of one robot are eight
 
 
 def built_once(key: Hashable | None, build: Callable[[], Built]) -> Built:

@@ -185,7 +185,7 @@ class SimulatedWalk:
         """Tick until ``condition`` holds; False when the robot went down or ``at_most`` [s] passed before."""
         end = self.time + at_most
         collects = gc.isenabled()
-        gc.collect()
+        gc.collect(1)
         gc.disable()  # a collection in the middle of a tick costs more than the tick
         try:
             while not condition():
