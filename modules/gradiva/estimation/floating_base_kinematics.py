@@ -137,14 +137,19 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
-    """Return CoM and DCM; a velocity that lags is brought to the present by the pendulum above the commanded ZMP.
+    r"""Return CoM and DCM; what a velocity lags, by its age a and its low pass T, is brought to the present.
 
-    The commanded one, for what is measured of the ZMP lags as well.
+    By the pendulum above the commanded ZMP, for what is measured of the ZMP lags as well. With the velocity alone
+
+    .. math:: \dot{\hat x} = F_T (\dot x_{measured} + (a + T) \, \omega^2 (\hat x - z_{commanded}))
+
+    is a complementary filter: noise of encoders and gyroscope passes below 1/T, what the pendulum knows above it.
     """
-    gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
+    time_constant = inputs["com_velocity_time_constant"]
+    gain = symbolic_low_pass_gain(time_constant, inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
-    pull = inputs["velocity_lag"] * inputs["natural_frequency"] ** 2
+    pull = (inputs["velocity_lag"] + time_constant) * inputs["natural_frequency"] ** 2
     velocity[:2] += pull * (position[:2] - inputs["commanded_zmp"])
     velocity = _filtered(memory, "com_velocity", velocity, gain)
     dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]
