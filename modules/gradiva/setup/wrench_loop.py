@@ -121,7 +121,8 @@ class _MotionController:
         to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
         com = to_com @ (read.positions + self._age * read.velocities)
         time_constant = estimator.com_velocity_time_constant
-        pull = (self._age + time_constant) * self._frequency**2
+        passed = low_pass_gain(time_constant, self._period)
+        pull = (self._age + self._period * (1.0 - passed) / passed) * self._frequency**2
         smooth = self._low_pass(z, time_constant) / self._frequency
         gain = self._config.dcm_controller.proportional_gain
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
