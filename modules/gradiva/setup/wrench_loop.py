@@ -61,12 +61,13 @@ class WrenchLoop:
         Columns are (channels, positions, velocities of base and joints).
 
         Returns:
-            Wrenches as they are read (channels), the loop's ZMP (2) and commands of the joints (n).
+            Wrenches that the ground exerts (channels), their low-passed ZMP (2) and commands of the joints (n).
         """
         by_read, exerted = np.hstack(self._motion.command(z)), np.vstack(self._plant.response(z))
-        command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_read))
-        read: Complex = np.asarray(exerted @ command + np.eye(len(exerted)))
-        return read[: self._motion.channels], self._motion.zmp(z) @ read, command
+        by_noise = self._motion.behind_attitude_filter(z, by_read)
+        command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_noise))
+        true: Complex = np.asarray(exerted @ command)
+        return true[: self._motion.channels], self._motion.true_zmp(z) @ true, command
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,17 +120,32 @@ class _MotionController:
         estimator, read, body = self._config.state_estimator, self._read, self._body
         to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
         com = to_com @ (read.positions + self._age * read.velocities)
-        pull = self._age * self._frequency**2
-        smooth = self._low_pass(z, estimator.com_velocity_time_constant) / self._frequency
+        time_constant = estimator.com_velocity_time_constant
+        passed = low_pass_gain(time_constant, self._period)
+        pull = (self._age + self._period * (1.0 - passed) / passed) * self._frequency**2
+        smooth = self._low_pass(z, time_constant) / self._frequency
         gain = self._config.dcm_controller.proportional_gain
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
         velocity = -self._gains.zmp * (desired - self._measured_zmp(z, desired)) - self._gains.com * com
         return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
 
-    def zmp(self, z: complex) -> Complex:
-        """Return the ZMP that the loop takes for the measured one, (2, all that is read)."""
-        return self._measured_zmp(z, self._balance(z)[0])
+    def true_zmp(self, z: complex) -> Complex:
+        """Return the ZMP of the wrenches that the ground exerts behind the low pass of the measured one, (2, ...)."""
+        return np.asarray(self._low_pass(z, self._zmp_lag) * self._zmp_of)
+
+    def behind_attitude_filter(self, z: complex, by_read: Complex) -> Complex:
+        """Return commands for noise, (n, all that is read): that of gyroscope and tilt meets in `AttitudeFilter`.
+
+        The motion itself, of which both know the same, passes the filter unchanged.
+        """
+        passed = self._low_pass(z, self._config.state_estimator.attitude_time_constant)
+        turn = slice(self.channels + 3, self.channels + 5)  # roll and pitch; the heading is that of the stance sole
+        rate = slice(turn.start + self._body.size, turn.stop + self._body.size)
+        by_noise = by_read.copy()
+        by_noise[:, rate] += (1.0 - passed) * 0.5 * (1.0 + 1.0 / z) / self._difference(z) * by_read[:, turn]
+        by_noise[:, turn] *= passed
+        return by_noise
 
     def _measured_zmp(self, z: complex, desired: Complex) -> Complex:
         slow = self._low_pass(z, self._zmp_lag)
