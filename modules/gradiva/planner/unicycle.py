@@ -40,6 +40,11 @@ class UnicycleState:
     heading_error: float = 0.0
 
     @property
+    def place(self) -> tuple[float, float]:
+        """Place, world, [m]."""
+        return self.x, self.y
+
+    @property
     def velocity(self) -> NDArray:
         """Forward, lateral and angular velocity, shape (3,)."""
         return np.array([self.forward, self.lateral, self.angular])

@@ -22,6 +22,8 @@ _AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed 
 _NEAR = 2.0  # [reference lengths] of a path whose beginning is nearer than this the robot stands on
 _JOINING = 4.0  # [reference lengths] over which it then comes to the path
 _JOINING_PIECE = 0.5  # [reference lengths]
+_LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
+_REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
 _TURN_BACK = 1.0  # [steps] time constant with which a velocity command turns a heading error back
 _SEARCHED = 5.0  # [reference lengths] of a path that begins where the robot is
 
@@ -220,7 +222,7 @@ class UnicyclePlanner:
         velocities = self._follow(points, command.speed, turned, "path", pursue=False)
         velocities = np.vstack((turn, velocities))
         path = UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
-        wanted = end_heading(command, self._config) if command.yaw is None else command.yaw
+        wanted = _end_heading(command, self._config) if command.yaw is None else command.yaw
         rest = self._turn(so3.wrap_angle(wanted - float(path.poses[-1, 2])))
         return UnicyclePath.from_velocities(start, np.vstack((velocities, rest)), SAMPLE_PERIOD)
 
@@ -379,7 +381,29 @@ class _Track:
         return self._speed
 
 
-def end_heading(command: PathCommand, config: PlannerConfig) -> float:
+class PathProgress:
+    """Progress along a path by odometry, which is unique also where the path crosses itself."""
+
+    def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
+        self._path = path
+        self._end_heading = _end_heading(path, config) if path.yaw is None else path.yaw
+        self._line = Polyline(path.points, rounding=0.0)
+        self._progress = 0.0
+        self._looked = -math.inf
+
+    def follow(self, place: Point, time: float) -> None:
+        """Update the progress of a robot at a place, every half second."""
+        if time >= self._looked + _LOOK_PERIOD:
+            self._looked = time
+            self._progress = self._line.nearest(place, self._progress, self._progress + _REACH)
+
+    @property
+    def rest(self) -> PathCommand:
+        """Rest of the path from here on; its end has the heading of the whole path's."""
+        return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
+
+
+def _end_heading(command: PathCommand, config: PlannerConfig) -> float:
     """Return the heading with which a path ends, world, [rad]."""
     line = Polyline(command.points, rounding=REFERENCE_POINT[0])
     return line.at(line.length)[1]

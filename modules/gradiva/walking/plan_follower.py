@@ -18,7 +18,6 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
-    so3,
 )
 from gradiva.planner import (
     CaptureStep,
@@ -27,28 +26,29 @@ from gradiva.planner import (
     FootPose,
     GoalCommand,
     PathCommand,
-    PlannerConfig,
+    PathProgress,
     PlanningState,
-    Polyline,
     Retarget,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
     WalkingPlanner,
-    end_heading,
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
-from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
+from gradiva.walking.planning_service import (
+    PlanningService,
+    PlanRequest,
+    SynchronousPlanning,
+    VelocityProgress,
+    answered,
+)
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
 _HEADING_PERIOD = 1.0  # [s] a step or two
 _LAST_HEADING = 2.0  # [s] before the end, which leaves a step beside that which closes the feet
-_LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
-_REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
-_SHORTEST = 1e-3  # [s] rest of a velocity whose last step is under way
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
 _PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
@@ -118,9 +118,8 @@ class PlanFollower:
         self._given: Command | None = None
         self._planned_origin = PlanarPose()
         self._planned_time = 0.0
-        self._heading = _Heading()
-        self._beyond = 0.0  # [s] by which the steps of a velocity last longer than commanded
-        self._route: _Route | None = None
+        self._velocity = VelocityProgress()
+        self._route: PathProgress | None = None
         self._number = 0
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
@@ -135,8 +134,7 @@ class PlanFollower:
     @property
     def _end(self) -> NDArray:
         """Return the middle of the feet after the last step, [m], shape (2,)."""
-        last = self.present_plan.landings[-1].footstep.unicycle
-        return np.array([last.x, last.y])
+        return np.array(self.present_plan.landings[-1].footstep.unicycle.place)
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -359,7 +357,9 @@ class PlanFollower:
     def _correct_way(self, given: GoalCommand | PathCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
         if self._route is not None:
-            self._route.follow(self.present_plan, time, plan_origin)
+            x, y = self.present_plan.at(time).com_position[:2].tolist()
+            place = plan_origin @ PlanarPose(x, y)
+            self._route.follow((place.x, place.y), time)
         missed = self._planned_origin.inverse() @ plan_origin
         is_off = self._has_left_way or max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
         is_caught = self._caught > self._planned_time and time > self._caught + _PAUSE
@@ -373,7 +373,9 @@ class PlanFollower:
     def _correct_heading(self, given: VelocityCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan a velocity again when its heading by odometry has left the plan; not while a push is being caught."""
         is_due = self._planned_time + _HEADING_PERIOD < time < self.present_plan.end_time - _LAST_HEADING
-        if is_due and not self.is_catching(time) and abs(self._heading.drift(math.inf, plan_origin.yaw)) > _MISSED_YAW:
+        if not is_due or self.is_catching(time):
+            return
+        if abs((self._planned_origin.inverse() @ plan_origin).yaw) > _MISSED_YAW:
             self._planned_time = time
             self._ask(_Purpose.CORRECTION, given, time, plan_origin)
 
@@ -391,14 +393,11 @@ class PlanFollower:
         lead = min(self._service.lead * 2.0 ** (attempt - 1), _LONGEST_LEAD)
         wanted = _in_plan(command, origin.inverse())
         request = PlanRequest(self._number, wanted, self.present_plan, time + lead, self.is_moving(time))
-        if not isinstance(wanted, VelocityCommand):
-            return request
         goes_on = request.is_moving and isinstance(self._given, VelocityCommand)
-        error = self._heading.drift(request.merge_time, origin.yaw) if goes_on else 0.0
-        duration = wanted.duration
-        if purpose is _Purpose.CORRECTION and duration is not None:
-            duration = max(_walked(self.present_plan, request.merge_time) - self._beyond, _SHORTEST)
-        return replace(request, command=replace(wanted, duration=duration, heading_error=error))
+        if not goes_on or not isinstance(wanted, VelocityCommand):
+            return request
+        velocity = self._velocity.continued(request, wanted, origin.yaw, purpose is _Purpose.CORRECTION)
+        return replace(request, command=velocity)
 
     def _submit(self, asked: _Asked) -> None:
         if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
@@ -466,10 +465,10 @@ class PlanFollower:
         if asked.purpose is _Purpose.COMMAND:
             self.displacement = np.zeros(2)
         self._given = asked.command
-        self._route = _Route(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
-        if isinstance(self._command, VelocityCommand) and self._command.duration is not None:
-            self._beyond = _walked(plan, asked.request.merge_time) - self._command.duration
-        self._heading.note(asked.request.merge_time, asked.origin.yaw)
+        self._route = (
+            PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
+        )
+        self._velocity.note(plan, asked.request, asked.origin.yaw)
         self._planned_origin, self._planned_time = asked.origin, asked.time
         self._has_left_way = False
 
@@ -481,54 +480,6 @@ class PlanFollower:
             raise PlanningError(because)
         elif asked.purpose is _Purpose.CLOSING:
             self._command = self._given = StopCommand()
-
-
-class _Heading:
-    """Yaw of the plan's world in the odometry that steps were planned with."""
-
-    def __init__(self) -> None:
-        self._before = self._yaw = 0.0
-        self._since = -math.inf
-
-    def drift(self, time: float, yaw: float) -> float:
-        """Return by how much a yaw [rad] differs from that of the step that lands at ``time`` [s], [rad]."""
-        return so3.wrap_angle(yaw - (self._yaw if time > self._since + TIME_ROUNDING else self._before))
-
-    def note(self, since: float, yaw: float) -> None:
-        """Take the yaw [rad] of the steps after the landing at ``since`` [s]."""
-        if since > self._since + TIME_ROUNDING:
-            self._before = self._yaw
-        self._since, self._yaw = since, yaw
-
-
-class _Route:
-    """Progress along a path by odometry, which is unique also where the path crosses itself."""
-
-    def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
-        self._path = path
-        self._end_heading = end_heading(path, config) if path.yaw is None else path.yaw
-        self._line = Polyline(path.points, rounding=0.0)
-        self._progress = 0.0
-        self._looked = -math.inf
-
-    def follow(self, plan: WalkingPlan, time: float, plan_origin: PlanarPose) -> None:
-        """Update the progress, every half second."""
-        if time < self._looked + _LOOK_PERIOD:
-            return
-        self._looked = time
-        x, y = plan.at(time).com_position[:2].tolist()
-        place = plan_origin @ PlanarPose(x, y)
-        self._progress = self._line.nearest((place.x, place.y), self._progress, self._progress + _REACH)
-
-    @property
-    def rest(self) -> PathCommand:
-        """Rest of the path from here on; its end has the heading of the whole path's."""
-        return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
-
-
-def _walked(plan: WalkingPlan, time: float) -> float:
-    """Return how long the steps of a plan last that land after ``time`` [s], but for the last: it closes the feet."""
-    return sum(step.footstep.duration for step in plan.landings[plan.landings.after(time) :][:-1])
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:
