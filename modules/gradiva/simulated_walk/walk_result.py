@@ -424,9 +424,7 @@ def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
     """Return how far from the end of the command the robot is."""
     setup, log = request.setup, walk.recorder.log
     plan, lever = plan_from_start(setup, request.command), setup.walking.planner.turning_lever
-    adapts_steps = setup.walking.step_adaptation.mode is not SteppingMode.OFF
-    followed = walk.controller.plan if adapts_steps else None
-    return end_error(request.command, plan, followed or plan, true_pose(walk.robot.truth()), log, lever)
+    return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
 
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
