@@ -13,26 +13,30 @@ from typing import Any
 from reference_pages.markdown import table
 from sphinx.util.docutils import SphinxDirective
 
+from gradiva.simulated_walk import BAND_FIGURES
+from gradiva.telemetry import KeyFigure
 from gradiva_experiments import as_text, cell
 from gradiva_experiments.experiment import is_fulfilled
 
 RESULTS = Path(__file__).parents[1] / "results"
 PUBLISHED = "published"
 """Argument of the directive that stands for all published runs."""
+BANDS = "bands"
+"""Argument of the directive that stands for the published usual figures of robots."""
 
 
 class Result(SphinxDirective):
-    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), or all published runs."""
+    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), all published runs, or bands."""
 
     required_arguments, optional_arguments = 1, 1
 
     def run(self) -> list:
         """Return the nodes of the table, which is read again when its file has changed."""
         name = self.arguments[0]
-        paths = published_paths() if name == PUBLISHED else [RESULTS / f"{name}.json"]
-        for path in paths:
+        made = {PUBLISHED: published_text, BANDS: bands_text}
+        for path in published_paths() if name in made else [RESULTS / f"{name}.json"]:
             self.env.note_dependency(str(path))
-        text = published_text() if name == PUBLISHED else recorded_text(*self.arguments)
+        text = made[name]() if name in made else recorded_text(*self.arguments)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
@@ -94,6 +98,32 @@ def _rows(run: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def bands_text() -> str:
+    """Return a section for each robot: figures in rows, plants and control modes in columns, least and greatest."""
+    files = [read(path) for path in published_paths() if path.stem.startswith("reference_bands")]
+    known = [row for file in files for row in file["rows"] if row["outcome"] == "met"]
+    parts = [f"`{file['command']}`, {file['date']}, commit {file['commit']}, {file['machine']}.\n" for file in files]
+    for robot in sorted({row["robot"] for row in known}):
+        columns = [row for row in known if row["robot"] == robot]
+        head = [
+            f"{row['plant']}, {row['control']}: {row['walks']} walks, {row['slowest']:g}–{row['fastest']:g} m/s"
+            for row in columns
+        ]
+        rows = ([_figure_title(one), *(_range(one, row["figures"]) for row in columns)] for one in BAND_FIGURES)
+        parts += [f"## {robot}\n", table(["figure", *head], rows)]
+    return "\n".join(parts)
+
+
+def _figure_title(figure: KeyFigure) -> str:
+    return f"{figure.label} [{figure.unit}]" if figure.unit else figure.label
+
+
+def _range(figure: KeyFigure, figures: Mapping[str, list[float]]) -> str:
+    least, _, most = figures.get(figure.key) or (None,) * 3
+    usual = {"usual": {"figures": {figure.key: {"least": least, "most": most}}}}
+    return figure.usual_range(usual) or "–"
+
+
 def _title(run: Mapping[str, Any], name: str) -> str:
     return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, name.replace("_", " "))
 
@@ -101,5 +131,7 @@ def _title(run: Mapping[str, Any], name: str) -> str:
 def setup(app: Any) -> dict[str, bool]:
     """Add the directive to Sphinx."""
     app.add_directive("result", Result)
-    app.connect("env-get-outdated", lambda *_: ["results/published"])  # a run is a file that no page knows yet
+    app.connect(
+        "env-get-outdated", lambda *_: ["results/published", "results/usual"]
+    )  # a run is a file that no page knows yet
     return {"parallel_read_safe": True}

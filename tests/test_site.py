@@ -13,7 +13,8 @@ import pytest
 import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
-from gradiva.yarp_modules.gradiva_module import MODULES
+from gradiva.yarp_modules.gradiva_module import MODULES, module_class
+from tests.cli.test_walk_command import CONTRACT
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs"
@@ -62,7 +63,9 @@ def test_a_key_has_unit_type_meaning_and_the_robots_that_differ(pages):
 
 def test_every_rpc_command_of_the_modules_is_on_the_page(pages):
     assert {name for name in MODULES if f"## {name}\n" not in pages["rpc"]} == set()
-    for word in coordinator_commands.Word:
+    words = [line.split()[0] for name in MODULES for line in module_class(name).COMMANDS]
+    assert len(words) > 25
+    for word in (*words, *coordinator_commands.Word, "help", "getHealth", "quit"):
         assert f"`{word}" in pages["rpc"]
 
 
@@ -105,6 +108,40 @@ def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
     assert "| `dcm::position::measured` | x, y | m |" in pages["signals"]
     assert signals.is_named("tick::whole_body")
     assert not signals.is_named("dcm::position")
+
+
+def test_the_page_of_what_is_stable_lists_what_the_code_has(reference, pages):
+    found = dict(re.findall(r"^### (.*)\n\n(.*)$", pages["interface"], re.MULTILINE))
+    listed = {part: set(re.findall(r"`([^`]+)`", names)) for part, names in found.items()}
+    interfaces, signals, configuration, commands = (
+        importlib.import_module(f"reference_pages.{name}")
+        for name in ("interfaces", "signals", "configuration", "commands")
+    )
+    groups = {registry.group for registry in interfaces.registries()}
+    assert listed["Python names"] == set(gradiva.__all__)
+    assert listed["Commands of the terminal"] == set(commands.all_commands())
+    assert listed["Log signals"] == set(signals.all_signals())
+    assert listed["Tables of the configuration"] == {key.split(".")[0] for key in configuration.all_keys()}
+    assert listed["Error classes"] == {kind.__name__ for kind in interfaces.error_classes()}
+    assert listed["Kinds of safety events"] == {kind.value for kind in SafetyKind}
+    assert listed["Plug-in points"] == groups | {"gradiva.commands", "gradiva.experiments", "gradiva.robots"}
+    assert {word.value for word in coordinator_commands.Word} | {"help", "getHealth"} <= listed["RPC commands"]
+    assert listed["Keys of `result.json`"] >= {"healthy", "stability_margins", *CONTRACT}
+    assert {"…/goal:i", "…/logger", "…/rpc", "…/health:o", "…/plan:o", "…/desired:o"} <= listed["Ports"]
+    assert f"version {gradiva.__version__}." in pages["interface"]
+    assert all(len(names) > 10 for names in listed.values())
+
+
+def test_versions_are_one():
+    files = [
+        ROOT / "pyproject.toml",
+        *(PACKAGES / name / "pyproject.toml" for name in ("gradiva_experiments", "pureyarp")),
+    ]
+    projects = [tomllib.loads(file.read_text(encoding="utf-8"))["project"] for file in files]
+    assert {project["version"] for project in projects} == {gradiva.__version__}
+    needed = " ".join(dependency for project in projects for dependency in project["dependencies"])
+    assert re.findall(r"(?:gradiva|pureyarp)>=([\d.]+)", needed) == [gradiva.__version__.rpartition(".")[0]] * 2
+    assert f"\n## [{gradiva.__version__}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_every_noun_of_the_public_face_is_documented(pages):

@@ -10,6 +10,7 @@ from reference_pages.commands import command_pages
 from reference_pages.configuration import configuration_pages
 from reference_pages.interfaces import error_page, plugin_page, python_pages, result_page, rpc_page
 from reference_pages.signals import signal_page
+from reference_pages.stability import interface_page
 
 
 def pages() -> dict[str, str]:
@@ -23,6 +24,7 @@ def pages() -> dict[str, str]:
         "errors": error_page(),
         "plugins": plugin_page(),
         **python_pages(),
+        "interface": interface_page(),
     }
 
 

@@ -1,5 +1,6 @@
 """RPC commands, figures of a result, errors, plug-in points, experiments, and the Python interface."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -12,12 +13,21 @@ import pureyarp
 from gradiva.common import Registry, WalkingError
 from gradiva.safety import Response, SafetyKind
 from gradiva.setup import data_folder, read_toml
+from gradiva.simulated_walk import walk_result, walk_score
 from gradiva.telemetry import KEY_FIGURES
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from gradiva_experiments.experiment import all_experiments
 from pureyarp.errors import YarpError
 from reference_pages.markdown import attributes, code, prose, summary, table
 
+_RESULT_PARTS = (
+    walk_result._result,
+    walk_result._what_was_asked,
+    walk_result._slope,
+    walk_result._how_it_went,
+    walk_result._how_it_ran,
+    walk_result._for_the_report,
+)
 _ALL_MODULES = (
     "help   list the commands",
     "getHealth   how well this module keeps time",
@@ -60,6 +70,18 @@ def result_page() -> str:
         table(("key in `result.json`", "label", "unit in the report"), rows),
     ]
     return "\n".join(lines)
+
+
+def result_keys() -> list[str]:
+    """Return the keys of ``result.json``, from the functions that write it."""
+    keys = {"outcome", "reason", "diagnosis", *walk_score._STEPPING}
+    for function in (*_RESULT_PARTS, walk_score.score):
+        (tree,) = ast.parse(inspect.getsource(function)).body
+        returned = [node.value for node in tree.body if isinstance(node, ast.Return)]
+        keys |= {
+            key.value for table in returned if isinstance(table, ast.Dict) for key in table.keys if key is not None
+        }
+    return sorted(keys)
 
 
 def error_page() -> str:

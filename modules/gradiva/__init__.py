@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def _rooms() -> dict[str, str]:

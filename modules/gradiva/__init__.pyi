@@ -67,4 +67,4 @@ from gradiva.whole_body import Task as Task
 from gradiva.whole_body import integrate as integrate
 from gradiva.whole_body import soles_of as soles_of
 
-__version__: Final = "0.1.0"
+__version__: Final = "1.0.0"

@@ -17,7 +17,17 @@ from gradiva.telemetry.comparison import figure_cells
 from gradiva.telemetry.page_plots import thinned
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS
 from gradiva.telemetry.plots import JOINTS as JOINT_PLOT
-from gradiva.telemetry.report import KEY_FIGURES, drawn_values, heading, joint_table, number, tables, tiles
+from gradiva.telemetry.report import (
+    KEY_FIGURES,
+    drawn_values,
+    heading,
+    joint_table,
+    number,
+    tables,
+    tiles,
+    unusual_figures,
+    usual_note,
+)
 from gradiva.telemetry.walk_panels import (
     attitude_panels,
     deflection_panels,
@@ -267,7 +277,7 @@ def test_figures_outside_their_healthy_bound_are_marked():
     assert gain == ("", "from 6.0")
     for most, cell in ((0.05, "<td>50.0</td>"), (0.07, '<td><b class="beyond">70.0</b></td>')):
         shown = tables({"dcm_error_m": {"rms": 0.01, "max": most}, "healthy": healthy})
-        assert f"<th>DCM</th><td>10.0</td>{cell}<td>60</td>" in shown
+        assert f"<th>DCM</th><td>10.0</td><td>–</td>{cell}<td>–</td><td>60</td>" in shown
     assert "healthy" not in tiles({"foot_slip_m": 0.02})
 
 
@@ -278,6 +288,31 @@ def test_a_step_that_lands_early_has_a_negative_delay_in_tiles_and_comparisons_a
         label = "largest step delay (earlier: negative)"
         assert f'{label}</div><div class="value">{text} ' in tiles(result)
         assert figure_cells(delay, [result, result]) == [f"<td>{text}</td>"] * 2
+
+
+def usual(least, most, unusual):
+    return {"least": least, "most": most, "unusual": unusual}
+
+
+def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first():
+    figures = {"foot_slip_m": usual(0.001, 0.002, 0.0025), "dcm_error_m.rms": usual(0.004, 0.0061, 0.008)}
+    result = {"foot_slip_m": 0.003, "dcm_error_m": {"rms": 0.02, "max": 0.04}, "healthy": {"foot_slip_m": 0.015}}
+    result["usual"] = {"of": "4 good walks", "figures": figures}
+    assert re.findall(r'class="tile( .*?)?">.*?usual (.*?)</div>.*?healthy (.*?)<', tiles(result)) == [
+        (" unusual", "1.0–2.0", "up to 15.0")
+    ]
+    assert '<td><b class="unusual">20.0</b></td><td>4.0–6.1</td><td>40.0</td><td>–</td>' in tables(result)
+    assert unusual_figures(result) == (
+        "worse than usual: DCM error, rms 20.0 mm (usual 4.0–6.1), foot slip 3.0 mm (usual 1.0–2.0)"
+    )
+    assert "usual: least and greatest of 4 good walks; amber" in usual_note(result)
+    assert unusual_figures(result | {"outcome": "fell"}) == ""
+
+
+def test_a_figure_that_reads_like_the_bound_is_usual():
+    result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
+    assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
+    assert usual_note({"usual": None}) == ""
 
 
 def test_thinning_keeps_the_peaks_and_the_ends():

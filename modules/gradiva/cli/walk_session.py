@@ -55,6 +55,7 @@ from gradiva.telemetry import (
     adapted_steps,
     number,
     unsaved,
+    unusual_figures,
 )
 
 _SETTLING = 3.0  # [s] of standing before and after the walk
@@ -243,6 +244,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
+    if unusual := unusual_figures(outcome.result):
+        console.print(unusual, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
     if outcome.result["report"] or not len(outcome.log):
         report = outcome.result["report"] or "none: the robot never balanced"

@@ -35,6 +35,7 @@ from gradiva.simulated_walk.private_network import (
     measure_strict_stream,
     private_network,
 )
+from gradiva.simulated_walk.reference_bands import BAND_FIGURES, ReferenceBand
 from gradiva.simulated_walk.running_application import (
     COORDINATOR,
     FREE_RUNNING,
@@ -63,6 +64,7 @@ from gradiva.simulated_walk.walk_result import (
 from gradiva.simulated_walk.walk_score import com_error, deflection_errors, rms_and_max, score, true_com_errors
 
 __all__ = [
+    "BAND_FIGURES",
     "CENTROIDAL_PERIOD",
     "COORDINATOR",
     "FREE_RUNNING",
@@ -81,6 +83,7 @@ __all__ = [
     "NameServerProcess",
     "Observer",
     "Pose",
+    "ReferenceBand",
     "RunningApplication",
     "SimulatedWalk",
     "WalkOutcome",

@@ -36,6 +36,7 @@ from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS, Diagnosis, cha
 from gradiva.simulated_walk.fall_evidence import Cause
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
+from gradiva.simulated_walk.reference_bands import usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
 from gradiva.simulation import ground_name
@@ -315,6 +316,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk, error),
+        "usual": usual_figures(request.setup, request.command),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
         "report": None,

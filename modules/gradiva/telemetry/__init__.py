@@ -5,7 +5,15 @@ from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain,
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
 from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
-from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
+from gradiva.telemetry.report import (
+    ERRORS,
+    KEY_FIGURES,
+    TRACKING_FIGURES,
+    KeyFigure,
+    number,
+    unusual_figures,
+    write_report,
+)
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
@@ -30,6 +38,7 @@ __all__ = [
     "MUTED",
     "REFERENCE",
     "STYLE",
+    "TRACKING_FIGURES",
     "WARNING",
     "ZMP",
     "AdaptedStep",
@@ -37,6 +46,7 @@ __all__ = [
     "ExportFormat",
     "Footprint",
     "JournalReader",
+    "KeyFigure",
     "LogError",
     "MatLog",
     "Motion",
@@ -61,6 +71,7 @@ __all__ = [
     "shade",
     "unsaved",
     "unused_path",
+    "unusual_figures",
     "without_none",
     "write_comparison",
     "write_mat",

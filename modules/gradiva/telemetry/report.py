@@ -26,6 +26,7 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
 _MOST_DRAWN = 12  # rows of the table of drawn values
+_MOST_UNUSUAL = 4  # figures in the line that names them
 _PHASES = ("double_support", "single_support", "shift")
 _COMMANDS = {"command_rad": ("mrad", 1e3, 2), "command_radps": ("mrad/s", 1e3, 1), "command_nm": ("N·m", 1.0, 2)}
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
@@ -48,6 +49,7 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
     parts = [
         heading(record.result, run.name),
         tiles(record.result),
+        usual_note(record.result),
         tables(record.result),
         events(record.result),
         drawn_values(record.result),
@@ -79,14 +81,20 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
     advice = (result.get("diagnosis") or {}).get("advice")
     oscillation = (result.get("chatter") or {}).get("text")
-    pushes = [str(push) for push in result.get("pushes") or []]
+    pushes = " · ".join(str(push) for push in result.get("pushes") or [])
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
         f"{outcome_badge(result)}</div>"
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (advice and f"next: {advice}", oscillation, command, " · ".join(pushes))
+            for line in (
+                advice and f"next: {advice}",
+                oscillation,
+                unusual_figures(result),
+                command,
+                " · ".join(pushes),
+            )
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
@@ -103,13 +111,43 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile{" beyond" * figure.is_beyond(result)}"><div class="label">{figure.label}</div>'
+        f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
-        f"{_healthy(figure, result)}</div>"
+        f"{_usual(figure, result)}{_healthy(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
     return f'<div class="tiles">{"".join(cells)}</div>' if cells else ""
+
+
+def usual_note(result: Mapping[str, Any]) -> str:
+    """Return of which known good walks the usual figures are; nothing where there are none like this one."""
+    if not (usual := result.get("usual")):
+        return ""
+    note = "usual: least and greatest of" if usual["figures"] else "usual figures:"
+    text = f"{note} {usual['of']}; amber is worse by more than half their spread and by more than a quarter."
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def unusual_figures(result: Mapping[str, Any]) -> str:
+    """Return the figures that are worse than usual, the worst first; empty where there are none, or the robot fell."""
+    if result.get("outcome") in _BAD:
+        return ""
+    found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_unusual(result)]
+    found.sort(key=lambda figure: -float(figure.value(result)) / max(figure.usual(result)["most"], 1e-12))
+    texts = [f"{figure.label} {figure.number(result)} {figure.unit}".rstrip() for figure in found]
+    ranges = [f"{text} (usual {figure.usual_range(result)})" for text, figure in zip(texts, found, strict=True)]
+    more = f" and {len(ranges) - _MOST_UNUSUAL} more" * (len(ranges) > _MOST_UNUSUAL)
+    return f"worse than usual: {', '.join(ranges[:_MOST_UNUSUAL])}{more}" if ranges else ""
+
+
+def _mark(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    """Return the class of a value: beyond its healthy bound, else unusual, else nothing."""
+    return " beyond" if figure.is_beyond(result) else " unusual" * figure.is_unusual(result)
+
+
+def _usual(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    return f'<div class="label">usual {shown}</div>' if (shown := figure.usual_range(result)) else ""
 
 
 def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
@@ -164,6 +202,23 @@ class KeyFigure:
         value, bound = self.value(result), self.bound(result)
         return value is not None and bound is not None and bool(self.better * value < self.better * bound)
 
+    def usual(self, result: Mapping[str, Any]) -> Mapping[str, float]:
+        """Return ``least``, ``most`` and ``unusual`` of known good walks; empty where there are none."""
+        return ((result.get("usual") or {}).get("figures") or {}).get(self.key) or {}
+
+    def usual_range(self, result: Mapping[str, Any]) -> str:
+        """Return least and most of known good walks without their unit; empty where there are none."""
+        ends = (self.usual(result).get(end) for end in ("least", "most"))
+        texts = dict.fromkeys(number(end, self.factor, self.digits) for end in ends if end is not None)
+        return "–".join(texts)
+
+    def is_unusual(self, result: Mapping[str, Any]) -> bool:
+        """Return whether the value, as it is read, is worse than usual."""
+        usual, value = self.usual(result), self.value(result)
+        if not usual or value is None or value <= usual["unusual"]:
+            return False
+        return self.number(result) != number(usual["unusual"], self.factor, self.digits)
+
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
         return number(self.value(result), self.factor, self.digits)
@@ -190,12 +245,14 @@ def tables(result: Mapping[str, Any]) -> str:
     solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
     chatter = result.get("chatter") or {}
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
+    if usual := _usual_shift(result):
+        oscillating.append(("usual in shift", [*usual, "–"]))
     if healthy := chatter.get("healthy_shift"):
         oscillating.append(("healthy in shift", _chatter(healthy)))
     if noise := chatter.get("noise"):
         oscillating.append(("noise alone", _chatter(noise)))
     shown = [
-        _table("tracking error [mm]", ["rms", "max", "healthy max"], errors),
+        _table("tracking error [mm]", ["rms", "usual", "max", "usual", "healthy max"], errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
         _table("above 25 Hz, rms of the true load", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
@@ -204,14 +261,21 @@ def tables(result: Mapping[str, Any]) -> str:
 
 
 def _errors(result: Mapping[str, Any], key: str) -> list[str]:
-    """Return the cells of a row: rms, max, and up to where the latter is healthy."""
-    most = next(figure for figure in TRACKING_FIGURES if figure.key == f"{key}.max")
-    mark = '<b class="beyond">{}</b>' if most.is_beyond(result) else "{}"
-    return [
-        number(result[key].get("rms"), 1e3, 1),
-        mark.format(most.number(result)),
-        number(most.bound(result), 1e3, 0),
-    ]
+    """Return the cells of a row: rms, max, what is usual of both, and up to where the latter is healthy."""
+    rms, most = (next(one for one in TRACKING_FIGURES if one.key == f"{key}.{what}") for what in ("rms", "max"))
+    cells = [cell for one in (rms, most) for cell in (_marked(one, result), one.usual_range(result) or "–")]
+    return [*cells, number(most.bound(result), 1e3, 0)]
+
+
+def _marked(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    mark = _mark(figure, result).strip()
+    return f'<b class="{mark}">{figure.number(result)}</b>' if mark else figure.number(result)
+
+
+def _usual_shift(result: Mapping[str, Any]) -> list[str]:
+    """Return what is usual of foot force and ZMP in the last shift; empty where no walks are known."""
+    found = [one.usual_range(result) for one in TRACKING_FIGURES if one.key.startswith("chatter.shift")]
+    return found if all(found) else []
 
 
 def _chatter(figures: Mapping[str, Any]) -> list[str]:

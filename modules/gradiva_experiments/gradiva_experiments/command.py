@@ -351,7 +351,7 @@ def _inputs(rows: Sequence[Row]) -> list[str]:
     """Return the columns before the results that hold plain values."""
 
     names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason", IS_CAPPED))
-    return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
+    return [name for name in names if not any(isinstance(row.get(name), (list, tuple, dict)) for row in rows)]
 
 
 def _blocks(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str], width: int) -> list[list[str]]:
