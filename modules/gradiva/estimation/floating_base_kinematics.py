@@ -147,8 +147,7 @@ def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.S
     Slower than T velocities count, with their noise :math:`\sigma`, faster the pendulum, with its own error of
     :math:`\omega^2 \delta` for a ZMP off by :math:`\delta`. The sum of their squares is least where
 
-    .. math::
-        \sigma^2 \Delta / 2 T + (\omega^2 \delta T)^2 \to \min, \qquad T^3 = \sigma^2 \Delta / 4 \omega^4 \delta^2,
+    .. math:: T^3 = \sigma^2 \Delta / 4 \omega^4 \delta^2, \qquad \sigma^2 \Delta / 2 T + (\omega^2 \delta T)^2 \to \min
 
     of 15 mm/s, 4.3 rad/s and 5 mm at 0.04 s with ticks of 10 ms, at 0.02 s with 1 ms.
     """
