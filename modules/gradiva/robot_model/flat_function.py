@@ -87,8 +87,8 @@ class FlatFunction:
             compiler: How the function becomes fast.
             beside: Function of the same inputs; what is written into those of one, both have.
             after: Function whose outputs are the inputs of this one, in their order.
-            simplify: Makes the outputs simpler, of equal names and shapes, which takes long: a compiler that has the
-                function of the given ones by another name, its method ``simplified``, goes without.
+            simplify: Makes the outputs simpler, of equal names and shapes. It takes longer than it gains unless it is
+                done once: only a compiler with a method ``simplified`` does, and only for what it compiles.
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = _stacked(outputs)
@@ -106,7 +106,7 @@ class FlatFunction:
         else:
             make = partial(_simplified, name, source, outputs, simplify)
             known = getattr(compiler, "simplified", None)
-            self._function = known(function, make) if known else compiler(make())
+            self._function = known(function, make) if known else compiler(function)
         shared = beside.input if beside else after._output if after else np.zeros(source.numel())
         self._bind(shared, np.zeros(result.numel()))
 

@@ -65,7 +65,7 @@ class GccCompiler:
 
     def __call__(self, function: cs.Function) -> cs.Function:
         """Return the compiled function, or ``function`` when there is no working compiler."""
-        return self._compiled(function.name(), lambda: self._library(function, self._key), lambda: function)
+        return self._compiled(function, lambda: self._library(function, self._key))
 
     def simplified(self, function: cs.Function, simplify: Callable[[], cs.Function]) -> cs.Function:
         """Return the compiled function that ``simplify`` makes of ``function``; made only where it is not there yet."""
@@ -75,15 +75,15 @@ class GccCompiler:
             found = self._place_of(function.name(), self._key(serialized))
             return found if found.exists() else self._library(simplify(), lambda source: self._key(serialized))
 
-        return self._compiled(function.name(), library, simplify)
+        return self._compiled(function, library)
 
-    def _compiled(self, name: str, library: Callable[[], Path], otherwise: Callable[[], cs.Function]) -> cs.Function:
+    def _compiled(self, function: cs.Function, library: Callable[[], Path]) -> cs.Function:
         if self._compiler is None:
-            return self._give_up(otherwise(), "no C compiler (gcc, cc or clang) on the path")
+            return self._give_up(function, "no C compiler (gcc, cc or clang) on the path")
         try:
-            return cs.external(name, str(library()))
+            return cs.external(function.name(), str(library()))
         except (OSError, subprocess.SubprocessError, RuntimeError) as error:
-            return self._give_up(otherwise(), str(error))
+            return self._give_up(function, str(error))
 
     def _give_up(self, function: cs.Function, why: str) -> cs.Function:
         if self.failure is None:
