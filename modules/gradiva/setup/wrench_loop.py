@@ -4,13 +4,13 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
 :math:`g = 1 - e^{-T / \tau}`, and each integral :math:`T / (1 - z^{-1})`. Deviations from standing still, per tick:
 
 .. math::
-    z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
+    z^* &= K_p (x + F_v (\dot x + b \, \omega^2 (x - z^{-1} z^*)) / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
     \qquad \text{spread and } \theta \text{ likewise by } a_w \Delta f_y, a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
-where :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
+where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
 inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
 :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
 """
@@ -24,7 +24,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
-from gradiva.estimation import DOUBLE_SUPPORT_LAG
+from gradiva.estimation import DOUBLE_SUPPORT_LAG, BaseSource
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
@@ -64,8 +64,7 @@ class WrenchLoop:
             Wrenches that the ground exerts (channels), their low-passed ZMP (2) and commands of the joints (n).
         """
         by_read, exerted = np.hstack(self._motion.command(z)), np.vstack(self._plant.response(z))
-        by_noise = self._motion.behind_attitude_filter(z, by_read)
-        command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_noise))
+        command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_read))
         true: Complex = np.asarray(exerted @ command)
         return true[: self._motion.channels], self._motion.true_zmp(z) @ true, command
 
@@ -103,7 +102,7 @@ class _MotionController:
         """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
         zmp, velocity, com = self._balance(z)
         shifts, tilts = self._soles(z, zmp)
-        command = self._kinematics(z, velocity, com, shifts, tilts, zmp)
+        command = self._behind_attitude_filter(z, self._kinematics(z, velocity, com, shifts, tilts, zmp))
         return command[:, : self.channels], command[:, self.channels :]
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
@@ -134,18 +133,19 @@ class _MotionController:
         """Return the ZMP of the wrenches that the ground exerts behind the low pass of the measured one, (2, ...)."""
         return np.asarray(self._low_pass(z, self._zmp_lag) * self._zmp_of)
 
-    def behind_attitude_filter(self, z: complex, by_read: Complex) -> Complex:
-        """Return commands for noise, (n, all that is read): that of gyroscope and tilt meets in `AttitudeFilter`.
-
-        The motion itself, of which both know the same, passes the filter unchanged.
-        """
-        passed = self._low_pass(z, self._config.state_estimator.attitude_time_constant)
+    def _behind_attitude_filter(self, z: complex, command: Complex) -> Complex:
+        """Return the command for what is read before `AttitudeFilter`, which integrates rates of their age."""
+        estimator = self._config.state_estimator
+        if estimator.base != BaseSource.ODOMETRY or not estimator.use_imu:
+            return command
+        passed = self._low_pass(z, estimator.attitude_time_constant)
         turn = slice(self.channels + 3, self.channels + 5)  # roll and pitch; the heading is that of the stance sole
         rate = slice(turn.start + self._body.size, turn.stop + self._body.size)
-        by_noise = by_read.copy()
-        by_noise[:, rate] += (1.0 - passed) * 0.5 * (1.0 + 1.0 / z) / self._difference(z) * by_read[:, turn]
-        by_noise[:, turn] *= passed
-        return by_noise
+        integral = 0.5 * (1.0 + 1.0 / z) / self._difference(z)
+        filtered = command.copy()
+        filtered[:, rate] += (1.0 - passed) * (integral - self._age) * command[:, turn]
+        filtered[:, turn] *= passed
+        return filtered
 
     def _measured_zmp(self, z: complex, desired: Complex) -> Complex:
         slow = self._low_pass(z, self._zmp_lag)
