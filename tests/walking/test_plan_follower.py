@@ -240,15 +240,16 @@ def test_an_unanswered_command_is_asked_three_times_then_refused(slow):
     assert follower.refusal.startswith("the planner has not")
 
 
-def test_a_dead_planner_means_that_the_walk_ends_by_name(slow):
+@pytest.mark.parametrize("yaw", [0.0, 0.1])
+def test_a_dead_planner_means_that_the_walk_ends_by_name_also_where_the_heading_would_be_corrected(slow, yaw):
     follower, _ = slow
     walking_since(slow, 0.0, VelocityCommand(0.15))
-    end = follower.plan.end_time
-    for time in np.arange(end - 3.5, end, 0.1):
-        assert not follower.update(float(time), PlanarPose())
+    end, origin = follower.plan.end_time, PlanarPose(0.0, 0.0, yaw)
+    for time in np.arange(end - 5.0, end, 0.1):
+        assert not follower.update(float(time), origin)
     with pytest.raises(PlanningError, match="the present plan was walked to its end"):
-        follower.update(end, PlanarPose())
-    assert not follower.update(end + 0.1, PlanarPose())
+        follower.update(end, origin)
+    assert not follower.update(end + 0.1, origin)
     assert not follower.is_moving(end + 0.1)
 
 
