@@ -1,8 +1,11 @@
 """Models and fixtures that tests of several rooms share."""
 
 import gc
+import importlib
 import signal
+import sys
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +36,15 @@ def small_heap():
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Return the package that generates the reference of the site, which is no part of Gradiva."""
+    folder = str(Path(__file__).parents[1] / "docs")
+    sys.path.insert(0, folder)
+    yield importlib.import_module("reference_pages")
+    sys.path.remove(folder)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import importlib
 import json
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -20,14 +19,6 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs"
 PACKAGES = ROOT / "modules"
 OWN_TABLES = ("tasks", "planners", "estimators", "whole_body_controllers")  # tables of the user's own
-
-
-@pytest.fixture(scope="module")
-def reference():
-    """Return the package that generates the reference, which is no part of Gradiva."""
-    sys.path.insert(0, str(SITE))
-    yield importlib.import_module("reference_pages")
-    sys.path.remove(str(SITE))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Short walks through the command line."""
 
+import importlib
 import json
 import math
 import re
@@ -93,7 +94,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 
 
 @pytest.mark.walk
-def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path):
+def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path, reference):
     status, out, _ = gradiva(
         "walk", "--duration", 1, "--json", "result.json", "--plant", "robot", "--seed", 5, "--set", IDLE
     )
@@ -103,6 +104,10 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
     result = json.loads((tmp_path / "result.json").read_text())
     report = Path(result["report"])
     assert {path.name for path in report.parent.iterdir()} == {"config.toml", "result.json", "log.mat", "report.html"}
+    signals = importlib.import_module(f"{reference.__name__}.signals")
+    names = WalkRecord.read(RunFolder(tmp_path / report.parent)).log.names
+    assert len(names) > 50
+    assert [name for name in names if not signals.is_named(name)] == []  # the page of the signals has all
     (tmp_path / report).unlink()
     assert gradiva("report", report.parent)[:2] == (0, f"{report}\n")
     assert (tmp_path / report).is_file()

@@ -249,6 +249,7 @@ def test_a_run_without_log_is_refused_by_name(run):
 
 
 def test_the_badge_distinguishes_good_from_bad():
+    assert "a push · another</p>" in heading({"pushes": ["a push", "another"]}, "run")
     assert 'class="outcome good">walked' in heading({"outcome": "walked"}, "run")
     assert 'class="outcome bad">fell' in heading({"outcome": "fell"}, "run")
     assert 'class="outcome open">stopped' in heading({"outcome": "stopped"}, "run")
@@ -277,7 +278,7 @@ def test_figures_outside_their_healthy_bound_are_marked():
     assert gain == ("", "from 6.0")
     for most, cell in ((0.05, "<td>50.0</td>"), (0.07, '<td><b class="beyond">70.0</b></td>')):
         shown = tables({"dcm_error_m": {"rms": 0.01, "max": most}, "healthy": healthy})
-        assert f"<th>DCM</th><td>10.0</td><td>–</td>{cell}<td>–</td><td>60</td>" in shown
+        assert f"<th>DCM</th><td>10.0</td>{cell}<td>60</td>" in shown
     assert "healthy" not in tiles({"foot_slip_m": 0.02})
 
 

@@ -88,13 +88,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (
-                advice and f"next: {advice}",
-                oscillation,
-                unusual_figures(result),
-                command,
-                " · ".join(pushes),
-            )
+            for line in (advice and f"next: {advice}", oscillation, unusual_figures(result), command, pushes)
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
@@ -252,7 +246,7 @@ def tables(result: Mapping[str, Any]) -> str:
     if noise := chatter.get("noise"):
         oscillating.append(("noise alone", _chatter(noise)))
     shown = [
-        _table("tracking error [mm]", ["rms", "usual", "max", "usual", "healthy max"], errors),
+        _table("tracking error [mm]", _error_columns(result), errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
         _table("above 25 Hz, rms of the true load", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
@@ -264,7 +258,14 @@ def _errors(result: Mapping[str, Any], key: str) -> list[str]:
     """Return the cells of a row: rms, max, what is usual of both, and up to where the latter is healthy."""
     rms, most = (next(one for one in TRACKING_FIGURES if one.key == f"{key}.{what}") for what in ("rms", "max"))
     cells = [cell for one in (rms, most) for cell in (_marked(one, result), one.usual_range(result) or "–")]
+    cells = cells if "usual" in _error_columns(result) else cells[::2]
     return [*cells, number(most.bound(result), 1e3, 0)]
+
+
+def _error_columns(result: Mapping[str, Any]) -> list[str]:
+    """Return the heads of the table of tracking errors; usual ones stand in it where some are known."""
+    usual = ["usual"] * bool((result.get("usual") or {}).get("figures"))
+    return ["rms", *usual, "max", *usual, "healthy max"]
 
 
 def _marked(figure: KeyFigure, result: Mapping[str, Any]) -> str:
