@@ -4,15 +4,18 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
 :math:`g = 1 - e^{-T / \tau}`, and each integral :math:`T / (1 - z^{-1})`. Deviations from standing still, per tick:
 
 .. math::
-    z^* &= K_p (x + F_v (\dot x + b \, \omega^2 (x - z^{-1} z^*)) / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
+    z^* &= K_p (x + F_v (\dot x + b \, \omega^2 (x - z^{-1} z^*)) / \omega), \\
+    \bar z &= F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
     \qquad \text{spread and } \theta \text{ likewise by } a_w \Delta f_y, a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
-where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
-inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
-:math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
+where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by
+``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the inverse kinematics of layer 3 for :math:`\nu`, and the servos'
+inverse of :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`. Behind ``AttitudeFilter`` the controller
+reads roll and pitch q, of rate p and age a, as
+:math:`F_R (q + a p) + (1 - F_R) \tfrac T2 \tfrac{1 + z^{-1}}{1 - z^{-1}} p`.
 """
 
 from __future__ import annotations
