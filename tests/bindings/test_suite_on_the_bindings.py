@@ -19,6 +19,7 @@ from pathlib import Path
 from gradiva.simulated_walk.private_network import NameServerProcess
 from gradiva.middleware import yarp
 from gradiva.middleware.network import registered_names
+from gradiva.yarp_modules.robot.sensors import FlexibleJointsPort
 
 server = NameServerProcess(Path.cwd())  # in this process the real bindings would wait for it, and it for them
 server.start()
@@ -33,8 +34,20 @@ while not {"/first", "/second", "/third"} <= registered_names() and time.monoton
     time.sleep(0.05)
 known = sorted(registered_names() - {"/root", "fallback"})
 first.close()
-print(json.dumps({"opened": opened, "known": known, "left": sorted(registered_names() - {"/root", "fallback"})}))
-for port in (second, third):
+left = sorted(registered_names() - {"/root", "fallback"})
+sender, truth = yarp.BufferedPortBottle(), FlexibleJointsPort("/deflections:o")
+sender.open("/deflections:o")
+truth.open("/walking", "fast_tcp")
+truth.close()  # nothing had come in time
+truth.open("/walking", "fast_tcp")
+deadline = time.monotonic() + 10.0
+while (found := truth.read()) is None and time.monotonic() < deadline:
+    sender.prepare().fromString("(hip 3000.0 0.25 0.0 0.0)")
+    sender.write(True)
+    time.sleep(0.02)
+truths = found and [dict(found.stiffness), found.motion.ravel().tolist()]
+print(json.dumps({"opened": opened, "known": known, "left": left, "truths": truths}))
+for port in (second, third, sender, truth):
     port.close()
 yarp.Network.fini()
 server.kill()
@@ -98,13 +111,23 @@ def test_doctor_looks_at_the_robot_to_the_last_check(session):
     assert "this was the last check" in output
 
 
-def test_ports_are_registered_again_and_opened_beside_those_that_a_name_server_forgot(tmp_path):
-    bindings = Bindings(tmp_path)
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    bindings = Bindings(tmp_path_factory.mktemp("names"))
     done = bindings.run("-c", NAMES)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    (found,) = [line for line in done.stdout.splitlines() if line.startswith("{")]  # the real bindings log there too
+    return json.loads(found), bindings.journal()
+
+
+def test_ports_are_registered_again_and_opened_beside_those_that_a_name_server_forgot(names):
+    found, journal = names
     assert found["opened"] == [True, True, False, True]  # a living name is not taken over; a number is another port's
     assert found["known"] == ["/first", "/second", "/third"]
     assert found["left"] == ["/second", "/third"]
     if IS_STAND_IN:
-        assert [line for line in bindings.journal() if "conflict" in line] == ["address conflict of /third"]
+        assert [line for line in journal if "conflict" in line] == ["address conflict of /third"]
+
+
+def test_a_port_of_the_simulator_is_read_again_after_an_attempt_to_reach_the_robot_failed(names):
+    assert names[0]["truths"] == [{"hip": 3000.0}, [0.25, 0.0, 0.0]]

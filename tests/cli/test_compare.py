@@ -61,29 +61,50 @@ def test_variants_are_walked_filmed_and_compared(gradiva, tmp_path, monkeypatch)
     monkeypatch.setattr("gradiva.cli.walk_session.check_film", lambda robot, form: None)
     key = "zmp_com_controller.walking.zmp"
     variants = ("--set", f"{key}=1.0", "--set", f"{key}=1.2")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "comparison.html").write_text("another page")
     status, out, _ = gradiva("compare", "--record", "--duration", 0.5, *variants, "--out", "runs")
     assert status == 0
-    assert out.splitlines()[-1] == "runs/comparison.html"
+    assert out.splitlines()[-1] == "runs/comparison-2.html"
+    assert (tmp_path / "runs" / "comparison.html").read_text() == "another page"
     folders = sorted(folder for folder in (tmp_path / "runs").iterdir() if folder.is_dir())
     assert [RunFolder(folder).read_config()["zmp_com_controller"]["walking"]["zmp"] for folder in folders] == [1.0, 1.2]
-    page = (tmp_path / "runs" / "comparison.html").read_text(encoding="utf-8")
+    page = (tmp_path / "runs" / "comparison-2.html").read_text(encoding="utf-8")
     assert re.findall(r'value="([AB]: [^"]*)"', page) == ["A: zmp 1.0", "B: zmp 1.2"]
     assert [path.parent.name for path in filmed] == [folder.name for folder in folders]
     assert page.count("data:video/mp4;base64,YSBmaWxt") == 2
-    assert gradiva("compare", *folders)[1].splitlines()[-1] == f"{tmp_path}/runs/comparison-2.html"
-    assert page == (tmp_path / "runs" / "comparison.html").read_text(encoding="utf-8")
 
 
-def test_what_differs_is_named_as_the_cause_where_another_variant_stands(monkeypatch, tmp_path, capsys):
-    def walk(request):
-        falls = request.setup.tables["planner"]["swing_height"] > 0.1
-        result = {"outcome": "fell" if falls else "walked", "reason": "too fast"}
-        return SimpleNamespace(result=result, stands=not falls, save=lambda out: out)
+class MadeUpOutcome(SimpleNamespace):
+    """A walk with one setting, which falls below a ZMP gain of 1."""
 
-    (tmp_path / "config.toml").touch()
-    monkeypatch.setattr("gradiva.cli.walk_session.run_walk", walk)
-    options = dict.fromkeys(("files", "pushes", "faults", "bumps"))
-    options["settings"] = ["planner.swing_height=0.2", "planner.swing_height=0.02"]
-    walk_variants(options, tmp_path, is_filmed=False)
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "cause" in line)
-    assert line == "planner.swing_height=0.2 is the cause: with planner.swing_height=0.02 the same walk stands"
+    def __init__(self, request):
+        gain = request.setup.walking.zmp_com_controller.walking.zmp
+        stands = gain >= 1.0
+        super().__init__(stands=stands, result={"outcome": "walked" if stands else "fell", "reason": f"{gain}"})
+
+    def save(self, out):
+        (folder := out / self.result["reason"]).mkdir(parents=True)
+        (folder / "config.toml").write_text("")
+        return folder
+
+    def with_cause(self, cause):
+        self.result["reason"] = f"down; cause: {cause.text}; {cause.next_step}"
+        return self
+
+
+def test_a_variant_that_falls_is_blamed_on_its_difference_from_one_that_stands(tmp_path, monkeypatch, capsys):
+    saved = []
+    monkeypatch.setattr("gradiva.cli.walk_session.run_walk", MadeUpOutcome)
+    monkeypatch.setattr("gradiva.cli.walk_session.save_walk", lambda outcome, folder: saved.append(folder.name) or [])
+    settings = [f"zmp_com_controller.walking.zmp={gain}" for gain in (0.75, 1.5)]
+    others = dict.fromkeys(("from_files", "push", "fault", "bump"))
+    folders = walk_variants({"settings": settings, "robot": "icub_v2_7", **others}, tmp_path)
+    assert [folder.name for folder in folders] == ["0.75", "1.5"]
+    assert saved == ["0.75"]
+    key = "zmp_com_controller.walking.zmp"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{key}=1.5: walked: 1.5",
+        f"{key}=0.75: fell: down; cause: {key} = 0.75: the variant with {key} = 1.5 stands;"
+        f" {key} = 1.5: walked, the robot stands",
+    ]

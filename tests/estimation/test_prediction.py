@@ -116,6 +116,23 @@ def test_the_pendulum_brings_the_com_velocity_to_the_present(icub):
     assert state.com_velocity[2] == present.com_velocity[2]
 
 
+def test_behind_its_low_pass_the_com_velocity_does_not_lag_where_the_pendulum_holds_and_noise_is_less(icub):
+    """The CoM keeps its place above a ZMP beside it: the velocity that a step of the measured one leaves falls by g."""
+    scene, zmp = Scene(icub), np.array([0.3, 0.15])
+    smooth, raw = (estimator_with(icub, com_velocity_time_constant=time) for time in (0.04, 0.0))
+    states = [
+        [each.update(scene.measurement(0.01 * k), scene.reference(), None, zmp) for k in range(60)]
+        for each in (smooth, raw)
+    ]
+    np.testing.assert_array_equal(states[0][0].com_velocity, states[1][0].com_velocity)  # the first one passes
+    gain = low_pass_gain(0.04, 0.01)
+    pull = 0.01 * (1.0 - gain) * 4.3**2 * (states[1][0].com_position[:2] - zmp)
+    for k in (1, 2, 59):
+        moved = states[0][k].com_velocity[:2] - states[1][k].com_velocity[:2]
+        np.testing.assert_allclose(moved, pull * (1.0 - (1.0 - gain) ** k) / gain, rtol=1e-9)
+    assert states[0][59].com_velocity[2] == pytest.approx(states[1][59].com_velocity[2])
+
+
 def test_samples_of_the_present_give_the_state_to_the_last_digit_whatever_is_commanded(icub):
     scene = Scene(icub)
     measurement = scene.measurement(0.5, wrenches=np.full((2, 6), 50.0), imu=scene.imu())

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from gradiva.middleware import yarp
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
@@ -92,6 +93,13 @@ class AllServers:
         except NetworkError as error:
             return str(error)
         return ""
+
+    def udp_ports(self) -> list[int]:
+        """Return where this process takes datagrams."""
+        links = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
+        own = {os.readlink(link) for link in links if os.path.islink(link)}
+        sockets = [line.split() for line in Path("/proc/self/net/udp").read_text().splitlines()[1:]]
+        return [int(words[1].partition(":")[2], 16) for words in sockets if f"socket:[{words[9]}]" in own]
 
     def _open(self, port: yarp.Port | yarp.BufferedPortBottle, name: str) -> None:
         assert port.open(name)

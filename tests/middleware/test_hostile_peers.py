@@ -13,6 +13,7 @@ import pytest
 
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.peers import NameClient
+from pureyarp.wire.carriers import encode_datagram
 from tests.middleware.all_servers import LARGEST_FRAME, AllServers, open_servers, under_attack
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
@@ -218,6 +219,29 @@ def test_two_hundred_that_are_open_and_silent(everything):
                 sock.sendall(HELLO)
         wait_until(lambda: threading.active_count() < threads + 150)
         assert everything.failure() == ""
+
+
+def test_datagrams_of_strangers(everything):
+    rng, ports = random.Random(4), everything.udp_ports()
+    heads = [b"", INDEX, message(DATA, announced=2**31 - 1), message(DATA, announced=LARGEST_FRAME), message(DATA)]
+    assert ports
+    with under_attack(everything), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        for index in range(2000):
+            datagram = rng.choice(heads) + rng.randbytes(rng.randrange(100))
+            if index % 2:
+                datagram = encode_datagram(rng.choice([0, 0, 1, -1, 2**31 - 1]), datagram)
+            stranger.sendto(datagram, ("127.0.0.1", ports[index // 2 % len(ports)]))
+        bottle = everything.stream.prepare()
+        bottle.clear()
+        bottle.addString("still heard")
+        wait_until(lambda: is_heard(everything))
+
+
+def is_heard(everything: AllServers) -> bool:
+    """Send over the connection that strangers sent to, and tell whether it arrives."""
+    everything.sender.write(everything.stream.prepare())
+    heard = everything.stream.read(False)
+    return heard is not None and heard.toString() == '"still heard"'
 
 
 def test_names_without_number(everything):

@@ -201,3 +201,37 @@ def test_a_path_of_one_place_is_a_goal():
     path = planner.path(PathCommand(np.array([[0.5, 0.2], [0.5, 0.2]])[:1], 0.19), start)
     goal = planner.path(GoalCommand(0.5, 0.2, speed=0.19), start)
     np.testing.assert_allclose(path.poses, goal.poses)
+
+
+def velocity_path(command, start=None):
+    return UnicyclePlanner(config_of()).path(command, start or UnicycleState(0.0, 0.0, 0.0))
+
+
+def test_a_velocity_turns_a_heading_error_back_within_steps_and_goes_on_as_commanded():
+    straight = velocity_path(VelocityCommand(0.2, duration=6.0))
+    path = velocity_path(VelocityCommand(0.2, duration=6.0, heading_error=0.1))
+    config = config_of()
+    step = config.preferred_duration(config.pace(0.2, 0.0, 0.0))
+    times = path.period * np.arange(len(path.poses))
+    np.testing.assert_allclose(path.poses[:, 2], 0.1 * (np.exp(-times / step) - 1.0), atol=1e-12)
+    np.testing.assert_array_equal(path.velocities, straight.velocities)
+    np.testing.assert_array_equal(straight.heading_errors, 0.0)
+
+
+@pytest.mark.parametrize(("error", "angular"), [(2.0, 0.0), (-2.0, 0.0), (-1.0, 1.0), (1.0, 1.0)])
+def test_a_heading_error_is_turned_back_within_the_limits(error, angular):
+    most = config_of().max_angular_speed
+    path = velocity_path(VelocityCommand(0.1, angular=angular * most, duration=8.0, heading_error=error))
+    back = np.diff(path.heading_errors) / path.period
+    assert np.abs(back).max() <= 0.5 * most + 1e-9
+    assert np.abs(np.diff(path.poses[:, 2]) / path.period).max() <= most + 1e-9
+    np.testing.assert_allclose(np.diff(path.poses[:, 2]), path.period * (path.velocities[:-1, 2] + back), atol=1e-12)
+
+
+def test_a_heading_error_that_is_left_at_a_step_is_turned_back_by_the_next_plan():
+    path = velocity_path(VelocityCommand(0.2, duration=6.0, heading_error=0.1))
+    later = velocity_path(VelocityCommand(0.15, duration=6.0, heading_error=-0.02), path.state(30))
+    assert later.heading_errors[0] == pytest.approx(path.heading_errors[30] - 0.02)
+    assert later.poses[-1, 2] == pytest.approx(-0.08, abs=1e-3)
+    goal = velocity_path(GoalCommand(1.0, 0.0), path.state(30))
+    np.testing.assert_array_equal(goal.heading_errors, 0.0)

@@ -364,7 +364,7 @@ def test_decisions_that_take_longer_than_until_the_next_one_are_late():
 def test_a_robot_walks_by_it(control, duration):
     walk = SimulatedWalk(load_setup("icub_v3", CENTROIDAL | {"walking.control": control}))
     assert walk.get_ready()
-    assert walk.follow(VelocityCommand(0.15, duration=duration))
+    assert walk.follow(VelocityCommand(0.15, duration=duration), settle=0.5)
     assert walk.robot.truth().base_position[0] > 0.1 * (duration - 1.0)
     assert walk.layers.model_control.failures == 0
     assert walk.held_ticks == 0

@@ -44,6 +44,27 @@ def test_a_function_is_compiled_once_and_found_again(tmp_path, square):
     assert len(list(tmp_path.glob("square-*.so"))) == 1
 
 
+def test_a_simplified_function_is_found_again_by_the_function_that_it_was_made_of(tmp_path, square):
+    x, made = cs.SX.sym("x"), []
+
+    def simplify():
+        made.append(cs.Function("square", [x], [x**2]))
+        return made[-1]
+
+    for _ in range(2):
+        assert float(GccCompiler(tmp_path).simplified(square, simplify)(3.0)) == 9.0
+    assert len(made) == 1
+    other = cs.Function("square", [x], [x * x + 1.0])
+    assert float(GccCompiler(tmp_path).simplified(other, lambda: other)(3.0)) == 10.0
+    assert len(list(tmp_path.glob("square-*.so"))) == 2
+
+
+def test_without_a_compiler_nothing_is_simplified(tmp_path, square, monkeypatch):
+    monkeypatch.setenv("CC", "")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert GccCompiler(tmp_path, lambda line: None).simplified(square, pytest.fail) is square
+
+
 def test_other_expressions_make_another_library(tmp_path, square):
     x = cs.SX.sym("x")
     compiler = GccCompiler(tmp_path)

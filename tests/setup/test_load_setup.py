@@ -119,9 +119,11 @@ def test_a_file_without_a_robot_names_none(tmp_path):
     [
         ("planer.swing_height=0.02", r"unknown table \[planer\]; did you mean 'planner'"),
         ("planner.swing_hight=0.02", "unknown key 'swing_hight'; did you mean 'swing_height'"),
-        ("swing_height=0.02", "'swing_height' is a key of a table; did you mean 'planner.swing_height'"),
+        ("swing_height=0.02", r"unknown key 'swing_height'; did you mean 'planner.swing_height'\?"),
+        ("swing_hight=0.02", "unknown key 'swing_hight'; did you mean 'planner.swing_height'"),
+        ("zmp_gain=1", r"did you mean 'zmp_com_controller.\w+.zmp' or 'zmp_com_controller.\w+.zmp'"),
         ("mass_scale=1.1", "did you mean 'simulation.plant.mass_scale'"),
-        ("gane=1.1", r"unknown table \[gane\]"),
+        ("xyzzy=1.1", r"unknown table \[xyzzy\]"),
         ("planner.swing_height", "expected table.key=value"),
     ],
 )

@@ -151,7 +151,7 @@ def test_a_third_kind_of_layer_2_is_named_like_a_law():
 def test_a_robot_walks_by_a_third_kind_of_layer_2():
     walk = SimulatedWalk(load_setup("icub_v2_7"), dcm_law=LqrBalance())
     assert walk.get_ready()
-    assert walk.follow(VelocityCommand(0.15, duration=1.5))
+    assert walk.follow(VelocityCommand(0.15, duration=1.5), settle=0.5)
     assert walk.robot.truth().base_position[0] > 0.1
 
 

@@ -1,10 +1,15 @@
 """Gaits of bodies without joints, and what the benchmark compares on them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from gradiva.simulated_walk import turning, walking_and_running
+from gradiva.reduced_model import CentroidalWeights
+from gradiva.simulated_walk import benchmark, turning, walking_and_running
 from gradiva.simulated_walk.benchmark import centroidal_rows
+from gradiva.simulated_walk.centroidal_loop import centroidal_config
+from gradiva.simulated_walk.solver_comparison import SolverComparison, bench_weights
 
 
 def test_two_legs_stand_before_they_walk_and_fly_when_they_run():
@@ -35,3 +40,28 @@ def test_the_benchmark_compares_the_mpc_with_ipopt_on_the_same_problems():
     assert ours["cost_gap"]["median"] < 1e-3
     assert ours["cost_gap"]["max"] < 1e-2
     assert set(ours["ipopt_ratio"]) == {"median", "p99"}
+
+
+@pytest.mark.parametrize(
+    ("gait", "weights", "title"), [("quick", "spin", "quick_12_spin"), ("slow", "shipped", "slow_12")]
+)
+def test_gait_and_weights_stand_in_the_name_of_their_rows(monkeypatch, gait, weights, title):
+    solved = [(0.002, SimpleNamespace(violation=1e-6))] * 3
+    asked = []
+    compared = SolverComparison(solved, [(0.02, each) for _, each in solved], [1e-4] * 3)
+    monkeypatch.setattr(benchmark, "compared_solvers", lambda *given: asked.append(given[:4]) or compared)
+    ours, reference = centroidal_rows(12, 1.0, gait, weights)
+    assert [row["name"].rpartition("/")[2] for row in (ours, reference)] == [title, f"{title}.ipopt"]
+    assert asked == [(12, 1.0, gait, weights)]
+    assert ours["ipopt_ratio"] == pytest.approx({"median": 10.0, "p99": 10.0})
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_weights_of_a_decade_are_the_shipped_ones_by_up_to_ten(seed):
+    shipped = centroidal_config().weights
+    assert bench_weights("shipped", shipped) is shipped
+    weights = bench_weights(f"decade_{seed}", shipped)
+    for key in CentroidalWeights.__dataclass_fields__:
+        factors = np.divide(getattr(weights, key), getattr(shipped, key))
+        assert (np.abs(np.log10(factors)) <= 1.0).all()
+        assert (factors != 1.0).all()

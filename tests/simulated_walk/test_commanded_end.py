@@ -11,15 +11,16 @@ from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
 from gradiva.simulated_walk.commanded_end import end_error, final_pose, planned_middles, posture_complaints
+from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
 SETUP = load_setup("icub_v2_7")
 NO_LOG = SignalLog()
 
 
-def error_of(command, pose, log=NO_LOG, moved=None):
+def error_of(command, pose, log=NO_LOG, displacement=(0.0, 0.0)):
     plan = plan_from_start(SETUP, command)
-    return end_error(command, plan, moved or plan, pose, log, SETUP.walking.planner.turning_lever)
+    return end_error(command, plan, np.array(displacement), pose, log, SETUP.walking.planner.turning_lever)
 
 
 def beside(plan, x, y, yaw):
@@ -39,9 +40,8 @@ def test_a_velocity_is_done_where_its_plan_ends_within_tolerances_that_grow_with
 
 
 def test_a_step_that_catches_a_push_moves_the_place_but_not_the_heading():
-    command, elsewhere = VelocityCommand(0.19, duration=5.0), GoalCommand(0.8, 0.5, 1.0)
-    moved = plan_from_start(SETUP, elsewhere)
-    error = error_of(command, (*final_pose(moved)[:2], 0.0), moved=moved)
+    command, displacement = VelocityCommand(0.19, duration=5.0), (0.1, -0.3)
+    error = error_of(command, beside(plan_from_start(SETUP, command), *displacement, 0.0), displacement=displacement)
     assert (error.distance, error.heading) == (0.0, pytest.approx(0.0, abs=1e-12))
 
 
@@ -98,7 +98,9 @@ def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(mo
     for method in ("get_ready", "follow"):
         monkeypatch.setattr(SimulatedWalk, method, lambda *_: True)
     x, y, _ = done.result["final_pose"]
+    push = Push("chest", (0.0, 5.0, 0.0), 1.0, 0.1)
+    walk.robot.push(push)
     elsewhere = finish_walk(WalkRequest(SETUP, GoalCommand(x + 1.0, y), 0), walk)
     assert (elsewhere.result["outcome"], elsewhere.walked, elsewhere.stands) == ("walked badly", False, True)
-    assert elsewhere.result["reason"] == "ended 1.00 m from where it was commanded"
+    assert elsewhere.result["reason"] == f"ended 1.00 m from where it was commanded; after a {push}"
     assert elsewhere.result["end_error_m"] == pytest.approx(1.0)

@@ -72,9 +72,20 @@ def test_figures_are_compared_as_they_are_read():
         "<td>1.00</td>",
         "<td>2.00</td>",
     ]
-    margins = [stood | {"stability_margins": {"margins": {"gain_db": gain}}} for gain in (6.0, 8.0)]
-    assert figure_cells(by_key["stability_margins.margins.gain_db"], margins)[1] == '<td class="best">✓ 8.0</td>'
     assert figure_cells(by_key["foot_slip_m"], [{}, slip[0]]) == ["<td>–</td>", "<td>1.0</td>"]
+
+
+def test_smaller_gains_with_larger_margins_are_not_marked_as_better():
+    runs = [
+        {"outcome": "walked", "stability_margins": {"margins": dict.fromkeys(("gain_db", "phase_deg", "peak"), value)}}
+        for value in (6.0, 8.0)
+    ]
+    figures = [figure for figure in KEY_FIGURES if figure.key.startswith("stability_margins.margins.")]
+    assert [figure_cells(figure, runs) for figure in figures] == [
+        ["<td>6.0</td>", "<td>8.0</td>"],
+        ["<td>6</td>", "<td>8</td>"],
+        ["<td>6.0</td>", "<td>8.0</td>"],
+    ]
 
 
 def test_every_run_has_its_curve_in_every_panel(page, runs):

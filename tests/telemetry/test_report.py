@@ -13,10 +13,12 @@ from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, draw_plot, write_report
+from gradiva.telemetry.comparison import figure_cells
 from gradiva.telemetry.page_plots import thinned
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS
 from gradiva.telemetry.plots import JOINTS as JOINT_PLOT
 from gradiva.telemetry.report import (
+    KEY_FIGURES,
     drawn_values,
     heading,
     joint_table,
@@ -280,6 +282,15 @@ def test_figures_outside_their_healthy_bound_are_marked():
     assert "healthy" not in tiles({"foot_slip_m": 0.02})
 
 
+def test_a_step_that_lands_early_has_a_negative_delay_in_tiles_and_comparisons_alike():
+    (delay,) = [figure for figure in KEY_FIGURES if figure.key == "largest_step_delay_s"]
+    for seconds, text in ((-0.2, "\N{MINUS SIGN}200"), (0.05, "50")):
+        result = {"outcome": "walked", "largest_step_delay_s": seconds}
+        label = "largest step delay (earlier: negative)"
+        assert f'{label}</div><div class="value">{text} ' in tiles(result)
+        assert figure_cells(delay, [result, result]) == [f"<td>{text}</td>"] * 2
+
+
 def usual(least, most, unusual):
     return {"least": least, "most": most, "unusual": unusual}
 
@@ -303,11 +314,6 @@ def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
     assert usual_note({"usual": None}) == ""
-
-
-def test_a_step_that_lands_early_is_shown_as_such():
-    assert 'step landed earlier by</div><div class="value">200 ' in tiles({"largest_step_delay_s": -0.2})
-    assert 'largest step delay</div><div class="value">50 ' in tiles({"largest_step_delay_s": 0.05})
 
 
 def test_thinning_keeps_the_peaks_and_the_ends():

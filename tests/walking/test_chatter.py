@@ -20,7 +20,7 @@ def tick(time, forces, zmp=(0.0, 0.0), commands=(0.0, 0.0)):
         time=time,
         desired=object(),
         reference=SimpleNamespace(is_walking=True, is_double_support=not LIFT_OFF < time < TOUCH_DOWN),
-        robot_state=SimpleNamespace(foot_wrench=wrenches.__getitem__, zmp_position=np.array(zmp)),
+        robot_state=SimpleNamespace(foot_wrench=wrenches.__getitem__, zmp_position=np.array(zmp), zmp_lag=0.0),
         command=SimpleNamespace(values=np.array(commands)),
     )
 
@@ -71,6 +71,19 @@ def test_an_oscillation_counts_in_its_phase(phase, begin, end):
     loudest = max(figures, key=lambda name: figures[name].foot_force)
     assert loudest == phase
     assert figures[phase].foot_force > 0.04
+
+
+def test_in_simulation_the_ground_counts_whatever_the_sensors_say():
+    folded, hidden = ChatterRecord(WEIGHT, 0.01), ChatterRecord(WEIGHT, 0.01)
+    for time in np.arange(0.0, END, 0.01):
+        for record, sensed, true in ((folded, 1.0, 0.0), (hidden, 0.0, 1.0)):
+            exerted = swaying(time, true).robot_state
+            forces = np.array([exerted.foot_wrench(side)[2] for side in Side])
+            record.add(swaying(time, sensed), (forces, exerted.zmp_position))
+    assert folded.figures()["shift"].foot_force < 1e-4
+    assert hidden.figures()["shift"].foot_force == pytest.approx(0.1 / np.sqrt(2.0), rel=0.02)
+    assert hidden.figures()["shift"].zmp == pytest.approx(1e-3 / np.sqrt(2.0), rel=0.02)
+    assert hidden.frequency(1.0, 2.0) == pytest.approx(40.0, abs=1.0)
 
 
 def test_the_impact_of_a_foot_that_lands_late_is_no_chatter_of_the_shift():

@@ -91,7 +91,7 @@ def test_a_hot_motor_is_warned_of_and_then_ends_the_walk(ready):
 def test_a_few_wrong_readings_are_walked_through_and_counted(ready, fault, value, bridged):
     walk = ready("icub_v2_7")
     walk.robot.inject(Fault(fault, round(walk.time + 2.5, 3), 0.03, "l_knee", value))
-    assert walk.follow(VelocityCommand(0.25, duration=4.0))
+    assert walk.follow(VelocityCommand(0.25, duration=4.0), settle=0.5)
     assert [event.subject for event in walk.controller.safety_events] == list(bridged)
     assert walk.controller.bridged_readings == bridged
     assert walk.controller.state is WalkingState.PAUSED
@@ -101,7 +101,7 @@ def test_a_robot_that_was_stopped_by_a_fault_can_be_prepared_again(ready):
     walk = drill(ready, "icub_v2_7", FaultKind.NAN_ENCODER, 2.5, duration=1.0, name="l_knee")
     assert walk.controller.state is WalkingState.STOPPED
     assert walk.get_ready(0.5)
-    assert walk.follow(VelocityCommand(0.2, duration=2.0))
+    assert walk.follow(VelocityCommand(0.2, duration=2.0), settle=0.5)
     assert len(walk.controller.safety_events) == 1
 
 

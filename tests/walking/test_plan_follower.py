@@ -1,8 +1,19 @@
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from gradiva.common import PlanarPose, PlanningError, Side
-from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlanner, foot_pose
+from gradiva.planner import (
+    Foothold,
+    GoalCommand,
+    PathCommand,
+    Retarget,
+    StopCommand,
+    VelocityCommand,
+    WalkingPlanner,
+    foot_pose,
+)
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import answered
 from tests.walking.conftest import setup_of
@@ -229,15 +240,16 @@ def test_an_unanswered_command_is_asked_three_times_then_refused(slow):
     assert follower.refusal.startswith("the planner has not")
 
 
-def test_a_dead_planner_means_that_the_walk_ends_by_name(slow):
+@pytest.mark.parametrize("yaw", [0.0, 0.1])
+def test_a_dead_planner_means_that_the_walk_ends_by_name_also_where_the_heading_would_be_corrected(slow, yaw):
     follower, _ = slow
     walking_since(slow, 0.0, VelocityCommand(0.15))
-    end = follower.plan.end_time
-    for time in np.arange(end - 3.5, end, 0.1):
-        assert not follower.update(float(time), PlanarPose())
+    end, origin = follower.plan.end_time, PlanarPose(0.0, 0.0, yaw)
+    for time in np.arange(end - 5.0, end, 0.1):
+        assert not follower.update(float(time), origin)
     with pytest.raises(PlanningError, match="the present plan was walked to its end"):
-        follower.update(end, PlanarPose())
-    assert not follower.update(end + 0.1, PlanarPose())
+        follower.update(end, origin)
+    assert not follower.update(end + 0.1, origin)
     assert not follower.is_moving(end + 0.1)
 
 
@@ -260,3 +272,75 @@ def test_a_goal_that_was_overshot_by_centimetres_is_not_walked_to_by_a_turn(foll
     for time in np.arange(0.0, first.end_time - 3.0, 0.1):
         follower.update(float(time), PlanarPose(0.03, 0.0, -0.05))
         assert follower.plan.end_time < first.end_time + 3.1
+
+
+def test_the_feet_are_closed_although_the_planner_is_silent_and_each_step_is_moved(slow):
+    follower, _ = slow
+    walking_since(slow, 1.0, VelocityCommand(0.15))
+    follower.close_feet(4.0)
+    for time in np.arange(4.0, 9.0, 0.1).tolist():
+        follower.update(time, PlanarPose())
+        landings = follower.plan.landings
+        if (first := landings.after(time)) < len(landings) and not follower.plan.at(time).is_double_support:
+            with suppress(PlanningError):
+                follower.retarget(Retarget((Foothold(None, landings.times[first] + 0.01),)), time)
+    assert follower.plan.end_time < 9.0
+    assert not follower.walks
+
+
+def heading_of(follower, origin):
+    return (origin @ PlanarPose(0.0, 0.0, follower.plan.at(follower.plan.end_time).heading)).yaw
+
+
+def walked_with(follower, drift, commands=()):
+    """Walk to the end of the plan in odometry that turns by ``drift`` [rad/s]; return the plans on the way."""
+    plans, time, commands = [follower.plan], 0.0, list(commands)
+    while time < follower.plan.end_time:
+        time += 0.05
+        origin = PlanarPose(0.0, 0.0, drift * min(time, follower.plan.end_time - 4.0))
+        if commands and time > commands[0][0]:
+            follower.follow(commands.pop(0)[1], time, origin)
+        follower.update(time, origin)
+        if follower.plan is not plans[-1]:
+            plans.append(follower.plan)
+    return plans, origin
+
+
+@pytest.mark.parametrize("duration", [12.0, 20.3])
+def test_a_velocity_keeps_the_heading_of_its_start_by_odometry_and_its_length(follower, duration):
+    follower.follow(VelocityCommand(0.2, duration=duration), 0.0, PlanarPose())
+    way, end = end_of(follower)[0], follower.plan.end_time
+    plans, origin = walked_with(follower, 0.02)
+    assert len(plans) > 5
+    assert heading_of(follower, origin) == pytest.approx(0.0, abs=0.012)
+    assert abs(origin.yaw) > 0.15
+    length = np.linalg.norm(np.diff([landing_middle(step) for step in follower.plan.landings], axis=0), axis=1).sum()
+    assert length == pytest.approx(way, rel=0.03)
+    assert follower.plan.end_time == pytest.approx(end, abs=0.3)
+
+
+def landing_middle(step):
+    return step.footstep.unicycle.x, step.footstep.unicycle.y
+
+
+def test_a_velocity_whose_heading_is_kept_is_not_planned_again(follower):
+    follower.follow(VelocityCommand(0.2, duration=10.0), 0.0, PlanarPose())
+    plans, _ = walked_with(follower, 0.0009)
+    assert len(plans) == 1
+
+
+def test_a_velocity_that_changes_all_the_time_turns_as_commanded(follower):
+    follower.follow(VelocityCommand(0.2, duration=15.0), 0.0, PlanarPose())
+    changes = [(time, VelocityCommand(0.15 + 0.001 * i, duration=12.0)) for i, time in enumerate(np.arange(2, 6, 0.3))]
+    _, origin = walked_with(follower, 0.02, changes)
+    assert heading_of(follower, origin) == pytest.approx(0.0, abs=0.012)
+
+
+def test_the_heading_is_that_of_the_start_again_after_a_goal_or_a_stand(follower):
+    follower.follow(GoalCommand(1.0, 0.0), 0.0, PlanarPose())
+    follower.follow(VelocityCommand(0.2, duration=6.0), 2.0, PlanarPose(0.0, 0.0, 0.1))
+    assert heading_of(follower, PlanarPose()) == pytest.approx(0.0, abs=0.01)
+    end = follower.plan.end_time
+    assert follower.update(end, PlanarPose(0.0, 0.0, 0.3))
+    follower.follow(VelocityCommand(0.2, duration=6.0), end + 1.0, PlanarPose(0.0, 0.0, 0.3))
+    assert heading_of(follower, PlanarPose()) == pytest.approx(0.0, abs=0.01)

@@ -43,14 +43,14 @@ def test_all_robots_walk_in_position_control(ready, robot, speed):
 )
 def test_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robot, overrides):
     walk = ready(robot, *overrides)
-    assert walk.follow(VelocityCommand(0.19, duration=2.5))
+    assert walk.follow(VelocityCommand(0.19, duration=2.5), settle=0.5)
     assert_walked(walk)
 
 
 @pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
 def test_encoders_and_force_sensors_are_enough(ready, robot):
     walk = ready(robot, "state_estimator.use_imu=false")
-    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     figures = assert_walked(walk, dcm=0.05)
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
 
@@ -58,19 +58,19 @@ def test_encoders_and_force_sensors_are_enough(ready, robot):
 @pytest.mark.parametrize("robot", ["icub_v3", "talos"])
 def test_noisy_sensors_are_walked_with(ready, robot):
     walk = ready(robot, seed=1, plant=Plant.NOISY)
-    assert walk.follow(VelocityCommand(0.34, duration=3.0))
+    assert walk.follow(VelocityCommand(0.34, duration=3.0), settle=0.5)
     assert_walked(walk, com=0.03, dcm=0.05)
 
 
 def test_faster_control_needs_no_other_gains(ready):
     walk = ready("icub_v2_7", "walking.period=0.002")
-    assert walk.follow(VelocityCommand(0.19, duration=2.5))
+    assert walk.follow(VelocityCommand(0.19, duration=2.5), settle=0.5)
     assert_walked(walk, dcm=0.025)
 
 
 def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
     walk = ready("icub_v2_7", "planner.max_speed=0.34", seed=3, plant=Plant.NOISY)
-    assert walk.follow(VelocityCommand(0.34, duration=4.0))
+    assert walk.follow(VelocityCommand(0.34, duration=4.0), settle=0.5)
     assert_walked(walk, com=0.03, dcm=0.06)
 
 
@@ -85,7 +85,7 @@ DISTURBANCES = {
 @pytest.mark.parametrize("overrides", DISTURBANCES.values(), ids=DISTURBANCES)
 def test_disturbances_are_walked_through(ready, overrides):
     walk = ready("icub_v2_7", *overrides)
-    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk, com=0.03, dcm=0.04)
 
 
@@ -113,7 +113,7 @@ DIRECTED = [(ROBOTS.get(way, "icub_v2_7"), way) for way in DIRECTIONS]
 @pytest.mark.parametrize(("robot", "way"), DIRECTED)
 def test_every_direction_ends_where_it_should(ready, robot, way):
     walk, command = ready(robot), DIRECTIONS[way]
-    assert walk.follow(command)
+    assert walk.follow(command, settle=0.5)
     assert_walked(walk, dcm=0.04)
     end = walk.controller.plan.at(walk.time)
     planned = 0.5 * (end.left_foot.position + end.right_foot.position)
@@ -144,13 +144,13 @@ def middle_of_feet(truth):
 @pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.36), ("talos", 0.5)])
 def test_fast_walks_with_noisy_sensors(ready, robot, speed):
     walk = ready(robot, f"planner.max_speed={speed}", seed=1, plant=Plant.NOISY)
-    assert walk.follow(VelocityCommand(speed, duration=4.0))
+    assert walk.follow(VelocityCommand(speed, duration=4.0), settle=0.5)
     assert_walked(walk, com=0.06, dcm=0.12, tilt_deg=15.0, slip=0.03)
 
 
 def test_a_changing_com_height_is_walked(ready):
     walk = ready("icub_v2_7", "planner.com_height_amplitude=0.01")
-    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk)
     heights = walk.recorder.log["simulation::com::position"][:, 2]
     assert np.ptp(heights) > 0.005
@@ -176,7 +176,7 @@ def test_goals_may_change_while_walking_and_one_that_cannot_be_planned_changes_n
     assert walk.run(2.0)
     walk.controller.walk(VelocityCommand(-0.1))
     assert walk.run(2.5)
-    assert walk.follow(StopCommand())
+    assert walk.follow(StopCommand(), settle=0.5)
     assert_walked(walk, dcm=0.05)
     assert_stands_on_both_feet(walk)
 
@@ -207,7 +207,7 @@ def test_a_pause_stands_and_a_new_goal_goes_on(ready):
     assert walk.controller.reason == "paused as commanded, both feet on the ground"
     assert walk.run(1.0)
     first = assert_stands_on_both_feet(walk)
-    assert walk.follow(VelocityCommand(0.25, duration=1.5))
+    assert walk.follow(VelocityCommand(0.25, duration=1.5), settle=0.5)
     assert assert_stands_on_both_feet(walk)[0] > first[0] + 0.15
     assert walk.controller.reason == "the plan is done, both feet on the ground"
 
@@ -221,7 +221,7 @@ def test_the_robot_is_prepared_from_another_posture(compiler):
     walk = SimulatedWalk(setup, start=taller)
     assert walk.get_ready()
     assert walk.robot.truth().com_position[2] == pytest.approx(setup.robot.com_height, abs=0.004)
-    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_stands_on_both_feet(walk)
 
 
@@ -229,7 +229,7 @@ def test_equal_seeds_give_equal_walks(ready):
     logs = []
     for _ in range(2):
         walk = ready("icub_v2_7", seed=7, plant=Plant.NOISY)
-        assert walk.follow(VelocityCommand(0.3, duration=1.0))
+        assert walk.follow(VelocityCommand(0.3, duration=1.0), settle=0.5)
         logs.append(walk.recorder.log["simulation::com::position"])
     np.testing.assert_array_equal(*logs)
 
@@ -237,5 +237,5 @@ def test_equal_seeds_give_equal_walks(ready):
 def test_the_interpreted_layers_walk_as_well():
     walk = SimulatedWalk(setup_of("icub_v2_7"), compiler=lambda function: function)
     assert walk.get_ready(0.5)
-    assert walk.follow(VelocityCommand(0.19, duration=1.0))
+    assert walk.follow(VelocityCommand(0.19, duration=1.0), settle=0.5)
     assert_walked(walk)

@@ -107,7 +107,7 @@ def test_wrong_messages_are_refused_by_name(items, complaint):
 @pytest.mark.parametrize(
     ("numbers", "kind", "complaint"),
     [
-        ((0, 0.1, 0.0, 0.0, 0, -1.0), Command, "duration=-1.0 s, must be positive"),
+        ((0, 0.1, 0.0, 0.0, 0, -1.0, 0.0), Command, "duration=-1.0 s, must be positive"),
         ((9,), Command, "9 is no integer from 0 to "),
         ((0.5,), Side, "0.5 is no integer from 0 to 1"),
         ((1e300,), list[float], "1e[+]300 is no integer from 0 to "),

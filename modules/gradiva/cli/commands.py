@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -110,10 +109,7 @@ def compare(
     runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Folders of finished runs.")] = None,
     save: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE.html",
-            help="Where to; comparison.html in the runs' folder by default, -2.html, … where there is one.",
-        ),
+        typer.Option(metavar="FILE.html", help="Where to; a new comparison.html beside the runs by default."),
     ] = None,
     is_filmed: Annotated[
         bool, typer.Option("--record", help="Film each run that has no film yet, into its folder and the page.")
@@ -129,7 +125,7 @@ def compare(
         from gradiva.cli.output import check_writable
         from gradiva.cli.walk_session import film_run, walk_variants
         from gradiva.common import ConfigError
-        from gradiva.telemetry import RunFolder, write_comparison
+        from gradiva.telemetry import RunFolder, unused_path, write_comparison
 
     out = options.pop("out")
     given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
@@ -138,20 +134,14 @@ def compare(
     folders = [RunFolder(Path(run)) for run in runs or ()]
     if runs and len({folder.path.resolve() for folder in folders}) < 2:
         raise ConfigError(f"one run cannot be compared, {runs[0]}: name another, or several values of a --set")
-    page = Path(save) if save else _unused(Path(runs[0]).parent if runs else Path(out), "comparison")
+    page = Path(save or Path(out if not runs else Path(runs[0]).parent) / "comparison.html")
     if folders or save:
         check_writable(page)
     folders = folders or walk_variants(options, Path(out), is_filmed)
     for folder in folders if is_filmed else ():
         film_run(folder)
-    print(write_comparison(folders, page))
+    print(write_comparison(folders, page if save else unused_path(page)))
     return 0
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """Return the first page of this name, else with a number, that does not exist yet."""
-    names = (f"{name}{'' if number == 1 else f'-{number}'}.html" for number in count(1))
-    return next(path for each in names if not (path := folder / each).exists())
 
 
 app.command(cls=WalkCommand)(walk)

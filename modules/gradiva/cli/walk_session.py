@@ -39,6 +39,7 @@ from gradiva.simulated_walk import (
     response_note,
     run_walk,
     save_walk,
+    sibling_cause,
     slope_note,
 )
 from gradiva.simulation import GroundKind, ground_name
@@ -196,6 +197,8 @@ def variants(settings: Sequence[str]) -> list[tuple[str, ...]]:
 def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False) -> list[RunFolder]:
     """Walk the variants of a walk, all of which are checked before the first; return the folders of their runs.
 
+    A variant that falls is blamed on what it has otherwise than one that stands, which is known after the last walk.
+
     Args:
         options: Arguments of ``gradiva walk``, of which a key of ``settings`` may have several values.
         out: Folder of the runs.
@@ -206,21 +209,28 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
     """
     given: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options.items()}
     given |= {name: tuple(given[name] or ()) for name in ("files", "pushes", "faults", "bumps")}
-    console, folders, walked = text_console(), list[RunFolder](), list[tuple[str, WalkOutcome]]()
+    console, folders, outcomes = text_console(), list[RunFolder](), list[WalkOutcome]()
     each = variants(given.pop("settings") or ())
     requests = [WalkOptions(settings=settings, **given).request() for settings in each]
     if is_filmed:
         check_film(requests[0].setup.simulated_robot, BESIDE_OTHERS)
     for settings, request in zip(each, requests, strict=True):
         with console.status(f"walking with {', '.join(settings)}"):
-            outcome = run_walk(request)
-        folders.append(RunFolder(outcome.save(out)))
-        walked.append((", ".join(settings), outcome))
-        console.print(f"{escape(', '.join(settings))}: {outcome_line(outcome.result)}", soft_wrap=True)
-    standing = next((name for name, outcome in walked if outcome.stands), None)
-    for name in (name for name, outcome in walked if standing is not None and not outcome.stands):
-        console.print(f"{name} is the cause: with {standing} the same walk stands", markup=False, soft_wrap=True)
+            outcomes.append(run_walk(request))
+        folders.append(RunFolder(outcomes[-1].save(out)))
+        if outcomes[-1].stands:
+            _print_variant(console, settings, outcomes[-1])
+    standing = [settings for settings, outcome in zip(each, outcomes, strict=True) if outcome.stands]
+    for settings, outcome, folder in zip(each, outcomes, folders, strict=True):
+        if not outcome.stands:
+            blamed = outcome.with_cause(sibling_cause(settings, standing)) if standing else outcome
+            _warn(console, save_walk(blamed, folder))
+            _print_variant(console, settings, blamed)
     return folders
+
+
+def _print_variant(console: Console, settings: Sequence[str], outcome: WalkOutcome) -> None:
+    console.print(f"{escape(', '.join(settings))}: {outcome_line(outcome.result)}", soft_wrap=True)
 
 
 def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
@@ -393,7 +403,7 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and value of the key figures, the tracking errors and the tick's duration."""
     x, y, yaw = result["final_pose"]
     figures = [
-        (figure.title(result), f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
+        (figure.label, f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
         for figure in KEY_FIGURES
         if figure.is_shown(result) and figure.key not in _REPORT_ALONE
     ]

@@ -137,14 +137,25 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
-    """Return CoM and DCM; a velocity that lags is brought to the present by the pendulum above the commanded ZMP.
+    r"""Return CoM and DCM; by what a velocity lags is brought to the present by the pendulum above the commanded ZMP.
 
-    The commanded one, for what is measured of the ZMP lags as well.
+    The commanded one, for what is measured of the ZMP lags as well. A velocity of age a lags behind the low pass F, of
+    gain g a tick, by further :math:`b = \Delta (1 - g) / g`. This is a complementary filter:
+
+    .. math:: \dot{\hat x} = F [\dot x + (a + b) \, \omega^2 (x - z_{commanded})]
+
+    Slower than T velocities count, with their noise :math:`\sigma`, faster the pendulum, with its own error of
+    :math:`\omega^2 \delta` for a ZMP off by :math:`\delta`. The sum of their squares is least where
+
+    .. math:: T^3 = \sigma^2 \Delta / 4 \omega^4 \delta^2, \qquad \sigma^2 \Delta / 2 T + (\omega^2 \delta T)^2 \to \min
+
+    of 15 mm/s, 4.3 rad/s and 5 mm at 0.04 s with ticks of 10 ms, at 0.02 s with 1 ms.
     """
     gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
-    pull = inputs["velocity_lag"] * inputs["natural_frequency"] ** 2
+    behind = cs.if_else(gain < 1.0, inputs["period"] * (1.0 - gain) / gain, 0.0)  # nothing at the first tick
+    pull = (inputs["velocity_lag"] + behind) * inputs["natural_frequency"] ** 2
     velocity[:2] += pull * (position[:2] - inputs["commanded_zmp"])
     velocity = _filtered(memory, "com_velocity", velocity, gain)
     dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]

@@ -376,7 +376,7 @@ class StateEstimatorConfig:
         velocity_time_constant: Of the low pass on all velocities that are measured, of joints and base alike; 0 for
             none, [s].
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
-        com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
+        com_velocity_time_constant: Of the low pass on the CoM velocity, above which the pendulum counts; 0: none, [s].
         predicts: Predict joints, attitude and CoM velocity from the times of their samples to the present; otherwise
             all samples are taken to be of the joints' time.
         wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above

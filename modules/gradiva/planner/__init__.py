@@ -6,7 +6,7 @@ from gradiva.planner.moved_steps import RetargetedSwing, quintic
 from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, SwingProfile
 from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
-from gradiva.planner.unicycle_planner import Polyline, end_heading
+from gradiva.planner.unicycle_planner import PathProgress
 from gradiva.planner.walking_plan import WalkingPlan, planned_polygon
 from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner
 
@@ -20,10 +20,10 @@ __all__ = [
     "GoalCommand",
     "LegMomentumConfig",
     "PathCommand",
+    "PathProgress",
     "PlannedStep",
     "PlannerConfig",
     "PlanningState",
-    "Polyline",
     "Retarget",
     "RetargetedSwing",
     "StopCommand",
@@ -32,7 +32,6 @@ __all__ = [
     "VelocityCommand",
     "WalkingPlan",
     "WalkingPlanner",
-    "end_heading",
     "foot_pose",
     "planned_polygon",
     "quintic",

@@ -12,7 +12,7 @@ from gradiva.common import NDArray, PlanningError, readonly
 
 @dataclass(frozen=True, slots=True)
 class VelocityCommand:
-    """Walk with a constant velocity of the body.
+    """Walk with a constant velocity of the body, whose heading turns as commanded and not otherwise.
 
     Attributes:
         forward: Negative is backward, [m/s].
@@ -20,12 +20,15 @@ class VelocityCommand:
         angular: Positive is counter-clockwise, [rad/s].
         duration: How long, the ramps included and the closing step excluded, [s]; None: as long as the planner
             allows, or until it is replanned.
+        heading_error: Heading of the robot less the commanded one, which it turns back while it walks, [rad]. A walk
+            sets it by the odometry in each plan.
     """
 
     forward: float
     lateral: float = 0.0
     angular: float = 0.0
     duration: float | None = None
+    heading_error: float = 0.0
 
     def __post_init__(self) -> None:
         _refuse_not_finite(self)

@@ -126,7 +126,8 @@ class Footstep:
     def moved(self, motion: Motion, pose: FootPose | None = None) -> Footstep:
         """Return the step elsewhere, its foot at ``pose``, if that is given."""
         dx, dy, old = motion.x, motion.y, self.unicycle
-        unicycle = UnicycleState(old.x + dx, old.y + dy, old.yaw, old.forward, old.lateral, old.angular)
+        rest = old.yaw, old.forward, old.lateral, old.angular, old.heading_error
+        unicycle = UnicycleState(old.x + dx, old.y + dy, *rest)
         return Footstep(self.side, pose or self.pose.moved(dx, dy), self.duration, unicycle)
 
 

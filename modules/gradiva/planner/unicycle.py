@@ -27,7 +27,8 @@ class UnicycleState:
         yaw: Not wrapped, [rad].
         forward: [m/s].
         lateral: To the left, [m/s].
-        angular: [rad/s].
+        angular: As commanded, [rad/s].
+        heading_error: Less the commanded heading, of a velocity that turns it back, [rad].
     """
 
     x: float
@@ -36,6 +37,12 @@ class UnicycleState:
     forward: float = 0.0
     lateral: float = 0.0
     angular: float = 0.0
+    heading_error: float = 0.0
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """Place, world, [m]."""
+        return self.x, self.y
 
     @property
     def velocity(self) -> NDArray:
@@ -50,17 +57,21 @@ class UnicyclePath:
     Attributes:
         period: dT, [s].
         poses: x, y, yaw (world), [m, m, rad], shape (n, 3).
-        velocities: Forward, lateral, angular, held over the interval that follows the sample, shape (n, 3).
+        velocities: Forward, lateral, angular, as commanded over the interval that follows the sample, shape (n, 3).
         travelled: Integral of the forward and the lateral velocity, [m], shape (n, 2).
+        heading_errors: Yaw less the commanded one, [rad], shape (n,).
     """
 
     period: float
     poses: NDArray
     velocities: NDArray
     travelled: NDArray
+    heading_errors: NDArray
 
     @classmethod
-    def from_velocities(cls, start: UnicycleState, velocities: NDArray, period: float) -> UnicyclePath:
+    def from_velocities(
+        cls, start: UnicycleState, velocities: NDArray, period: float, heading_errors: NDArray | None = None
+    ) -> UnicyclePath:
         r"""Integrate piecewise constant velocities exactly (thesis 10.1.1, with a lateral velocity).
 
         Each interval is an arc: its chord has the length :math:`v T \,\mathrm{sinc}(\omega T / 2)` and the
@@ -70,8 +81,10 @@ class UnicyclePath:
             start: Where the first sample stands.
             velocities: Forward, lateral, angular, one row an interval, shape (n, 3).
             period: [s].
+            heading_errors: As they fade, from that of the start on, [rad], shape (n + 1,); None: there are none.
         """
-        turned = period * velocities[:, 2]
+        errors = np.zeros(len(velocities) + 1) if heading_errors is None else heading_errors
+        turned = period * velocities[:, 2] + np.diff(errors)
         yaw = start.yaw + np.concatenate(([0.0], np.cumsum(turned)))
         middle = yaw[:-1] + 0.5 * turned
         chord = np.sinc(turned / (2.0 * math.pi)) * period
@@ -83,7 +96,7 @@ class UnicyclePath:
         poses[1:, 1] = start.y + np.cumsum(s * forward + c * lateral)
         poses[:, 2] = yaw
         travelled = np.concatenate((np.zeros((1, 2)), period * np.cumsum(velocities[:, :2], axis=0)))
-        return cls(period, poses, np.vstack((velocities, np.zeros((1, 3)))), travelled)
+        return cls(period, poses, np.vstack((velocities, np.zeros((1, 3)))), travelled, errors)
 
     @classmethod
     def standing(cls, state: UnicycleState, period: float) -> UnicyclePath:
@@ -103,7 +116,8 @@ class UnicyclePath:
     def state(self, index: int) -> UnicycleState:
         """Return one sample; the last one for indices beyond the end."""
         index = min(index, self.end_index)
-        return UnicycleState(*self.poses[index].tolist(), *self.velocities[index].tolist())
+        (x, y, yaw), (forward, lateral, angular) = self.poses[index].tolist(), self.velocities[index].tolist()
+        return UnicycleState(x, y, yaw, forward, lateral, angular, float(self.heading_errors[index]))
 
 
 def ramped_velocities(

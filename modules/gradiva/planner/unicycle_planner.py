@@ -22,6 +22,9 @@ _AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed 
 _NEAR = 2.0  # [reference lengths] of a path whose beginning is nearer than this the robot stands on
 _JOINING = 4.0  # [reference lengths] over which it then comes to the path
 _JOINING_PIECE = 0.5  # [reference lengths]
+_LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
+_REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
+_TURN_BACK = 1.0  # [steps] time constant with which a velocity command turns a heading error back
 _SEARCHED = 5.0  # [reference lengths] of a path that begins where the robot is
 
 
@@ -173,7 +176,29 @@ class UnicyclePlanner:
         fraction = min(1.0, config.pace(*(wanted - before).tolist()) / largest) if largest > 0.0 else 0.0
         ramp_up, ramp_down = fraction * self._ramp_time(largest), self._ramp_time(pace)
         velocities = ramped_velocities(before, wanted, ramp_up, ramp_down, duration, SAMPLE_PERIOD)
-        return UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
+        errors = self._fading(start.heading_error + command.heading_error, velocities[:, 2], pace)
+        return UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD, errors)
+
+    def _fading(self, error: float, angular: NDArray, pace: float) -> NDArray:
+        r"""Return the heading error at each sample as it is turned back while the robot walks, [rad], shape (n + 1,).
+
+        .. math:: \dot e = -e / T, \qquad T = \Delta_t
+
+        as long as that is at most half of the highest angular speed, and this not exceeded with the commanded one.
+
+        Args:
+            error: e at the first sample, [rad].
+            angular: Commanded in each interval, [rad/s], shape (n,).
+            pace: Of the command, which Δt, the duration of a step, depends on, [m/s].
+        """
+        if error == 0.0:
+            return np.zeros(len(angular) + 1)
+        time_constant = _TURN_BACK * self._config.preferred_duration(pace)
+        faded = error * np.exp(-SAMPLE_PERIOD / time_constant * np.arange(len(angular) + 1))
+        most = self._config.max_angular_speed
+        rates = np.clip(np.diff(faded) / SAMPLE_PERIOD, -0.5 * most, 0.5 * most)
+        rates = np.clip(angular + rates, -most, most) - angular
+        return error + np.concatenate(([0.0], np.cumsum(SAMPLE_PERIOD * rates)))
 
     def _to_goal(self, command: GoalCommand, start: UnicycleState) -> UnicyclePath:
         speed = self._config.cruise_speed if command.speed is None else command.speed
@@ -197,7 +222,7 @@ class UnicyclePlanner:
         velocities = self._follow(points, command.speed, turned, "path", pursue=False)
         velocities = np.vstack((turn, velocities))
         path = UnicyclePath.from_velocities(start, velocities, SAMPLE_PERIOD)
-        wanted = end_heading(command, self._config) if command.yaw is None else command.yaw
+        wanted = _end_heading(command, self._config) if command.yaw is None else command.yaw
         rest = self._turn(so3.wrap_angle(wanted - float(path.poses[-1, 2])))
         return UnicyclePath.from_velocities(start, np.vstack((velocities, rest)), SAMPLE_PERIOD)
 
@@ -356,7 +381,29 @@ class _Track:
         return self._speed
 
 
-def end_heading(command: PathCommand, config: PlannerConfig) -> float:
+class PathProgress:
+    """Progress along a path by odometry, which is unique also where the path crosses itself."""
+
+    def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
+        self._path = path
+        self._end_heading = _end_heading(path, config) if path.yaw is None else path.yaw
+        self._line = Polyline(path.points, rounding=0.0)
+        self._progress = 0.0
+        self._looked = -math.inf
+
+    def follow(self, place: Point, time: float) -> None:
+        """Update the progress of a robot at a place, every half second."""
+        if time >= self._looked + _LOOK_PERIOD:
+            self._looked = time
+            self._progress = self._line.nearest(place, self._progress, self._progress + _REACH)
+
+    @property
+    def rest(self) -> PathCommand:
+        """Rest of the path from here on; its end has the heading of the whole path's."""
+        return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
+
+
+def _end_heading(command: PathCommand, config: PlannerConfig) -> float:
     """Return the heading with which a path ends, world, [rad]."""
     line = Polyline(command.points, rounding=REFERENCE_POINT[0])
     return line.at(line.length)[1]

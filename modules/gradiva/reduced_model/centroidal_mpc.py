@@ -237,7 +237,6 @@ class CentroidalMpc:
             NoSolutionFound: For longer than is tolerated, or at the first call.
         """
         wrench = np.zeros(6) if external_wrench is None else external_wrench
-        _check_finite(state, wrench)
         preview = plan.preview(plan.nodes(time, self._config.period, self._config.samples))
         guess = self._posed(time, state, preview, reference(preview.times[1:]), wrench)
         try:
@@ -298,6 +297,8 @@ class CentroidalMpc:
             *(wrench, forces, velocities, self._forces_before(time, forces)),
         ]  # in the order of the pose
         np.concatenate([each.reshape(-1) for each in inputs], out=pose.input)
+        if not math.isfinite(np.add.reduce(pose.inputs["state"], axis=None) + np.add.reduce(wrench)):
+            _refuse(state, wrench)
         pose()
         return self.problem.function.inputs["vectors"].copy()
 
@@ -320,11 +321,9 @@ class CentroidalMpc:
         return self._memory.forces[min(max(int(before), 0), len(self._memory.forces) - 1)]
 
 
-def _check_finite(state: CentroidalState, wrench: NDArray) -> None:
+def _refuse(state: CentroidalState, wrench: NDArray) -> None:
     """Refuse a measurement that is not finite: the last solution, shifted, would follow it."""
     measured = {name: getattr(state, name) for name in state.__dataclass_fields__} | {"external_wrench": wrench}
-    if math.isfinite(sum(float(np.add.reduce(value, axis=None)) for value in measured.values())):
-        return
     wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
     if wrong:
         raise EstimationError(f"{PROBLEM}: {', '.join(wrong)} not finite")

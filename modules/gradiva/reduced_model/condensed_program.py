@@ -24,6 +24,8 @@ _SIDES = 6  # of a location box
 _ROUNDS = 100  # changes of the active set; 1 to 4 are usual, 12 where 72 rows change at once
 _TRIES = 4  # changes of all wrong rows at once that may fail to lower their number, until one row changes at a time
 _TOLERANCE = 1e-8  # [m/s², m] of a row, and of a multiplier as a fraction of the largest
+# The cross product q × y is of these axes of q and of y, less that of the other two.
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 _PROXIMITY = 1e-9  # [-] of a row's own flexibility: at the apex of a pyramid four rows hold three forces
 
 
@@ -95,6 +97,10 @@ class CondensedProgram:
         self._products = np.zeros((2, 3 * samples, 3 * samples))  # of levers, E and levers, horizontal and vertical
         self._com_products = np.zeros((3 * samples, samples))  # of levers, E and J of the CoM
         self._sums, self._copies = self._blocks()
+        nodes = np.arange(samples)
+        self._first = 3 * (samples * _NEXT[:, None] + nodes) + _AFTER[:, None]  # places of q × y in all products q y
+        self._second = 3 * (samples * _AFTER[:, None] + nodes) + _NEXT[:, None]
+        self._known, self._rows = np.full(len(self._places), -1), np.empty(0, dtype=np.intp)  # see _know
 
     def _blocks(self) -> tuple[list[tuple[NDArray, NDArray, NDArray]], list[tuple[NDArray, NDArray, float]]]:
         """Return windows of C with the products that add up to them, and with those of which they are, and the sign.
@@ -240,27 +246,30 @@ class CondensedProgram:
         self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
         if failed:
             raise NoSolutionFound(PROBLEM, "the quadratic program is not finite")
+        self._known[self._rows], self._rows = -1, self._rows[:0]
 
     def _effect(self, vectors: NDArray) -> NDArray:
         """Return J times vectors, shape (6 N,)."""
         effect = np.empty((2, 3, self._samples))
         np.matmul(vectors, self._moves.T, out=effect[0])
-        (_, xy, xz), (yx, _, yz), (zx, zy, _) = (self._levers @ vectors.T).transpose(0, 2, 1)
-        for turned, product, other in zip(effect[1], (yz, zx, xy), (zy, xz, yx), strict=True):
-            np.subtract(product, other, out=turned)
+        products = self._levers.reshape(-1, self.size) @ vectors.T
+        np.subtract(products.take(self._first), products.take(self._second), out=effect[1])
         return effect.reshape(-1)
 
-    def _pull(self, momenta: NDArray, moves: NDArray, levers: NDArray, vertical: NDArray | None = None) -> NDArray:
-        """Return Jᵀ times multipliers of CoM and angular momentum, shape (3, V); of J E where the levers are that."""
-        vertical = levers if vertical is None else vertical
+    def _pull(self, momenta: NDArray, moves: NDArray, levers: NDArray) -> NDArray:
+        """Return Jᵀ times multipliers of CoM and angular momentum, shape (3, V); of J E where ``levers`` are those.
+
+        Args:
+            momenta: Shape (6 N,).
+            moves: J of the CoM along an axis, shape (N, V), or J E.
+            levers: Shape (3, N, V), or times E, horizontal and vertical, shape (2, 3, N, V).
+        """
         of_com, of_spin = momenta.reshape(2, 3, -1)
         pull: NDArray = of_com @ moves
-        (_, xy, xz), (yx, _, yz), (zx, zy, _) = np.matmul(of_spin, levers)
-        if vertical is not levers:
-            (_, xy, _), (yx, _, _), _ = np.matmul(of_spin, vertical)
-        pull[0] += zy - yz
-        pull[1] += xz - zx
-        pull[2] += yx - xy
+        products = np.matmul(of_spin, levers).reshape(-1, self.size)  # of each axis of q, then of the multipliers
+        along = 9 if levers.ndim > 3 else 0  # forces along z by E of the vertical axis
+        pull += products[[7, 2, 3 + along]]
+        pull -= products[[5, 6, 1 + along]]
         return pull
 
     def _slack(self, vectors: NDArray) -> NDArray:
@@ -284,7 +293,7 @@ class CondensedProgram:
             multipliers, momenta, rows = np.zeros(len(active)), free, active.nonzero()[0]
             if len(rows):
                 multipliers[rows], momenta = self._held(rows, free)
-            vectors = self._unforced - self._pull(momenta, self._moved, *self._turned)
+            vectors = self._unforced - self._pull(momenta, self._moved, self._turned)
             if len(rows):
                 places, forces = self._places[rows], self._normals[:, rows] * multipliers[rows]
                 vectors[:2] += forces[:2] @ self._flexibility[0][places]
@@ -304,23 +313,46 @@ class CondensedProgram:
 
     def _held(self, rows: npt.NDArray[np.intp], free: NDArray) -> tuple[NDArray, NDArray]:
         """Return multipliers of rows that are held at their bounds, and the momenta with them."""
-        places, normals = self._places[rows], self._normals[:, rows]
-        pushed = self._pushed(places, normals)
-        missing = self._missing(rows, self._unforced) + free @ pushed
-        back = lapack.dtrtrs(self._factor, pushed, lower=0, trans=1)[0]
-        horizontal, vertical = self._flexibility[:, places[:, None], places]
-        own = horizontal * (normals[:2].T @ normals[:2]) + vertical * (normals[2][:, None] * normals[2])
-        schur = own - back.T @ back
-        schur.reshape(-1)[:: len(rows) + 1] += _PROXIMITY * own.diagonal()
-        _, multipliers, failed = lapack.dposv(schur, missing, lower=1)
+        new = rows[self._known[rows] < 0]
+        if len(new):
+            self._know(new, free)
+        known = self._known[rows]
+        _, multipliers, failed = lapack.dposv(self._row_schur[known[:, None], known], self._short[known], lower=1)
         if failed or not math.isfinite(float(multipliers.sum())):
             raise NoSolutionFound(PROBLEM, "the active rows contradict each other")
-        return multipliers, free + lapack.dtrtrs(self._factor, back @ multipliers, lower=0)[0]
+        return multipliers, free + lapack.dtrtrs(self._factor, multipliers @ self._back[known], lower=0)[0]
+
+    def _know(self, new: npt.NDArray[np.intp], free: NDArray) -> None:
+        """Add rows to those that a factor of C has met, most of which are held in several rounds.
+
+        Of each: by how much it is short of its bound without them, J E Gᵀ through the factor, and S with the others.
+        """
+        count = len(self._rows)
+        self._known[new] = np.arange(count, count + len(new))
+        places, normals = self._places[new], self._normals[:, new]
+        pushed = self._pushed(places, normals)
+        short = self._missing(new, self._unforced) + free @ pushed
+        back = lapack.dtrtrs(self._factor, pushed, lower=0, trans=1)[0].T
+        if not count:
+            self._rows, self._short, self._back = new, short, back
+        else:
+            added = (self._rows, new), (self._short, short), (self._back, back)
+            self._rows, self._short, self._back = (np.concatenate(each) for each in added)
+        horizontal, vertical = self._flexibility[:, self._places[self._rows][:, None], places]
+        others = self._normals[:, self._rows].T
+        schur = horizontal * (others[:, :2] @ normals[:2]) + vertical * (others[:, 2:] * normals[2])  # E of the rows
+        schur[count:].reshape(-1)[:: len(new) + 1] *= 1.0 + _PROXIMITY
+        schur -= self._back @ back.T
+        if not count:
+            self._row_schur = schur
+        else:
+            self._row_schur = np.hstack((np.vstack((self._row_schur, schur[:count].T)), schur))
 
     def _pushed(self, places: npt.NDArray[np.intp], normals: NDArray) -> NDArray:
         """Return J E Gᵀ of some rows, shape (6 N, rows)."""
         pushed = np.empty((2, 3, self._samples, len(places)))
-        (hx, hy, hz), (vx, vy, _), (x, y, z) = *self._turned[..., places], normals
-        np.multiply(self._moved[:, places], normals[:, None], out=pushed[0])
-        pushed[1, 0], pushed[1, 1], pushed[1, 2] = vy * z - hz * y, hz * x - vx * z, hx * y - hy * x
+        turned, normals = self._turned.take(places, axis=3).reshape(6, self._samples, -1), normals[:, None]
+        np.multiply(self._moved[:, places], normals, out=pushed[0])
+        np.multiply(turned[[4, 2, 0]], normals[_AFTER], out=pushed[1])  # z pushes by E of the vertical axis
+        pushed[1] -= turned[[2, 3, 1]] * normals[_NEXT]
         return pushed.reshape(6 * self._samples, -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import copy
 from dataclasses import MISSING, fields
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 import casadi as cs
@@ -33,7 +34,7 @@ class Twin(Protocol):
 
 Built = TypeVar("Built", bound=Twin)
 _prototypes: dict[Hashable, Twin] = {}
-_PROTOTYPES = 16  # a composed problem of a whole body takes megabytes
+_PROTOTYPES = 64  # half of them take megabytes, those of one robot are eight
 
 
 def built_once(key: Hashable | None, build: Callable[[], Built]) -> Built:
@@ -75,6 +76,7 @@ class FlatFunction:
         compiler: Compiler = interpreted,
         beside: FlatFunction | None = None,
         after: FlatFunction | None = None,
+        simplify: Callable[[Mapping[str, cs.SX]], Mapping[str, cs.SX]] | None = None,
     ) -> None:
         """Build, and compile, the function.
 
@@ -85,9 +87,11 @@ class FlatFunction:
             compiler: How the function becomes fast.
             beside: Function of the same inputs; what is written into those of one, both have.
             after: Function whose outputs are the inputs of this one, in their order.
+            simplify: Makes the outputs simpler, of equal names and shapes. It takes longer than it gains unless it is
+                done once: only a compiler with a method ``simplified`` does, and only for what it compiles.
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
-        result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
+        result = _stacked(outputs)
         if isinstance(source, cs.MX):  # a function of MX takes symbols alone
             flat, ends = cs.MX.sym("inputs", source.numel()), np.cumsum([part.numel() for part in inputs.values()])
             symbols: list[Any] = [*inputs.values()]
@@ -96,7 +100,13 @@ class FlatFunction:
             result = cs.graph_substitute([result], symbols, shaped)[0]
             source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
-        self._function = compiler(cs.Function(name, [source], [result]))
+        function = cs.Function(name, [source], [result])
+        if simplify is None:
+            self._function = compiler(function)
+        else:
+            make = partial(_simplified, name, source, outputs, simplify)
+            known = getattr(compiler, "simplified", None)
+            self._function = known(function, make) if known else compiler(function)
         shared = beside.input if beside else after._output if after else np.zeros(source.numel())
         self._bind(shared, np.zeros(result.numel()))
 
@@ -203,6 +213,16 @@ def _places(parts: Mapping[str, cs.SX] | Mapping[str, cs.MX]) -> dict[str, _Plac
 
 def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArray:
     return flat[part] if shape is None else flat[part].reshape(shape)
+
+
+def _stacked(outputs: Mapping[str, cs.SX] | Mapping[str, cs.MX]) -> Any:
+    return cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
+
+
+def _simplified(
+    name: str, source: cs.SX, outputs: Any, simplify: Callable[[Mapping[str, cs.SX]], Mapping[str, cs.SX]]
+) -> cs.Function:
+    return cs.Function(name, [source], [_stacked(simplify(outputs))])
 
 
 def _by_rows(matrix: Any) -> Any:

@@ -31,8 +31,8 @@ _FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts")
 class GccCompiler:
     """Turn a CasADi function into a shared library; where that fails the function is returned as it is.
 
-    The library's name is a hash of its C source, the flags, the compiler and the processor, so it is found again at
-    the next start and never used on another machine.
+    The library's name is a hash of its C source, or of the function that was simplified, of the flags, the compiler and
+    the processor, so it is found again at the next start and never used on another machine.
 
     Attributes:
         folder: Where libraries are kept.
@@ -65,10 +65,23 @@ class GccCompiler:
 
     def __call__(self, function: cs.Function) -> cs.Function:
         """Return the compiled function, or ``function`` when there is no working compiler."""
+        return self._compiled(function, lambda: self._library(function, self._key))
+
+    def simplified(self, function: cs.Function, simplify: Callable[[], cs.Function]) -> cs.Function:
+        """Return the compiled function that ``simplify`` makes of ``function``; made only where it is not there yet."""
+
+        def library() -> Path:
+            serialized = f"simplified|{cs.CasadiMeta.version()}|{function.serialize()}".encode()
+            found = self._place_of(function.name(), self._key(serialized))
+            return found if found.exists() else self._library(simplify(), lambda source: self._key(serialized))
+
+        return self._compiled(function, library)
+
+    def _compiled(self, function: cs.Function, library: Callable[[], Path]) -> cs.Function:
         if self._compiler is None:
             return self._give_up(function, "no C compiler (gcc, cc or clang) on the path")
         try:
-            return cs.external(function.name(), str(self._library(function)))
+            return cs.external(function.name(), str(library()))
         except (OSError, subprocess.SubprocessError, RuntimeError) as error:
             return self._give_up(function, str(error))
 
@@ -78,13 +91,24 @@ class GccCompiler:
         self.failure = why
         return function
 
-    def _library(self, function: cs.Function) -> Path:
+    def _key(self, content: bytes) -> str:
+        return hashlib.sha256(content + self._signature()).hexdigest()[:24]
+
+    def _place_of(self, name: str, key: str) -> Path:
+        return self.folder / f"{name}-{key}.so"
+
+    def _library(self, function: cs.Function, key_of: Callable[[bytes], str]) -> Path:
+        """Return the library of a function, compiled if it is not there.
+
+        Args:
+            function: Is translated to C.
+            key_of: Returns the key of its C source.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         with tidy_when_terminated(), tempfile.TemporaryDirectory(dir=self.folder) as workshop:
             source = Path(workshop, f"{function.name()}.c")
             _generate(function, source)
-            key = hashlib.sha256(source.read_bytes() + self._signature()).hexdigest()[:24]
-            library = self.folder / f"{function.name()}-{key}.so"
+            library = self._place_of(function.name(), key_of(source.read_bytes()))
             if not library.exists():
                 seconds = max(1.0, source.stat().st_size / _SPEED)
                 self._announce(

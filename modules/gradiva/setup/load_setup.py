@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ T = TypeVar("T")
 MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
+_MOST_HOMES = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
 MOVED = {
     _UNREAD: "[centroidal_walking.mpc]",
@@ -372,10 +374,9 @@ def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> W
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
-    if not isinstance(table, Mapping):
-        homes = [*_paths_to(name, WalkingConfig), *_paths_to(name, SimulationConfig, "simulation.")]
-        if len(homes) == 1:
-            return ConfigError(f"'{name}' is a key of a table; did you mean '{homes[0]}'?")
+    if not isinstance(table, Mapping) and (homes := _homes_of(name)):
+        meant = " or ".join(f"'{home}'" for home in homes)
+        return ConfigError(f"unknown key '{name}'; did you mean {meant}?")
     if isinstance(table, Mapping) and table and (former := _former_key(f"{name}.{next(iter(table))}")):
         return ConfigError(former)
     hint = f": walks read {MOVED[name]}" if name in MOVED else nearest_name(name, valid)
@@ -390,13 +391,23 @@ def _former_key(key: str) -> str:
     return f"{key} is {MOVED[key]} now" if key in MOVED else ""
 
 
-def _paths_to(key: str, kind: Any, prefix: str = "") -> Iterator[str]:
-    """Yield where a configuration dataclass has ``key``, in itself or in its tables."""
+def _homes_of(key: str) -> list[str]:
+    """Return the dotted names of the keys that are called ``key``, else by words of it, or nearly so; three at most."""
+    homes: dict[str, list[str]] = {}
+    for path in [*_paths(WalkingConfig), *_paths(SimulationConfig, "simulation.")]:
+        homes.setdefault(path.rpartition(".")[2], []).append(path)
+    by_words = [word for word in key.split("_") if word in homes]
+    meant = [key] if key in homes else dict.fromkeys([*by_words[:1], *difflib.get_close_matches(key, homes, n=1)])
+    return [home for name in meant for home in homes[name]][:_MOST_HOMES]
+
+
+def _paths(kind: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted names of the keys of a configuration dataclass and of its tables."""
     for name, hint in get_type_hints(kind).items():
-        if name == key:
-            yield f"{prefix}{name}"
         if is_dataclass(hint):
-            yield from _paths_to(key, hint, f"{prefix}{name}.")
+            yield from _paths(hint, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
 
 
 @contextmanager

@@ -4,15 +4,19 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
 :math:`g = 1 - e^{-T / \tau}`, and each integral :math:`T / (1 - z^{-1})`. Deviations from standing still, per tick:
 
 .. math::
-    z^* &= K_p (x + F_v \dot x / \omega), \qquad \bar z = F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
+    z^* &= K_p (x + F_v (\dot x + b \, \omega^2 (x - z^{-1} z^*)) / \omega), \\
+    \bar z &= F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
     \qquad \text{spread and } \theta \text{ likewise by } a_w \Delta f_y, a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
-where :math:`F_z` lags more than :math:`F_0` on both feet, by ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the
-inverse kinematics of layer 3 for :math:`\nu`, and the servos' inverse of
-:math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`.
+where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by
+``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the inverse kinematics of layer 3 for :math:`\nu`, and the servos'
+inverse of :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`. Behind ``AttitudeFilter``
+the controller
+reads roll and pitch q, of rate p and age a, as
+:math:`F_R (q + a p) + (1 - F_R) \tfrac T2 \tfrac{1 + z^{-1}}{1 - z^{-1}} p`.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side, low_pass_gain
-from gradiva.estimation import DOUBLE_SUPPORT_LAG
+from gradiva.estimation import DOUBLE_SUPPORT_LAG, BaseSource
 from gradiva.robot_model import ServoLaw
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant
 from gradiva.simplified_model import ZmpComGains
@@ -61,12 +65,12 @@ class WrenchLoop:
         Columns are (channels, positions, velocities of base and joints).
 
         Returns:
-            Wrenches as they are read (channels), the loop's ZMP (2) and commands of the joints (n).
+            Wrenches that the ground exerts (channels), their low-passed ZMP (2) and commands of the joints (n).
         """
         by_read, exerted = np.hstack(self._motion.command(z)), np.vstack(self._plant.response(z))
         command: Complex = np.asarray(np.linalg.solve(np.eye(len(by_read)) - by_read @ exerted, by_read))
-        read: Complex = np.asarray(exerted @ command + np.eye(len(exerted)))
-        return read[: self._motion.channels], self._motion.zmp(z) @ read, command
+        true: Complex = np.asarray(exerted @ command)
+        return true[: self._motion.channels], self._motion.true_zmp(z) @ true, command
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +106,7 @@ class _MotionController:
         """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
         zmp, velocity, com = self._balance(z)
         shifts, tilts = self._soles(z, zmp)
-        command = self._kinematics(z, velocity, com, shifts, tilts, zmp)
+        command = self._behind_attitude_filter(z, self._kinematics(z, velocity, com, shifts, tilts, zmp))
         return command[:, : self.channels], command[:, self.channels :]
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
@@ -119,17 +123,33 @@ class _MotionController:
         estimator, read, body = self._config.state_estimator, self._read, self._body
         to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
         com = to_com @ (read.positions + self._age * read.velocities)
-        pull = self._age * self._frequency**2
-        smooth = self._low_pass(z, estimator.com_velocity_time_constant) / self._frequency
+        time_constant = estimator.com_velocity_time_constant
+        passed = low_pass_gain(time_constant, self._period)
+        pull = (self._age + self._period * (1.0 - passed) / passed) * self._frequency**2
+        smooth = self._low_pass(z, time_constant) / self._frequency
         gain = self._config.dcm_controller.proportional_gain
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
         velocity = -self._gains.zmp * (desired - self._measured_zmp(z, desired)) - self._gains.com * com
         return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
 
-    def zmp(self, z: complex) -> Complex:
-        """Return the ZMP that the loop takes for the measured one, (2, all that is read)."""
-        return self._measured_zmp(z, self._balance(z)[0])
+    def true_zmp(self, z: complex) -> Complex:
+        """Return the ZMP of the wrenches that the ground exerts behind the low pass of the measured one, (2, ...)."""
+        return np.asarray(self._low_pass(z, self._zmp_lag) * self._zmp_of)
+
+    def _behind_attitude_filter(self, z: complex, command: Complex) -> Complex:
+        """Return the command for what is read before `AttitudeFilter`, which integrates rates of their age."""
+        estimator = self._config.state_estimator
+        if estimator.base != BaseSource.ODOMETRY or not estimator.use_imu:
+            return command
+        passed = self._low_pass(z, estimator.attitude_time_constant)
+        turn = slice(self.channels + 3, self.channels + 5)  # roll and pitch; the heading is that of the stance sole
+        rate = slice(turn.start + self._body.size, turn.stop + self._body.size)
+        integral = 0.5 * (1.0 + 1.0 / z) / self._difference(z)
+        filtered = command.copy()
+        filtered[:, rate] += (1.0 - passed) * (integral - self._age) * command[:, turn]
+        filtered[:, turn] *= passed
+        return filtered
 
     def _measured_zmp(self, z: complex, desired: Complex) -> Complex:
         slow = self._low_pass(z, self._zmp_lag)

@@ -25,6 +25,7 @@ from gradiva.simulated_walk.footing import (
     response_note,
     slope_note,
 )
+from gradiva.simulated_walk.known_causes import sibling_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.private_network import (
     NameServerProcess,
@@ -115,6 +116,7 @@ __all__ = [
     "run_walk",
     "save_walk",
     "score",
+    "sibling_cause",
     "simulate",
     "simulate_gait",
     "slope_note",

@@ -301,9 +301,12 @@ def _middleware_rows(size: BenchmarkSize) -> list[Row]:
 
 
 def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
-    """Make the calls one after the other, garbage collection off; return their durations, [µs]."""
+    """Make the calls one after the other, garbage collection off; return their times of the processor, [µs].
+
+    With those of ``timed_calls`` they make ratios that hold while other processes run.
+    """
     samples: list[float] = []
-    clock = time.perf_counter
+    clock = time.process_time
     gc.collect()
     gc.disable()
     try:
@@ -361,8 +364,8 @@ class RecordedTicks:
         model_control: Arguments of ``BalanceLayer.update``.
         estimation: Arguments of ``StateEstimator.update``.
         flexible_joints: Arguments of ``FlexibleJointObserver.update``; empty of robots that do not bend.
-        tick_us: Durations of whole ticks, [µs].
-        simulation_us: Durations of the plant's part of a period, [µs].
+        tick_us: Durations of whole ticks by the clock on the wall, [µs].
+        simulation_us: Times of the processor of the plant's part of a period, [µs].
         real_time_factor: Simulated over wall time of the whole loop.
     """
 
@@ -418,13 +421,13 @@ def noted_calls(owner: object, name: str, note: Callable[..., None]) -> Iterator
 
 
 def timed_calls(owner: object, name: str, counts: Callable[[], bool] = lambda: True) -> list[float]:
-    """Return a list that takes the duration of each call of a method from now on, [µs], if it ``counts``."""
+    """Return a list that takes the processor's time of each call of a method from now on, [µs], if it ``counts``."""
     method, samples = getattr(owner, name), list[float]()
 
     def timed(*arguments: Any) -> Any:
-        started = time.perf_counter()
+        started = time.process_time()
         answer = method(*arguments)
-        duration = 1e6 * (time.perf_counter() - started)
+        duration = 1e6 * (time.process_time() - started)
         if counts():
             samples.append(duration)
         return answer

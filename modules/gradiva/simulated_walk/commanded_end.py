@@ -112,7 +112,7 @@ class EndError:
 
 
 def end_error(
-    command: Command, plan: WalkingPlan, last_plan: WalkingPlan, pose: Pose, log: SignalLog, lever: float
+    command: Command, plan: WalkingPlan, displacement: NDArray, pose: Pose, log: SignalLog, lever: float
 ) -> EndError:
     """Return how far from the end of its command a robot stands.
 
@@ -122,17 +122,18 @@ def end_error(
     Args:
         command: What was commanded.
         plan: Its plan from the start, whose axes are those of the simulator's world.
-        last_plan: The plan that the robot has followed to its end.
+        displacement: Of the end of a velocity by moved steps, [m], shape (2,).
         pose: Of the middle of the feet, by the simulator's truth.
         log: Of the walk.
         lever: By which a turn counts as a way, [m].
     """
-    x, y, heading = *final_pose(last_plan)[:2], final_pose(plan)[2]
+    x, y, heading = final_pose(plan)
+    moved = x + displacement[0], y + displacement[1]
     to_place = goal_error(command, pose)
     is_open = isinstance(command, GoalCommand) and command.yaw is None
     middles = planned_middles(plan)
     return EndError(
-        math.dist(pose[:2], (x, y)) if to_place is None else to_place,
+        math.dist(pose[:2], moved) if to_place is None else to_place,
         None if is_open else abs(so3.wrap_angle(pose[2] - heading)),
         _farthest(middles[:, :2], log) if isinstance(command, PathCommand) else 0.0,
         _way(middles, lever),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +64,8 @@ _SUSTAINED = 0.2  # [s] over which the force of a long push is averaged
 _LEANED_ON = 0.05  # [-] of the weight: average of a long push; 0.08 of 40 N on iCub v3, walks before they fall: 0.02
 _STEADY = 0.7  # [-] of this average, below which the force never falls; that of a foot that tips grows
 _LOUDER_ON_AVERAGE = 2.0  # [-] than the largest average before
+_DCM_GAIN = "dcm_controller.proportional_gain"
 _GOOD_DCM_GAIN = 2.0  # [-] of the instantaneous law, against pushes
-_MAPS = "gradiva experiment push_recovery maps the largest pushes"
 _JUST_BEFORE = 1.2  # [s] before the first sign, where a push is looked for first: an early step that lands hard is none
 _FADED = 0.5  # [-] of its largest force, below which a push is over: a foot that lands or tips after it adds its own
 
@@ -83,10 +84,12 @@ def cause_not_found(evidence: FallEvidence) -> Cause:
     """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
     joints = ", ".join(overloaded_joints(evidence))
     hint = f"; {joints} gave way before the first sign" if joints else ""
-    plant = "" if evidence.plant_is_ideal else "; --plant ideal tells whether the plant matters"
-    advice = f"a lower --speed{plant}; gradiva view RUN shows the fall slowly"
+    trials: dict[str, dict[str, Any]] = {"a lower --speed": {}}
+    if not evidence.plant_is_ideal:
+        trials["--plant ideal, which tells whether the plant matters"] = {}
     looked_for = dict.fromkeys(kind for kind, _ in _INFERENCES if kind not in evidence.impossible)
-    return Cause(None, f"not found among {', '.join(looked_for)}{hint}", advice)
+    text = f"not found among {', '.join(looked_for)}{hint}"
+    return Cause(None, text, "gradiva view RUN shows the fall slowly", is_tried=True, trials=trials)
 
 
 def _slope(evidence: FallEvidence) -> Cause | None:
@@ -298,15 +301,22 @@ def _sustained_push(evidence: FallEvidence) -> Cause | None:
 def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
     """Return a push as a cause: its horizontal force, [N], shape (2,), and when it began, [s]."""
     text = f"a push of about {size_of(force):.0f} N {direction(force)} at {begin:.2f} s"
-    is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
     stance = _foot_pushed_over(evidence.log, force, begin)
+    steps_aside = evidence.stepping is SteppingMode.PLACE_AND_TIME
+    why = _limit_of_steps(evidence.log, begin) if steps_aside else ""
     if stance is not None:
-        advice = [f"the {stance} foot carried the robot, and legs do not cross to step to this side: {_MAPS}"]
-    else:
-        advice = [_limit_of_steps(evidence.log, begin) if is_set else "--step-adaptation place_and_time steps aside"]
+        why = f"the {stance} foot carried the robot, and legs do not cross to step to this side"
+    trials: dict[str, dict[str, Any]] = {}
+    if not steps_aside and stance is None:
+        trials["--step-adaptation place_and_time"] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     if evidence.dcm_gain < _GOOD_DCM_GAIN:
-        advice.append(f"dcm_controller.proportional_gain up to {_GOOD_DCM_GAIN:g} withstands more with a good IMU")
-    return Cause(CauseKind.PUSH, text, "; ".join(advice))
+        trials[f"--set {_DCM_GAIN}={_GOOD_DCM_GAIN:g}"] = {_DCM_GAIN: _GOOD_DCM_GAIN}
+    return Cause(CauseKind.PUSH, text, maps_of_pushes(evidence.walk.robot.name), True, why, trials)
+
+
+def maps_of_pushes(*options: str) -> str:
+    """Return the command that maps the largest pushes, with the robot's name and further options."""
+    return f"gradiva experiment push_recovery --robot {' '.join(options)} maps the largest pushes"
 
 
 def _foot_pushed_over(log: SignalLog, force: NDArray, begin: float) -> Side | None:
@@ -324,13 +334,13 @@ def _foot_pushed_over(log: SignalLog, force: NDArray, begin: float) -> Side | No
 
 
 def _limit_of_steps(log: SignalLog, begin: float) -> str:
-    """Return why adapted steps did not catch a push: the first that changed was too short, or none did."""
+    """Return why adapted steps did not catch a push: the first that changed was too short; empty where none did."""
     moved = [step for step in adapted_steps(log) if step.nominal.time > begin - LONGEST_PUSH]
     if not moved:
-        return _MAPS
+        return ""
     step, late = moved[0], round(1e3 * moved[0].delay)
     delay = f", {abs(late)} ms {'later' if late > 0 else 'earlier'}" if late else ""
-    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM: {_MAPS}"
+    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM"
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

@@ -131,7 +131,7 @@ class Diagnosis:
             "cause": str(cause.kind) if cause and cause.kind else None,
             "measured_cause": None if self.measured is None else str(self.measured),
             "text": cause.text if cause else None,
-            "advice": None if cause is None else cause.advice if cause.is_tried else f"untried: {cause.advice}",
+            "advice": None if cause is None else cause.next_step,
             "first_sign": self.first_sign or None,
             "first_sign_s": self.first_sign_time,
         }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -61,13 +62,24 @@ class Cause:
         kind: Of the cause; None: none was found.
         text: With the figures that it was inferred from.
         advice: What to do next, with the key of the configuration.
-        is_tried: Whether the advice was followed in a walk of its own.
+        is_tried: Whether the advice was followed in a walk of its own, or is nothing to be followed in one.
+        why: It fell nevertheless, where something should have prevented it; empty where nothing should.
+        trials: Further advice, in words, to the settings with which a walk follows it; none was followed.
     """
 
     kind: CauseKind | None
     text: str
     advice: str
     is_tried: bool = False
+    why: str = ""
+    trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def next_step(self) -> str:
+        """Return what to do next: why it fell nevertheless, then advice, marked where no walk has followed it."""
+        untried = [*self.trials, *([] if self.is_tried else [self.advice])]
+        parts = [self.why, *(f"untried: {advice}" for advice in untried), self.advice if self.is_tried else ""]
+        return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,10 @@ stands without it; to know that, the walk is repeated without it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +17,7 @@ from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, Ve
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
 from gradiva.simulated_walk.commanded_end import commanded_speed
+from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
@@ -25,7 +28,7 @@ _SLOWER = 0.5  # [-] of the speed that was asked for
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _CHOICES = ("walking.control", "simulation.ground.kind")  # which bring shipped files along
 _MAX_SPEED = "planner.max_speed"
-_MAPS = "gradiva experiment push_recovery maps the largest pushes"
+_MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
 _WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
 _KINDS = (  # of keys of the simulation, the first that fits
@@ -219,7 +222,7 @@ def _pushes(known: KnownWalk) -> Iterator[Difference]:
         if push["start"] < known.end:
             others = [*all_pushes[:number], *all_pushes[number + 1 :]]
             text = f"a {_push_in_words(push)}"
-            yield Difference(CauseKind.PUSH, text, "gradiva experiment push_recovery", {_PUSHES: others})
+            yield Difference(CauseKind.PUSH, text, "", {_PUSHES: others})
 
 
 def _push_in_words(push: Mapping[str, Any]) -> str:
@@ -244,7 +247,7 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
         for these in [[key] for key in keys] if kind is CauseKind.SETTING else [keys]:
             text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
             advice = "; ".join(f"{key} as shipped" for key in these)
-            yield Difference(kind, f"you set {text}", advice, dict.fromkeys(these))
+            yield Difference(kind, text, advice, dict.fromkeys(these))
 
 
 def _kind_of(key: str) -> CauseKind:
@@ -253,7 +256,7 @@ def _kind_of(key: str) -> CauseKind:
 
 def _setting_in_words(key: str, value: Any, shipped: Any) -> str:
     texts = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (value, shipped)]
-    return f"{key} = {texts[0]}" + (f", shipped {texts[1]}" if shipped is not None else "")
+    return f"{key} = {texts[0]}" + (f" (shipped {texts[1]})" if shipped is not None else "")
 
 
 def lower_speed(known: KnownWalk) -> Difference | None:
@@ -265,6 +268,20 @@ def lower_speed(known: KnownWalk) -> Difference | None:
     factor = _SLOWER * min(1.0, limit / asked)
     text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
     return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
+
+
+def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Cause:
+    """Return as the cause of a variant's fall in what it differs from the nearest variant that stands.
+
+    Args:
+        own: ``KEY=VALUE`` of the variant, in the order of keys that all have.
+        standing: The same of the variants of the comparison that stand, at least one.
+    """
+    nearest = min(standing, key=lambda other: sum(map(operator.ne, own, other)))
+    pairs = [pair for pair in zip(own, nearest, strict=True) if pair[0] != pair[1]]
+    mine, theirs = (", ".join(side).replace("=", " = ") for side in zip(*pairs, strict=True))
+    text = f"{mine}: the variant with {theirs} stands"
+    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True)
 
 
 # -- which of it is the cause ------------------------------------------------------------------------------------
@@ -296,7 +313,7 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
 
 def _together(found: Sequence[Difference]) -> str:
     texts = "; ".join(difference.text for difference in found)
-    return f"{texts}: without all of it the robot stands, without one it falls"
+    return f"{texts}: it stands without all of that, without one it falls"
 
 
 def _without_differences(
@@ -319,25 +336,38 @@ def _without_differences(
             return Cause(kind, f"{ideal.text}{text}{aside}", "--plant ideal stands; another --seed draws another", True)
     if speed is not None and _stands_without(known, speed, report):
         return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} stands, tried", is_tried=True)
-    return inferred and replace(inferred, text=f"{inferred.text}{aside}")
+    if inferred is None or inferred.kind is not None:
+        return inferred and replace(inferred, text=f"{inferred.text}{aside}")
+    tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
+    why = f"tried and falls as well: {', '.join(tried)}" if tried else ""
+    return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
-    unpushed = "" if known.settings.get(_PUSHES) else " (no push acted)"
-    text = f"{difference.text}: without that the robot stands{unpushed}"
+    unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
+    text = f"{difference.text}: it stands without that{unpushed}"
     if difference.kind is CauseKind.PUSH:
-        return Cause(difference.kind, text, _step_advice(known, inferred, report), is_tried=True)
+        return _push_with_advice(known, text, inferred, report)
     return Cause(difference.kind, text, f"{difference.advice}: tried, the robot stands", is_tried=True)
 
 
-def _step_advice(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> str:
-    """Return whether adapted steps withstand the push, which is tried."""
-    if known.setup.walking.step_adaptation.mode is not SteppingMode.OFF:
-        return f"untried: {inferred.advice}" if inferred and inferred.kind is CauseKind.PUSH else _MAPS
-    steps = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
-    stands = _reported(report, "with --step-adaptation place_and_time", lambda: known.stands_with(steps))
-    result = "stands" if stands else "falls as well"
-    return f"--step-adaptation place_and_time was tried and {result}" + ("" if stands else f"; {_MAPS}")
+def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
+    """Return a push as the cause, with what was advised against it and whether the robot stands so, which is tried."""
+    mode, measured = known.setup.walking.step_adaptation.mode, inferred and inferred.kind is CauseKind.PUSH
+    trials: dict[str, Mapping[str, Any]] = {}
+    if mode is not SteppingMode.PLACE_AND_TIME:
+        trials[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
+    trials |= inferred.trials if inferred and measured else {}
+    tried = []
+    for advice, settings in trials.items():
+        stands = _reported(report, f"with {advice}", partial(known.stands_with, settings))
+        tried.append(f"{advice} was tried and {'stands' if stands else 'falls as well'}")
+        if stands:
+            return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
+    planner, control = known.setup.walking.planner, known.setup.walking.walking.control
+    options = f"--control {control}", f"--speed {commanded_speed(known.command, planner):.3g}"
+    advice = "; ".join([*tried, maps_of_pushes(known.setup.robot_argument, *options)])
+    return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
 
 
 def _stands_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:

@@ -73,7 +73,7 @@ class SimulatedWalk:
         robot: The plant.
         controller: The walking controller.
         recorder: Signals of all ticks.
-        chatter: Forces, ZMP and commands of all ticks, and what oscillates in them.
+        chatter: True forces and ZMP, and commands, of all ticks, and what oscillates in them.
         measurement: That of the last tick.
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
@@ -163,7 +163,7 @@ class SimulatedWalk:
         return log
 
     def _record(self, log: WalkingLog) -> None:
-        self.chatter.add(log)
+        self.chatter.add(log, self.robot.mean_load())
         if self.recorder.wants(log):
             truth, robot = self.robot.truth(), self.setup.robot
             more: dict[str, float | NDArray] = {}
@@ -185,7 +185,7 @@ class SimulatedWalk:
         """Tick until ``condition`` holds; False when the robot went down or ``at_most`` [s] passed before."""
         end = self.time + at_most
         collects = gc.isenabled()
-        gc.collect()
+        gc.collect(1)
         gc.disable()  # a collection in the middle of a tick costs more than the tick
         try:
             while not condition():

@@ -33,6 +33,7 @@ from gradiva.simulated_walk.commanded_end import (
     true_pose,
 )
 from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS, Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.fall_evidence import Cause
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import usual_figures
@@ -84,12 +85,14 @@ class WalkOutcome:
         result: The figures, in the shape of ``result.json``.
         walk: The simulation with its log.
         was_interrupted: Whether Ctrl-C came before the robot was done.
+        diagnosis: Of a walk that ended badly.
     """
 
     request: WalkRequest
     result: dict[str, Any]
     walk: SimulatedWalk
     was_interrupted: bool = False
+    diagnosis: Diagnosis | None = None
 
     @property
     def log(self) -> SignalLog:
@@ -146,6 +149,14 @@ class WalkOutcome:
             LogError: pandas is not installed.
         """
         return self.log.to_dataframe()
+
+    def with_cause(self, cause: Cause) -> WalkOutcome:
+        """Return the outcome of a walk that ended badly with another cause."""
+        assert self.diagnosis is not None, "it ended badly"
+        found = replace(self.diagnosis, cause=cause)
+        reason = self.result["reason"].removesuffix(str(self.diagnosis))
+        result = self.result | {"reason": f"{reason}{found}", "diagnosis": found.as_table()}
+        return replace(self, result=result, diagnosis=found)
 
     def _record(self) -> WalkRecord:
         robot, result = self.request.setup.robot, plain(self.result | _for_the_report(self))
@@ -257,8 +268,9 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     wall = time.perf_counter() - started
     off = _end_error(request, walk)
     ending = _judged(_ending(walk, stands, failure), walk, off)
-    result = _result(request, walk, ending if report is None else _tried(ending, request, walk, report), off, wall)
-    return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
+    ending = ending if report is None else _tried(ending, request, walk, report)
+    result = _result(request, walk, ending, off, wall)
+    return WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
 
 
 def create_run(request: WalkRequest, parent: Path) -> RunFolder:
@@ -414,18 +426,17 @@ def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
     """Return how far from the end of the command the robot is."""
     setup, log = request.setup, walk.recorder.log
     plan, lever = plan_from_start(setup, request.command), setup.walking.planner.turning_lever
-    adapts_steps = setup.walking.step_adaptation.mode is not SteppingMode.OFF
-    followed = walk.controller.plan if adapts_steps else None
-    return end_error(request.command, plan, followed or plan, true_pose(walk.robot.truth()), log, lever)
+    return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
 
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
-    """Return how a walk ended, judged by its command where the controller takes it for done."""
+    """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
     if ending.outcome != WALKED:
         return ending
     least_load = walk.setup.simulation.slip.loaded_force
     complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
-    return _Ending(WALKED_BADLY, "; ".join(complaints)) if complaints else ending
+    pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time]
+    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes])) if complaints else ending
 
 
 def _stopped_by_event(walk: SimulatedWalk) -> str:

@@ -174,6 +174,7 @@ class MujocoRobot:
         Raises:
             RobotInterfaceError: The simulation has diverged.
         """
+        self._mean_wrenches = self._mean_sampler.sample(self._step).wrenches
         joints, wrenches, imu = newest = self._streams.newest(self._step)
         if not math.isfinite(joints.positions.dot(joints.positions) + joints.velocities.dot(joints.velocities)):
             raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
@@ -249,6 +250,14 @@ class MujocoRobot:
         """Return the state without noise or delay, for scoring."""
         return self._reader.truth(self._snapshot(self._step), self.time, self._slip)
 
+    def mean_load(self) -> tuple[NDArray, NDArray]:
+        """Return the ground's normal forces on left and right foot [N] and the ZMP on the floor, world [m], (2,) each.
+
+        They are true means over the time between the last two readings, whatever the sensors measured of them; the ZMP
+        is not a number where no foot carries.
+        """
+        return self._reader.load(self._data, self._mean_wrenches)
+
     def external_wrench(self, com_position: NDArray) -> NDArray:
         """Return force of the pushes that act now and moment about the CoM, world, [N, N·m], shape (6,)."""
         return self._pusher.wrench(self._data, self._step, com_position)
@@ -304,6 +313,7 @@ class MujocoRobot:
     def _start_sensing(self) -> None:
         sensors, timestep = self._config.sensors, self._config.timestep
         self._wrench_sampler = WrenchSampler(sensors.wrench_time_constant, timestep, self._wrenches)
+        self._mean_sampler, self._mean_wrenches = WrenchSampler(0.0, timestep, self._wrenches), self._wrenches
         takers = {"joints": self._snapshot, "wrenches": self._wrench_sampler.sample, "imu": self._snapshot}
         self._last_snapshot: Snapshot | None = None
         self._streams = SensorStreams(sensors.streams, takers, timestep, self._seed)
@@ -324,6 +334,7 @@ class MujocoRobot:
         self._step += 1
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sampler.add(self._wrenches)
+        self._mean_sampler.add(self._wrenches)
         power = torques * data.actuator_velocity
         self._positive_work += np.maximum(power, self._no_power, out=power)
         self._streams.advance(self._step)

@@ -221,6 +221,20 @@ class StateReader:
             )
             slip.update(side, data.site_xpos[sole] + rotation @ self._middles[side], rotation, force)
 
+    def load(self, data: mujoco.MjData, wrenches: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the feet's normal forces [N] and the ZMP on the floor [m], (2,) each, of a running simulation."""
+        forces, moment = np.zeros(2), np.zeros(2)
+        for foot, side in enumerate(Side):
+            for row in self._sensor_rows[side]:
+                site = self._sensors[row]
+                rotation = data.site_xmat[site].reshape(3, 3)
+                force = rotation @ wrenches[row, :3]
+                torque = rotation @ wrenches[row, 3:] + so3.cross(data.site_xpos[site], force)
+                forces[foot] += force[2]
+                moment += (-torque[1], torque[0])
+        load = float(forces.sum())
+        return forces, moment / load if load > 0.0 else np.full(2, np.nan)
+
     def _place(self, snapshot: Snapshot) -> None:
         self._data.qpos[:] = snapshot.positions
         self._data.qvel[:] = snapshot.velocities

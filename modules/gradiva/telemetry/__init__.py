@@ -1,6 +1,6 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
-from gradiva.telemetry.comparison import write_comparison
+from gradiva.telemetry.comparison import unused_path, write_comparison
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
@@ -70,6 +70,7 @@ __all__ = [
     "save_replay_page",
     "shade",
     "unsaved",
+    "unused_path",
     "unusual_figures",
     "without_none",
     "write_comparison",

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import chain, count
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -71,6 +72,12 @@ def write_comparison(folders: Sequence[RunFolder], path: Path) -> Path:
     return path
 
 
+def unused_path(path: Path) -> Path:
+    """Return the path, or where there is a file already the first free one: comparison.html, comparison-2.html."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return next(each for each in chain([path], numbered) if not each.exists())
+
+
 def _read(letter: str, folder: RunFolder) -> ComparedRun:
     record = WalkRecord.read(folder)
     if len(record.log) < 2:
@@ -128,14 +135,18 @@ def figure_table(runs: Sequence[ComparedRun]) -> str:
 
 
 def figure_cells(figure: KeyFigure, results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the cells of a row: rounded figures, which are compared as they are read."""
+    """Return the cells of a row: rounded figures, which are compared as they are read.
+
+    Values of which each is enough within its healthy bound have no best: of margins, less feedback makes larger ones.
+    """
     texts = [figure.number(result) if figure.is_shown(result) else "–" for result in results]
     standing = {
         text: figure.better * abs(figure.value(result))
         for text, result in zip(texts, results, strict=True)
         if text != "–" and result.get("outcome") in _STANDING
     }
-    best = max(standing, key=lambda text: standing[text]) if figure.better and len(standing) > 1 else None
+    has_best = figure.better and not figure.is_enough and len(standing) > 1
+    best = max(standing, key=lambda text: standing[text]) if has_best else None
     return [f'<td class="best">✓ {text}</td>' if text == best else f"<td>{text}</td>" for text in texts]
 
 

@@ -105,7 +105,7 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.title(result)}</div>'
+        f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
         f"{_usual(figure, result)}{_healthy(figure, result)}</div>"
         for figure in KEY_FIGURES
@@ -163,8 +163,8 @@ class KeyFigure:
         factor: From the value in SI units to ``unit``.
         digits: Behind the decimal point.
         ground: The only ground on which it is shown; any when empty.
-        below_zero: Label of a negative value, which is shown without its sign; empty where it keeps both.
         better: 1 where more is better, -1 where less is, 0 where neither is.
+        is_enough: Whether a value within its healthy bound is as good as any other.
     """
 
     key: str
@@ -173,12 +173,8 @@ class KeyFigure:
     factor: float = 1.0
     digits: int = 0
     ground: str = ""
-    below_zero: str = ""
     better: int = 0
-
-    def title(self, result: Mapping[str, Any]) -> str:
-        """Return the label of the value."""
-        return self.below_zero if self._is_turned(result) else self.label
+    is_enough: bool = False
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -219,10 +215,7 @@ class KeyFigure:
 
     def number(self, result: Mapping[str, Any]) -> str:
         """Return the value without its unit."""
-        return number(self.value(result), -self.factor if self._is_turned(result) else self.factor, self.digits)
-
-    def _is_turned(self, result: Mapping[str, Any]) -> bool:
-        return bool(self.below_zero) and self.value(result) < 0.0
+        return number(self.value(result), self.factor, self.digits)
 
 
 def number(value: Any, factor: float, digits: int) -> str:
@@ -256,7 +249,7 @@ def tables(result: Mapping[str, Any]) -> str:
         _table("tracking error [mm]", _error_columns(result), errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
-        _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
+        _table("above 25 Hz, rms of the true load", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
 
@@ -436,7 +429,7 @@ KEY_FIGURES = (
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
-    KeyFigure("largest_step_delay_s", "largest step delay", "ms", 1e3, 0, below_zero="step landed earlier by"),
+    KeyFigure("largest_step_delay_s", "largest step delay (earlier: negative)", "ms", 1e3, 0),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3, better=-1),
@@ -449,10 +442,12 @@ KEY_FIGURES = (
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
     KeyFigure(
-        "stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1, better=1
+        *("stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1),
+        better=1,
+        is_enough=True,
     ),
-    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1),
-    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1),
+    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1, is_enough=True),
+    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1, is_enough=True),
     KeyFigure("stability_margins.stiffness_ratio", "ρ on a 20 ms floor", "", 1.0, 1),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures", better=-1),

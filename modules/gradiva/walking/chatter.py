@@ -6,8 +6,11 @@ the walk it is taken without a change of phase, by the Butterworth filter of fou
 
 .. math:: \frac{1}{1 + \left(\tan(\pi f_c T) / \tan(\pi f T)\right)^8},
 
-and online by the same filter run forward. Where the corner is at half the tick rate or above, T of 20 ms, it is half
-of the difference from tick to tick, which is the amplitude of what alternates.
+and online by the same filter run forward. In simulation forces and ZMP are what the ground exerts, as true means over
+each tick: a sensor that averages 2 ms folds into ticks of 10 ms what is none of the loop's, and adds its noise. On a
+robot, and online, they are those of the sensors. The true ZMP passes the low pass of the measured one. Where the corner
+is at half the tick rate or above, T of 20 ms, it is half of the difference from tick to tick, which is the amplitude of
+what alternates.
 """
 
 from __future__ import annotations
@@ -93,12 +96,15 @@ def _is_too_slow(period: float) -> bool:
     return 2.0 * _CORNER * period > 0.95
 
 
-def _channels(log: WalkingLog) -> list[float]:
-    """Return normal forces [N], ZMP [m] and commands of a tick in which the loop ran."""
+Load = tuple[NDArray, NDArray]
+"""Normal forces of both feet, [N], and ZMP, [m], shape (2,) each."""
+
+
+def _measured_load(log: WalkingLog) -> Load:
+    """Return what the sensors say of a tick in which the loop ran."""
     state = log.robot_state
     assert state is not None, "the loop ran"
-    left, right = float(state.foot_wrench(Side.LEFT)[2]), float(state.foot_wrench(Side.RIGHT)[2])
-    return [left, right, *state.zmp_position.tolist(), *log.command.values.tolist()]
+    return np.array([state.foot_wrench(side)[2] for side in Side]), state.zmp_position
 
 
 class ChatterRecord:
@@ -113,15 +119,31 @@ class ChatterRecord:
         """
         self._weight, self._period = weight, period
         self._rows, self._values, self._count = array("d"), array("d"), 0
+        self._zmp: NDArray | None = None  # true one behind the low pass, where there is one
 
-    def add(self, log: WalkingLog) -> None:
-        """Keep a tick; nothing of one in which the loop did not run."""
+    def add(self, log: WalkingLog, true_load: Load | None = None) -> None:
+        """Keep a tick; nothing of one in which the loop did not run.
+
+        Args:
+            log: Of the tick.
+            true_load: As means over the tick, of a simulator; None: that of the sensors.
+        """
         if log.desired is None or log.reference is None:
             return
         phase = _DOUBLE if log.reference.is_double_support else _SINGLE
         self._rows.extend((log.time, phase if log.reference.is_walking else _STANDING))
-        self._values.extend(_channels(log))
+        forces, zmp = _measured_load(log) if true_load is None else self._low_passed(log, *true_load)
+        self._values.extend((*forces, *zmp, *log.command.values))
         self._count += 1
+
+    def _low_passed(self, log: WalkingLog, forces: NDArray, zmp: NDArray) -> Load:
+        """Return a true load with the ZMP behind the low pass of the measured one; without load it stays."""
+        assert log.robot_state is not None, "the loop ran"
+        last = self._zmp if self._zmp is not None else log.robot_state.zmp_position
+        if np.isfinite(zmp).all():
+            gain = 1.0 if self._zmp is None else low_pass_gain(log.robot_state.zmp_lag, self._period)
+            last = self._zmp = last + gain * (zmp - last)
+        return forces, last
 
     def figures(self) -> dict[str, Chatter]:
         """Return the chatter of double and single support and of ``shift``, the last weight shift, as far as known."""
@@ -199,7 +221,7 @@ class ChatterMonitor:
         if log.desired is None:
             self._states = None
             return
-        channels = np.array(_channels(log))
+        channels = np.concatenate((*_measured_load(log), log.command.values))
         if self._states is None:
             self._mean_squares, self._states = np.zeros(len(channels)), np.outer(self._rest, channels)
         self._states[0] = channels

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
+    NDArray,
     PlanarPose,
     PlanningError,
     RobotState,
@@ -25,24 +26,28 @@ from gradiva.planner import (
     FootPose,
     GoalCommand,
     PathCommand,
-    PlannerConfig,
+    PathProgress,
     PlanningState,
-    Polyline,
     Retarget,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
     WalkingPlanner,
-    end_heading,
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
-from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
+from gradiva.walking.planning_service import (
+    PlanningService,
+    PlanRequest,
+    SynchronousPlanning,
+    VelocityProgress,
+    answered,
+)
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.01  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
-_LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
-_REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
+_HEADING_PERIOD = 1.0  # [s] a step or two
+_LAST_HEADING = 2.0  # [s] before the end, which leaves a step beside that which closes the feet
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
@@ -85,6 +90,7 @@ class PlanFollower:
     Attributes:
         plan: The present one; None before the robot stands.
         captures: Number of capture steps.
+        displacement: Of the end of the command by steps that were moved, in the world of the plan, [m], shape (2,).
         aimed: The last foothold that layer 2 has moved, and how often it did; None before the first.
         late_plans: Number of plans that came too late.
         refused_changes: Number of changes by step adaptation that were impossible.
@@ -112,7 +118,8 @@ class PlanFollower:
         self._given: Command | None = None
         self._planned_origin = PlanarPose()
         self._planned_time = 0.0
-        self._route: _Route | None = None
+        self._velocity = VelocityProgress()
+        self._route: PathProgress | None = None
         self._number = 0
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
@@ -122,6 +129,12 @@ class PlanFollower:
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
         self.late_plans = self.refused_changes = self.captures = 0
+        self.displacement = np.zeros(2)
+
+    @property
+    def _end(self) -> NDArray:
+        """Return the middle of the feet after the last step, [m], shape (2,)."""
+        return np.array(self.present_plan.landings[-1].footstep.unicycle.place)
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -236,7 +249,9 @@ class PlanFollower:
         Raises:
             PlanningError: The footholds or times are impossible; the present plan stays.
         """
+        end = self._end
         self.plan = self._planner.retarget(self.present_plan, change, time)
+        self.displacement += self._end - end
         self._has_left_way = True
         self._ask_after_change(time)
 
@@ -259,7 +274,7 @@ class PlanFollower:
         self._asked, self._coming, self._is_stale = asked, None, True
         if time + TIME_ROUNDING >= self._asked_after_change + _PAUSE:
             self._asked_after_change = time
-            request = self._request(asked.request.command, time, asked.attempt)
+            request = self._request(asked.purpose, asked.command, asked.origin, time, asked.attempt)
             self._submit(replace(asked, request=request, time=time))
 
     def cancel(self) -> None:
@@ -303,7 +318,9 @@ class PlanFollower:
             return False
         if endless and time > self.plan.end_time - self._replan_margin:
             wanted, self._command = self._command, StopCommand()  # where it cannot be planned on, the plan's end stands
-            self._ask(_Purpose.EXTENSION, wanted, time, PlanarPose())
+            self._ask(_Purpose.EXTENSION, wanted, time, plan_origin)
+        elif isinstance(self._given, VelocityCommand):
+            self._correct_heading(self._given, time, plan_origin)
         elif isinstance(self._given, GoalCommand | PathCommand):
             self._correct_way(self._given, time, plan_origin)
         return False
@@ -340,7 +357,9 @@ class PlanFollower:
     def _correct_way(self, given: GoalCommand | PathCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
         if self._route is not None:
-            self._route.follow(self.present_plan, time, plan_origin)
+            x, y = self.present_plan.at(time).com_position[:2].tolist()
+            place = plan_origin @ PlanarPose(x, y)
+            self._route.follow((place.x, place.y), time)
         missed = self._planned_origin.inverse() @ plan_origin
         is_off = self._has_left_way or max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
         is_caught = self._caught > self._planned_time and time > self._caught + _PAUSE
@@ -351,17 +370,34 @@ class PlanFollower:
             rest = given if self._route is None else self._route.rest
             self._ask(_Purpose.CORRECTION, rest, time, plan_origin)
 
+    def _correct_heading(self, given: VelocityCommand, time: float, plan_origin: PlanarPose) -> None:
+        """Plan a velocity again when its heading by odometry has left the plan; not while a push is being caught."""
+        is_due = self._planned_time + _HEADING_PERIOD < time < self.present_plan.end_time - _LAST_HEADING
+        if not is_due or self.is_catching(time):
+            return
+        if abs((self._planned_origin.inverse() @ plan_origin).yaw) > _MISSED_YAW:
+            self._planned_time = time
+            self._ask(_Purpose.CORRECTION, given, time, plan_origin)
+
     # -- requests to the planner -------------------------------------------------------------------------------
 
     def _ask(self, purpose: _Purpose, command: Command, time: float, plan_origin: PlanarPose) -> None:
-        wanted = command if purpose is _Purpose.EXTENSION else _in_plan(command, plan_origin.inverse())
-        self._submit(_Asked(purpose, command, plan_origin, self._request(wanted, time), time, since=time))
+        request = self._request(purpose, command, plan_origin, time)
+        self._submit(_Asked(purpose, command, plan_origin, request, time, since=time))
 
-    def _request(self, wanted: Command, time: float, attempt: int = 1) -> PlanRequest:
+    def _request(
+        self, purpose: _Purpose, command: Command, origin: PlanarPose, time: float, attempt: int = 1
+    ) -> PlanRequest:
         """Ask for a plan that begins after the service's lead; twice as late with each attempt on a slow machine."""
         self._number += 1
         lead = min(self._service.lead * 2.0 ** (attempt - 1), _LONGEST_LEAD)
-        return PlanRequest(self._number, wanted, self.present_plan, time + lead, self.is_moving(time))
+        wanted = _in_plan(command, origin.inverse())
+        request = PlanRequest(self._number, wanted, self.present_plan, time + lead, self.is_moving(time))
+        goes_on = request.is_moving and isinstance(self._given, VelocityCommand)
+        if not goes_on or not isinstance(wanted, VelocityCommand):
+            return request
+        velocity = self._velocity.continued(request, wanted, origin.yaw, purpose is _Purpose.CORRECTION)
+        return replace(request, command=velocity)
 
     def _submit(self, asked: _Asked) -> None:
         if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
@@ -382,7 +418,8 @@ class PlanFollower:
             return
         reply = self._service.poll()
         if reply is None or reply.number != asked.request.number:
-            if time > asked.time + self._service.timeout:
+            is_closing = asked.purpose is _Purpose.CLOSING  # steps that move ask for it anew, and gain no time by that
+            if time > (asked.since if is_closing else asked.time) + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
         elif reply.plan is None:
             self.defect = reply.error if reply.is_defect else self.defect
@@ -403,19 +440,19 @@ class PlanFollower:
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
     def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
-        if asked.purpose is _Purpose.COMMAND and asked.attempt >= _ATTEMPTS:
+        if asked.purpose in (_Purpose.COMMAND, _Purpose.CORRECTION) and asked.attempt >= _ATTEMPTS:
             self._give_up(asked, because)
             return
         if asked.purpose is _Purpose.CLOSING:
             self._close_without_service(asked, time)
             return
         attempt = asked.attempt + 1
-        request = self._request(asked.request.command, time, attempt)
+        request = self._request(asked.purpose, asked.command, asked.origin, time, attempt)
         self._submit(replace(asked, request=request, time=time, attempt=attempt))
 
     def _close_without_service(self, asked: _Asked, time: float) -> None:
         """Plan here: one late tick is better than a walk that cannot be stopped before its end."""
-        reply = answered(self._planner, self._request(asked.request.command, time))
+        reply = answered(self._planner, self._request(asked.purpose, asked.command, asked.origin, time))
         if reply.plan is None:
             self.defect = reply.error if reply.is_defect else self.defect
             self._give_up(asked, reply.error)
@@ -425,13 +462,15 @@ class PlanFollower:
     def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
         self.plan, self._command = plan, asked.request.command
         self._asked = self._coming = None
-        if asked.purpose is not _Purpose.EXTENSION:
-            self._given = asked.command
-            self._route = (
-                _Route(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
-            )
-            self._planned_origin, self._planned_time = asked.origin, asked.time
-            self._has_left_way = False
+        if asked.purpose is _Purpose.COMMAND:
+            self.displacement = np.zeros(2)
+        self._given = asked.command
+        self._route = (
+            PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
+        )
+        self._velocity.note(plan, asked.request, asked.origin.yaw)
+        self._planned_origin, self._planned_time = asked.origin, asked.time
+        self._has_left_way = False
 
     def _give_up(self, asked: _Asked, because: str) -> None:
         self._asked = None
@@ -441,31 +480,6 @@ class PlanFollower:
             raise PlanningError(because)
         elif asked.purpose is _Purpose.CLOSING:
             self._command = self._given = StopCommand()
-
-
-class _Route:
-    """Progress along a path by odometry, which is unique also where the path crosses itself."""
-
-    def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
-        self._path = path
-        self._end_heading = end_heading(path, config) if path.yaw is None else path.yaw
-        self._line = Polyline(path.points, rounding=0.0)
-        self._progress = 0.0
-        self._looked = -math.inf
-
-    def follow(self, plan: WalkingPlan, time: float, plan_origin: PlanarPose) -> None:
-        """Update the progress, every half second."""
-        if time < self._looked + _LOOK_PERIOD:
-            return
-        self._looked = time
-        x, y = plan.at(time).com_position[:2].tolist()
-        place = plan_origin @ PlanarPose(x, y)
-        self._progress = self._line.nearest((place.x, place.y), self._progress, self._progress + _REACH)
-
-    @property
-    def rest(self) -> PathCommand:
-        """Rest of the path from here on; its end has the heading of the whole path's."""
-        return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gradiva.common import PlanningError, Side
-from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner, foot_pose
+from gradiva.common import TIME_ROUNDING, PlanningError, Side, so3
+from gradiva.planner import Command, PlanningState, VelocityCommand, WalkingPlan, WalkingPlanner, foot_pose
 from gradiva.safety import failed_tick
+
+_SHORTEST = 1e-3  # [s] rest of a velocity whose last step is under way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,45 @@ class PlanReply:
     plan: WalkingPlan | None
     error: str = ""
     is_defect: bool = False
+
+
+class VelocityProgress:
+    """Heading of a velocity command by odometry, and its duration, as far as its steps have been planned with them."""
+
+    def __init__(self) -> None:
+        self._yaw = self._yaw_before = 0.0
+        self._merge_time = -math.inf
+        self._beyond = 0.0
+
+    def continued(self, request: PlanRequest, command: VelocityCommand, yaw: float, is_rest: bool) -> VelocityCommand:
+        """Return a velocity that goes on from the one of the present plan.
+
+        Args:
+            request: For its plan.
+            command: As it was given.
+            yaw: Of the plan's world by odometry, [rad].
+            is_rest: Whether it is the rest of the same command, which keeps its end.
+        """
+        is_later = request.merge_time > self._merge_time + TIME_ROUNDING
+        error = so3.wrap_angle(yaw - (self._yaw if is_later else self._yaw_before))
+        duration = command.duration
+        if is_rest and duration is not None:
+            duration = max(_walked(request.plan, request.merge_time) - self._beyond, _SHORTEST)
+        return replace(command, duration=duration, heading_error=error)
+
+    def note(self, plan: WalkingPlan, request: PlanRequest, yaw: float) -> None:
+        """Take the plan that a request was answered with, and the yaw of its world by odometry then, [rad]."""
+        command = request.command
+        if isinstance(command, VelocityCommand) and command.duration is not None:
+            self._beyond = _walked(plan, request.merge_time) - command.duration
+        if request.merge_time > self._merge_time + TIME_ROUNDING:
+            self._yaw_before = self._yaw
+        self._merge_time, self._yaw = request.merge_time, yaw
+
+
+def _walked(plan: WalkingPlan, time: float) -> float:
+    """Return how long the steps of a plan last that land after ``time`` [s], but for the last: it closes the feet."""
+    return sum(step.footstep.duration for step in plan.landings[plan.landings.after(time) :][:-1])
 
 
 class PlanningService(Protocol):

@@ -225,6 +225,11 @@ class WalkingController:
         return self._follower.is_planning_command
 
     @property
+    def displacement(self) -> NDArray:
+        """Return the displacement of the end of the command by steps that were moved, plan's world, [m], shape (2,)."""
+        return self._follower.displacement
+
+    @property
     def plan_refusal(self) -> str:
         """Reason why the last command of ``walk`` cannot be fulfilled; empty where it can, or is not known yet."""
         return self._follower.refusal

@@ -379,9 +379,8 @@ class ComposedProblem:
         problem, guess = composer.outputs(), guessed_optimum(composer, parameters)
         self._unset = {key: symbol for key, symbol in parameters.symbols.items() if key not in parameters.constants}
         del self._unset["active_limits"]
-        self._function = FlatFunction(
-            f"{name.replace(' ', '_')}_{robot}", parameters.symbols, _shared({**problem, **guess, **outputs}), compiler
-        )
+        expressions, title = {**problem, **guess, **outputs}, f"{name.replace(' ', '_')}_{robot}"
+        self._function = FlatFunction(title, parameters.symbols, expressions, compiler, simplify=_shared)
         self._function.set(**parameters.constants)
         self._composer = composer
         self._groups, self._relaxed_slack_weights = composer.groups, composer.relaxed_slack_weights()

@@ -167,6 +167,7 @@ class WalkingKinematics:
     """Finds the robot velocity that follows a reference; see the module's text for the problem.
 
     Attributes:
+        key: Equal for equal problems; None where a task comes from outside of the package.
         problem: Composed of the tasks; joints come first among its variables.
         lower_limits: Joint positions, margin included, [rad], shape (n,).
         upper_limits: The same.
@@ -195,8 +196,8 @@ class WalkingKinematics:
         self.lower_limits = lower + _POSITION_MARGIN
         self.upper_limits = upper - _POSITION_MARGIN
         self._joints = len(lower)
-        key = None if tasks else (WalkingKinematics, model.fingerprint, repr(config), compiler)
-        self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
+        self.key = None if tasks else (WalkingKinematics, model.fingerprint, repr(config), compiler)
+        self.problem = built_once(self.key, lambda: self._composed(model, config, compiler, tasks))
         self._references = self.problem.reference
         height = 2, _HEIGHT_SLACK_WEIGHT
         tilt = slice(3, 6), _FOOT_TILT_SLACK_WEIGHT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import idyntree.bindings as idyn
 import numpy as np
 
@@ -14,6 +16,9 @@ _STEP = 0.02  # [s] of each iteration; the tasks' gains make it contract
 _ITERATIONS = 1500
 _TOLERANCE = 1e-6  # [m]
 _PERIOD = 0.01  # [s] of a probe
+_KEPT = 64  # postures
+
+_solved: dict[Hashable, RobotPosture] = {}
 
 
 def upright_torso(model: IdynTreeModel, lean: float = 0.0) -> NDArray:
@@ -56,12 +61,29 @@ def solve_start_posture(
         ModelError: The posture cannot be reached; the message says by how much it is missed, or that joint limits
             are in the way.
     """
+    height = model.description.com_height if com_height is None else com_height
+    com_position = np.array([com_offset[0], com_offset[1], height])
+    key = inverse_kinematics.key, model.fingerprint, com_position.tobytes(), torso.tobytes()
+    if inverse_kinematics.key is None or key not in _solved:
+        posture = _solve(model, inverse_kinematics, com_position, torso)
+        if len(_solved) >= _KEPT:
+            del _solved[next(iter(_solved))]
+        _solved[key] = posture
+    return _solved[key]
+
+
+def _solve(
+    model: IdynTreeModel, inverse_kinematics: WalkingKinematics, com_position: NDArray, torso: NDArray
+) -> RobotPosture:
+    """Iterate the inverse kinematics from the described posture until the tasks are met."""
     description = model.description
-    height = description.com_height if com_height is None else com_height
     wanted = RobotPosture(np.zeros(3), forward_base_rotation(model), description.posture)
-    reference = standing_reference(model, wanted, torso, np.array([com_offset[0], com_offset[1], height]))
+    reference = standing_reference(model, wanted, torso, com_position)
     state = described_posture(model)
-    wish = f"{description.name}: no start posture with the CoM {height} m high, {com_offset[0]} m ahead of the soles"
+    wish = (
+        f"{description.name}: no start posture with the CoM {com_position[2]} m high, {com_position[0]} m ahead of the"
+        " soles"
+    )
     try:
         for _ in range(_ITERATIONS):
             state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)

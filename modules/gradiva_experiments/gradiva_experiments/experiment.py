@@ -303,7 +303,8 @@ class Experiment:
                 chosen = ", ".join(self.options) or "--quick alone"
                 raise ConfigError(f"--{option} is no choice of the experiment {self.name}, its options: {chosen}")
         options = replace(options, plants=options.plants or self.plants)
-        folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
+        about = {"name": self.name, "commit": current_commit()}
+        folder = RunFolder.create(parent, self.name, {"experiment": about, "options": options})
         return self.within(folder, options, pool, report)
 
     def within(self, folder: RunFolder, options: ExperimentOptions, pool: Pool, report: Report) -> ExperimentRun:
@@ -333,7 +334,7 @@ def check_publishable(folder: Path) -> None:
 def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     """Write rows and figures of a run that ended, with command, date, commit and machine; return the JSON file.
 
-    Date and commit are those of the moment.
+    The commit is that at the start of the run, the path a whole one.
 
     Args:
         experiment: That was run.
@@ -344,6 +345,7 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
         ConfigError: The folder cannot be written.
     """
     check_publishable(folder)
+    folder = folder.resolve()
     command = experiment.command(run.options)
     name = re.sub(r"[^\w.]+", "-", command.partition(f"experiment {run.name}")[2]).strip("-")
     path = folder / f"{run.name}{'-' * bool(name)}{name}.json"
@@ -353,7 +355,7 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
         "what": experiment.title(run.options.quick),
         "command": command,
         "date": date.today().isoformat(),
-        "commit": _commit(),
+        "commit": run.folder.read_config()["experiment"].get("commit", ""),
         "machine": f"{processor_line('model name').partition(':')[2].strip() or platform.machine()}, "
         f"{os.cpu_count()} cores",
         "value_title": run.value_title,
@@ -371,7 +373,7 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     return path
 
 
-def _commit() -> str:
+def current_commit() -> str:
     """Return the commit of this code, with a plus where code or parameters differ; empty outside of a checkout."""
 
     def git(*words: str) -> str:

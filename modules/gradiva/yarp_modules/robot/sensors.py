@@ -291,6 +291,7 @@ class _TruthPort(Generic[T]):
             RobotInterfaceError: The name is taken.
         """
         name = f"{local}/{self._own}"
+        self._last = None
         open_port(self._port, name)
         self._connections = PersistentConnections([(self.remote, name, carrier)])
         self._connections.start()
@@ -350,10 +351,14 @@ def _numbers_in(items: Sequence[Element]) -> list[float]:
 
 
 def open_port(port: yarp.BufferedPortVector | yarp.BufferedPortBottle, name: str) -> None:
-    """Open a port.
+    """Open a port, for the first time or again.
+
+    A real buffered port that was interrupted before it was closed is connected again, but reads nothing until it is
+    resumed.
 
     Raises:
         RobotInterfaceError: The name is taken, or there is no name server.
     """
     if not port.open(name):
         raise RobotInterfaceError(f"port {name} could not be opened: does another walking module run?")
+    port.resume()

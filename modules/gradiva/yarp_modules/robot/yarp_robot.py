@@ -372,9 +372,9 @@ class YarpRobot:
             _LOGGER.warning("%s hang: their connections stay open", hanging)
 
     def _await_first_samples(self) -> None:
+        published = self._flexible is not None and is_there(self._flexible.remote)
         deadline = machine_time.monotonic() + self._config.first_sample_timeout
         self.sample_time()
-        published = self._flexible is not None and is_there(self._flexible.remote)
         while silent := [*self._silent(), *self._silent_truth(published)]:
             if machine_time.monotonic() > deadline:
                 raise RobotInterfaceError(f"no sample of {', '.join(silent)}")

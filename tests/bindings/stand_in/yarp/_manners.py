@@ -32,6 +32,7 @@ _SLOW_WRITE, _SENDING_TIME = 200, 0.03  # each so many messages of a port take s
 _written: dict[int, int] = {}  # messages, by the identity of a port's core
 _sending_until: dict[int, float] = {}
 _serving: WeakSet[NameServer] = WeakSet()  # in this process
+_interrupted: WeakSet[BufferedPort] = WeakSet()  # and not resumed, opened again though they may be
 _life = {"begun": 0}
 
 
@@ -162,7 +163,17 @@ NameServer.stop = _watched(NameServer.stop, _serving.discard)  # type: ignore[me
 def _read_buffered(port: Any, should_wait: bool = True) -> Any:
     if should_wait:
         end_process(f"read(True) of {port.getName()} holds the interpreter")
-    return type(port).read(port, False)
+    return None if port in _interrupted else type(port).read(port, False)
+
+
+def _interrupt_buffered(port: Any) -> None:
+    _interrupted.add(port)
+    type(port).interrupt(port)
+
+
+def _resume_buffered(port: Any) -> None:
+    _interrupted.discard(port)
+    type(port).resume(port)
 
 
 def _write_buffered(port: Any, is_strict: bool = False) -> None:
@@ -348,6 +359,8 @@ MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("TypedReaderBottle", "read"): _read_buffered,
     ("TypedReaderVector", "read"): _read_buffered,
     ("TypedReaderProperty", "read"): _read_buffered,
+    **{(kind, "interrupt"): _interrupt_buffered for kind in _BUFFERED},
+    **{(kind, "resume"): _resume_buffered for kind in _BUFFERED},
     **{(kind, "write"): _write_buffered for kind in _BUFFERED},
     **{(kind, "isWriting"): _is_writing for kind in _BUFFERED},
     ("Port", "setTimeout"): _set_timeout,
