@@ -102,16 +102,18 @@ def bands_text() -> str:
     """Return a section for each robot: figures in rows, plants and control modes in columns, least and greatest."""
     files = [read(path) for path in published_paths() if path.stem.startswith("reference_bands")]
     known = [row for file in files for row in file["rows"] if row["outcome"] == "met"]
-    parts = [f"`{file['command']}`, {file['date']}, commit {file['commit']}, {file['machine']}.\n" for file in files]
+    parts = list[str]()
+    origins = [f"`{file['command']}`, {file['date']}, commit {file['commit']}, {file['machine']}.\n" for file in files]
     for robot in sorted({row["robot"] for row in known}):
         columns = [row for row in known if row["robot"] == robot]
         head = [
             f"{row['plant']}, {row['control']}: {row['walks']} walks, {row['slowest']:g}–{row['fastest']:g} m/s"
             for row in columns
         ]
-        rows = ([_figure_title(one), *(_range(one, row["figures"]) for row in columns)] for one in BAND_FIGURES)
+        shown = (one for one in BAND_FIGURES if any(one.key in row["figures"] for row in columns))
+        rows = ([_figure_title(one), *(_range(one, row["figures"]) for row in columns)] for one in shown)
         parts += [f"## {robot}\n", table(["figure", *head], rows)]
-    return "\n".join(parts)
+    return "\n".join([*parts, "## Where they come from\n", *origins])
 
 
 def _figure_title(figure: KeyFigure) -> str:

@@ -310,6 +310,13 @@ def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first(
     assert unusual_figures(result | {"outcome": "fell"}) == ""
 
 
+def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robots():
+    known = {"of": "", "figures": {"foot_slip_m": usual(0.01, 0.02, 0.03)}}
+    for slip, mark in ((0.029, ""), (0.031, " beyond")):
+        shown = tiles({"foot_slip_m": slip, "healthy": {"foot_slip_m": 0.015}, "usual": known})
+        assert f'class="tile{mark}">' in shown
+
+
 def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0

@@ -136,7 +136,9 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
 
 
 def _mark(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    """Return the class of a value: beyond its healthy bound, else unusual, else nothing."""
+    """Return the class of a value: nothing if it is usual, else beyond its healthy bound, else unusual or nothing."""
+    if figure.usual(result) and not figure.is_unusual(result):
+        return ""
     return " beyond" if figure.is_beyond(result) else " unusual" * figure.is_unusual(result)
 
 
