@@ -41,6 +41,7 @@ from gradiva.walking.planning_service import (
     SynchronousPlanning,
     VelocityProgress,
     answered,
+    next_touch_down,
 )
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
@@ -131,10 +132,11 @@ class PlanFollower:
         self.late_plans = self.refused_changes = self.captures = 0
         self.displacement = np.zeros(2)
 
-    @property
     def _end(self) -> NDArray:
-        """Return the middle of the feet after the last step, [m], shape (2,)."""
-        return np.array(self.present_plan.landings[-1].footstep.unicycle.place)
+        """Return the middle of the feet at the end of the plan, [m], shape (2,)."""
+        feet = self.present_plan.phase_at(self.present_plan.end_time)
+        left, right = feet.foot(Side.LEFT).pose, feet.foot(Side.RIGHT).pose
+        return 0.5 * np.array([left.x + right.x, left.y + right.y])
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -249,9 +251,10 @@ class PlanFollower:
         Raises:
             PlanningError: The footholds or times are impossible; the present plan stays.
         """
-        end = self._end
-        self.plan = self._planner.retarget(self.present_plan, change, time)
-        self.displacement += self._end - end
+        end, old = self._end(), self.present_plan
+        self.plan = self._planner.retarget(old, change, time)
+        self._velocity.retimed(next_touch_down(old, time), next_touch_down(self.plan, time))
+        self.displacement = self.displacement + self._end() - end
         self._has_left_way = True
         self._ask_after_change(time)
 
@@ -261,7 +264,9 @@ class PlanFollower:
         Raises:
             PlanningError: Steps are under way, or the step is impossible; the present plan stays.
         """
+        end = self._end()
         self.plan = self._planner.capture_step(self.present_plan, step, time)
+        self.displacement = self.displacement + self._end() - end
         self._command = self._given = StopCommand()
         self.captures += 1
         self._ask_after_change(time)
@@ -436,7 +441,8 @@ class PlanFollower:
 
     def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
         """Return whether a corrected plan makes a turn: near a goal that was overshot by centimetres."""
-        is_correction = asked.purpose is _Purpose.CORRECTION and self._caught < asked.time - _CORRECTION_PERIOD
+        is_way = asked.purpose is _Purpose.CORRECTION and not isinstance(asked.command, VelocityCommand)
+        is_correction = is_way and self._caught < asked.time - _CORRECTION_PERIOD
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
     def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
@@ -460,6 +466,8 @@ class PlanFollower:
             self._asked, self._coming = None, (reply.plan, asked)
 
     def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
+        continues = asked.request.is_moving and isinstance(self._given, VelocityCommand)
+        self._velocity.note(plan, asked.request, asked.origin.yaw, continues)
         self.plan, self._command = plan, asked.request.command
         self._asked = self._coming = None
         if asked.purpose is _Purpose.COMMAND:
@@ -468,7 +476,6 @@ class PlanFollower:
         self._route = (
             PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
         )
-        self._velocity.note(plan, asked.request, asked.origin.yaw)
         self._planned_origin, self._planned_time = asked.origin, asked.time
         self._has_left_way = False
 
