@@ -12,7 +12,6 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    NDArray,
     PlanarPose,
     PlanningError,
     RobotState,
@@ -41,6 +40,7 @@ from gradiva.walking.planning_service import (
     SynchronousPlanning,
     VelocityProgress,
     answered,
+    final_place,
     next_touch_down,
 )
 
@@ -131,12 +131,6 @@ class PlanFollower:
         self.plan: WalkingPlan | None = None
         self.late_plans = self.refused_changes = self.captures = 0
         self.displacement = np.zeros(2)
-
-    def _end(self) -> NDArray:
-        """Return the middle of the feet at the end of the plan, [m], shape (2,)."""
-        feet = self.present_plan.phase_at(self.present_plan.end_time)
-        left, right = feet.foot(Side.LEFT).pose, feet.foot(Side.RIGHT).pose
-        return 0.5 * np.array([left.x + right.x, left.y + right.y])
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -251,10 +245,7 @@ class PlanFollower:
         Raises:
             PlanningError: The footholds or times are impossible; the present plan stays.
         """
-        end, old = self._end(), self.present_plan
-        self.plan = self._planner.retarget(old, change, time)
-        self._velocity.retimed(next_touch_down(old, time), next_touch_down(self.plan, time))
-        self.displacement = self.displacement + self._end() - end
+        self._change(self._planner.retarget(self.present_plan, change, time), time)
         self._has_left_way = True
         self._ask_after_change(time)
 
@@ -264,12 +255,15 @@ class PlanFollower:
         Raises:
             PlanningError: Steps are under way, or the step is impossible; the present plan stays.
         """
-        end = self._end()
-        self.plan = self._planner.capture_step(self.present_plan, step, time)
-        self.displacement = self.displacement + self._end() - end
+        self._change(self._planner.capture_step(self.present_plan, step, time), time)
         self._command = self._given = StopCommand()
         self.captures += 1
         self._ask_after_change(time)
+
+    def _change(self, plan: WalkingPlan, time: float) -> None:
+        self.displacement = self.displacement + final_place(plan) - final_place(self.present_plan)
+        self._velocity.retimed(next_touch_down(self.present_plan, time), next_touch_down(plan, time))
+        self.plan = plan
 
     def _ask_after_change(self, time: float) -> None:
         """Ask again for a plan that would continue one that is gone, a tenth of a second after the last time."""
@@ -476,8 +470,7 @@ class PlanFollower:
         self._route = (
             PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
         )
-        self._planned_origin, self._planned_time = asked.origin, asked.time
-        self._has_left_way = False
+        self._planned_origin, self._planned_time, self._has_left_way = asked.origin, asked.time, False
 
     def _give_up(self, asked: _Asked, because: str) -> None:
         self._asked = None

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gradiva.common import TIME_ROUNDING, PlanningError, Side, so3
+import numpy as np
+
+from gradiva.common import TIME_ROUNDING, NDArray, PlanningError, Side, so3
 from gradiva.planner import Command, PlanningState, VelocityCommand, WalkingPlan, WalkingPlanner, foot_pose
 from gradiva.safety import failed_tick
 
@@ -108,6 +110,12 @@ def next_touch_down(plan: WalkingPlan, time: float) -> float:
     """Return when the step that is under way at ``time`` lands, or the next one; without one the plan's end, [s]."""
     touch_downs = (step.touch_down for step in plan.steps if step.touch_down > time)
     return next(touch_downs, max(time, plan.end_time))
+
+
+def final_place(plan: WalkingPlan) -> NDArray:
+    """Return the middle of the feet at the end of a plan, world, [m], shape (2,)."""
+    left, right = (plan.phase_at(plan.end_time).foot(side).pose for side in Side)
+    return 0.5 * np.array([left.x + right.x, left.y + right.y])
 
 
 def _walked(plan: WalkingPlan, time: float) -> float:
