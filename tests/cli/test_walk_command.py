@@ -135,7 +135,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["diagnosis"]["cause"] == "push"
     text = "a push of 130 N on torso from 6.00 to 6.10 s: it stands without that"
     assert result["diagnosis"]["text"] == text
-    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.08 s")
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.09 s")
     assert "first sign: DCM error" in err
     assert "next    " in err
     assert result["reason"].count("a push of 130 N on torso from 6.00 to 6.10 s") == 1

@@ -71,6 +71,15 @@ def test_a_file_that_cannot_be_read_is_named_and_loses_no_walk(folder):
     assert f"{folder / 'reference_bands.json'}: Expecting value" in found["of"]
 
 
+@pytest.mark.parametrize("figures", [[1], {"dcm_error_m.rms": [0.006, 0.007]}, None])
+def test_malformed_figures_lose_no_walk(folder, figures):
+    row = BAND.as_table() | {"outcome": "met", "figures": figures}
+    (folder / "reference_bands.json").write_text(json.dumps({"date": "2026-01-02", "rows": [row]}))
+    found = usual(folder)
+    assert found["figures"] == {}
+    assert "cannot be read" in found["of"]
+
+
 FILES = sorted((ROOT / "results").glob("reference_bands*.json"))
 KNOWN = [row for file in FILES for row in json.loads(file.read_text())["rows"]]
 

@@ -344,3 +344,21 @@ def test_the_heading_is_that_of_the_start_again_after_a_goal_or_a_stand(follower
     assert follower.update(end, PlanarPose(0.0, 0.0, 0.3))
     follower.follow(VelocityCommand(0.2, duration=6.0), end + 1.0, PlanarPose(0.0, 0.0, 0.3))
     assert heading_of(follower, PlanarPose()) == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_velocity_without_an_end_keeps_its_heading_too(follower):
+    follower.follow(VelocityCommand(0.2), 0.0, PlanarPose())
+    for time in np.arange(0.05, 20.0, 0.05):
+        origin = PlanarPose(0.0, 0.0, 0.005 * time)
+        follower.update(time, origin)
+    assert heading_of(follower, origin) == pytest.approx(0.0, abs=0.02)
+
+
+def test_the_heading_is_that_of_the_first_velocity_after_a_stop(follower):
+    follower.follow(VelocityCommand(0.2, duration=20.0), 0.0, PlanarPose())
+    origin = PlanarPose(0.0, 0.0, 0.3)
+    follower.close_feet(5.0)
+    follower.follow(VelocityCommand(0.2, duration=6.0), 5.1, origin)
+    first = heading_of(follower, origin)
+    follower.follow(VelocityCommand(0.21, duration=6.0), 5.2, origin)
+    assert heading_of(follower, origin) == pytest.approx(first, abs=0.01)

@@ -157,6 +157,7 @@ def test_the_way_to_a_goal_is_corrected_after_a_retarget(planner):
     follower.update(time, origin)
     follower.retarget(Retarget((elsewhere(step, 0.0, 0.04, 0.0),)), time)
     moved = follower.plan.steps[-1].footstep.pose
+    np.testing.assert_allclose(follower.displacement, [0.0, 0.04], atol=1e-6)
     for tick in np.arange(time, time + 3.0, 0.01):
         follower.update(tick, origin)
     last = [step.footstep.pose for step in follower.plan.steps[-2:]]
@@ -286,6 +287,7 @@ def test_a_robot_that_stands_steps_and_then_stands_again_and_may_be_commanded_me
     origin = PlanarPose()
     follower.adapted(step_ahead(follower.plan, 1.0), follower.plan.at(1.0), 1.0)
     assert follower.captures == 1
+    np.testing.assert_allclose(follower.displacement, [0.1, 0.0], atol=1e-6)
     assert follower.is_moving(1.0)
     assert len(follower.plan.steps) == 3
     end = follower.plan.end_time

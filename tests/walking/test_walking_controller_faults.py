@@ -159,5 +159,5 @@ def test_a_push_that_topples_the_robot_is_a_fault_with_its_reason(ready):
 def test_a_moderate_push_is_withstood(ready):
     push = 'simulation.pushes=[{link="chest", force=[0.0, 30.0, 0.0], start=3.0, duration=0.1}]'
     walk = ready("icub_v2_7", push)
-    assert walk.follow(VelocityCommand(0.19, duration=4.0), settle=0.5)
+    assert walk.follow(VelocityCommand(0.19, duration=4.0))
     assert_walked(walk, com=0.04, dcm=0.10, tilt_deg=6.0)

@@ -149,7 +149,7 @@ def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.S
 
     .. math:: T^3 = \sigma^2 \Delta / 4 \omega^4 \delta^2, \qquad \sigma^2 \Delta / 2 T + (\omega^2 \delta T)^2 \to \min
 
-    of 15 mm/s, 4.3 rad/s and 5 mm at 0.04 s with ticks of 10 ms, at 0.02 s with 1 ms.
+    of 15 mm/s and 4.3 rad/s at 0.03 s with 8 mm and ticks of 10 ms, at 0.02 s with 5 mm and 1 ms, by torque.
     """
     gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)

@@ -28,6 +28,9 @@ _FLAGS = ("-O1", "-march=native", "-shared", "-fPIC")
 _FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts")
 
 
+_SIMPLIFICATION = "simplified, 1"  # counts what changes in how functions are simplified or C is generated
+
+
 class GccCompiler:
     """Turn a CasADi function into a shared library; where that fails the function is returned as it is.
 
@@ -71,7 +74,7 @@ class GccCompiler:
         """Return the compiled function that ``simplify`` makes of ``function``; made only where it is not there yet."""
 
         def library() -> Path:
-            serialized = f"simplified|{cs.CasadiMeta.version()}|{function.serialize()}".encode()
+            serialized = f"{_SIMPLIFICATION}|{cs.CasadiMeta.version()}|{function.serialize()}".encode()
             found = self._place_of(function.name(), self._key(serialized))
             return found if found.exists() else self._library(simplify(), lambda source: self._key(serialized))
 

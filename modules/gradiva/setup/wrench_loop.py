@@ -13,9 +13,8 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
 
 where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by
 ``DOUBLE_SUPPORT_LAG`` ages of the wrenches, with the inverse kinematics of layer 3 for :math:`\nu`, and the servos'
-inverse of :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`. Behind ``AttitudeFilter``
-the controller
-reads roll and pitch q, of rate p and age a, as
+inverse of :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`. Behind ``AttitudeFilter`` the
+controller reads roll and pitch q, of rate p and age a, as
 :math:`F_R (q + a p) + (1 - F_R) \tfrac T2 \tfrac{1 + z^{-1}}{1 - z^{-1}} p`.
 """
 

@@ -89,9 +89,9 @@ def usual_figures(setup: Setup, command: Command) -> dict[str, Any] | None:
         return None
     try:
         found = [band for band in _bands(setup.robot_argument) if band.is_of(setup, command.forward)]
-    except (ConfigError, LookupError, TypeError) as error:
+        return found[-1].usual() if found else None
+    except (AttributeError, ConfigError, LookupError, TypeError, ValueError) as error:
         return {"of": f"no known walks, {_FILES} cannot be read: {error!r}", "figures": {}}
-    return found[-1].usual() if found else None
 
 
 def _bands(robot: str) -> Iterator[ReferenceBand]:

@@ -251,7 +251,7 @@ def tables(result: Mapping[str, Any]) -> str:
         _table("tracking error [mm]", _error_columns(result), errors),
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
-        _table("above 25 Hz, rms of the true load", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
+        _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
 

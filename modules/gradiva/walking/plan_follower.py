@@ -12,7 +12,6 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
-    NDArray,
     PlanarPose,
     PlanningError,
     RobotState,
@@ -41,6 +40,8 @@ from gradiva.walking.planning_service import (
     SynchronousPlanning,
     VelocityProgress,
     answered,
+    final_place,
+    next_touch_down,
 )
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
@@ -130,11 +131,6 @@ class PlanFollower:
         self.plan: WalkingPlan | None = None
         self.late_plans = self.refused_changes = self.captures = 0
         self.displacement = np.zeros(2)
-
-    @property
-    def _end(self) -> NDArray:
-        """Return the middle of the feet after the last step, [m], shape (2,)."""
-        return np.array(self.present_plan.landings[-1].footstep.unicycle.place)
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -249,9 +245,7 @@ class PlanFollower:
         Raises:
             PlanningError: The footholds or times are impossible; the present plan stays.
         """
-        end = self._end
-        self.plan = self._planner.retarget(self.present_plan, change, time)
-        self.displacement += self._end - end
+        self._change(self._planner.retarget(self.present_plan, change, time), time)
         self._has_left_way = True
         self._ask_after_change(time)
 
@@ -261,10 +255,15 @@ class PlanFollower:
         Raises:
             PlanningError: Steps are under way, or the step is impossible; the present plan stays.
         """
-        self.plan = self._planner.capture_step(self.present_plan, step, time)
+        self._change(self._planner.capture_step(self.present_plan, step, time), time)
         self._command = self._given = StopCommand()
         self.captures += 1
         self._ask_after_change(time)
+
+    def _change(self, plan: WalkingPlan, time: float) -> None:
+        self.displacement = self.displacement + final_place(plan) - final_place(self.present_plan)
+        self._velocity.retimed(next_touch_down(self.present_plan, time), next_touch_down(plan, time))
+        self.plan = plan
 
     def _ask_after_change(self, time: float) -> None:
         """Ask again for a plan that would continue one that is gone, a tenth of a second after the last time."""
@@ -436,7 +435,8 @@ class PlanFollower:
 
     def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
         """Return whether a corrected plan makes a turn: near a goal that was overshot by centimetres."""
-        is_correction = asked.purpose is _Purpose.CORRECTION and self._caught < asked.time - _CORRECTION_PERIOD
+        is_way = asked.purpose is _Purpose.CORRECTION and not isinstance(asked.command, VelocityCommand)
+        is_correction = is_way and self._caught < asked.time - _CORRECTION_PERIOD
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
     def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
@@ -460,6 +460,8 @@ class PlanFollower:
             self._asked, self._coming = None, (reply.plan, asked)
 
     def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
+        continues = asked.request.is_moving and isinstance(self._given, VelocityCommand)
+        self._velocity.note(plan, asked.request, asked.origin.yaw, continues)
         self.plan, self._command = plan, asked.request.command
         self._asked = self._coming = None
         if asked.purpose is _Purpose.COMMAND:
@@ -468,9 +470,7 @@ class PlanFollower:
         self._route = (
             PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
         )
-        self._velocity.note(plan, asked.request, asked.origin.yaw)
-        self._planned_origin, self._planned_time = asked.origin, asked.time
-        self._has_left_way = False
+        self._planned_origin, self._planned_time, self._has_left_way = asked.origin, asked.time, False
 
     def _give_up(self, asked: _Asked, because: str) -> None:
         self._asked = None

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gradiva.common import TIME_ROUNDING, PlanningError, Side, so3
+import numpy as np
+
+from gradiva.common import TIME_ROUNDING, NDArray, PlanningError, Side, so3
 from gradiva.planner import Command, PlanningState, VelocityCommand, WalkingPlan, WalkingPlanner, foot_pose
 from gradiva.safety import failed_tick
 
@@ -36,8 +38,7 @@ class PlanRequest:
         """Time from which the new plan differs from the present one, [s]: it must be there by then."""
         if not self.is_moving:
             return self.time
-        touch_downs = (step.touch_down for step in self.plan.steps if step.touch_down > self.time)
-        return next(touch_downs, max(self.time, self.plan.end_time))
+        return next_touch_down(self.plan, self.time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,14 +82,40 @@ class VelocityProgress:
             duration = max(_walked(request.plan, request.merge_time) - self._beyond, _SHORTEST)
         return replace(command, duration=duration, heading_error=error)
 
-    def note(self, plan: WalkingPlan, request: PlanRequest, yaw: float) -> None:
-        """Take the plan that a request was answered with, and the yaw of its world by odometry then, [rad]."""
+    def retimed(self, before: float, after: float) -> None:
+        """Take that the touch-down of the running step was moved, [s]: it may be that from which on the plan holds."""
+        if abs(before - self._merge_time) <= TIME_ROUNDING:
+            self._merge_time = after
+
+    def note(self, plan: WalkingPlan, request: PlanRequest, yaw: float, continues: bool) -> None:
+        """Take the plan that a request was answered with.
+
+        Args:
+            plan: The answer.
+            request: For it.
+            yaw: Of the plan's world by odometry when it was asked for, [rad].
+            continues: Whether a velocity was under way; otherwise the heading begins with this plan.
+        """
         command = request.command
         if isinstance(command, VelocityCommand) and command.duration is not None:
             self._beyond = _walked(plan, request.merge_time) - command.duration
-        if request.merge_time > self._merge_time + TIME_ROUNDING:
+        if not continues:
+            self._yaw_before = yaw
+        elif request.merge_time > self._merge_time + TIME_ROUNDING:
             self._yaw_before = self._yaw
         self._merge_time, self._yaw = request.merge_time, yaw
+
+
+def next_touch_down(plan: WalkingPlan, time: float) -> float:
+    """Return when the step that is under way at ``time`` lands, or the next one; without one the plan's end, [s]."""
+    touch_downs = (step.touch_down for step in plan.steps if step.touch_down > time)
+    return next(touch_downs, max(time, plan.end_time))
+
+
+def final_place(plan: WalkingPlan) -> NDArray:
+    """Return the middle of the feet at the end of a plan, world, [m], shape (2,)."""
+    left, right = (plan.phase_at(plan.end_time).foot(side).pose for side in Side)
+    return 0.5 * np.array([left.x + right.x, left.y + right.y])
 
 
 def _walked(plan: WalkingPlan, time: float) -> float:

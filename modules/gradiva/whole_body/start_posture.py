@@ -63,13 +63,16 @@ def solve_start_posture(
     """
     height = model.description.com_height if com_height is None else com_height
     com_position = np.array([com_offset[0], com_offset[1], height])
+    if inverse_kinematics.key is None:
+        return _solve(model, inverse_kinematics, com_position, torso)
     key = inverse_kinematics.key, model.fingerprint, com_position.tobytes(), torso.tobytes()
-    if inverse_kinematics.key is None or key not in _solved:
+    posture = _solved.get(key)
+    if posture is None:
         posture = _solve(model, inverse_kinematics, com_position, torso)
         if len(_solved) >= _KEPT:
-            del _solved[next(iter(_solved))]
+            _solved.pop(next(iter(_solved)), None)
         _solved[key] = posture
-    return _solved[key]
+    return posture
 
 
 def _solve(
