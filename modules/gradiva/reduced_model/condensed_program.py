@@ -100,7 +100,7 @@ class CondensedProgram:
         nodes = np.arange(samples)
         self._first = 3 * (samples * _NEXT[:, None] + nodes) + _AFTER[:, None]  # places of q × y in all products q y
         self._second = 3 * (samples * _AFTER[:, None] + nodes) + _NEXT[:, None]
-        self._known, self._rows = np.full(len(self._places), -1), np.empty(0, dtype=np.intp)  # see _know
+        self._schur_places, self._rows = np.full(len(self._places), -1), np.empty(0, dtype=np.intp)  # see _extend_schur
 
     def _blocks(self) -> tuple[list[tuple[NDArray, NDArray, NDArray]], list[tuple[NDArray, NDArray, float]]]:
         """Return windows of C with the products that add up to them, and with those of which they are, and the sign.
@@ -246,7 +246,7 @@ class CondensedProgram:
         self._factor, failed = lapack.dpotrf(schur, lower=0, clean=0, overwrite_a=1)
         if failed:
             raise NoSolutionFound(PROBLEM, "the quadratic program is not finite")
-        self._known[self._rows], self._rows = -1, self._rows[:0]
+        self._schur_places[self._rows], self._rows = -1, self._rows[:0]
 
     def _effect(self, vectors: NDArray) -> NDArray:
         """Return J times vectors, shape (6 N,)."""
@@ -313,31 +313,31 @@ class CondensedProgram:
 
     def _held(self, rows: npt.NDArray[np.intp], free: NDArray) -> tuple[NDArray, NDArray]:
         """Return multipliers of rows that are held at their bounds, and the momenta with them."""
-        new = rows[self._known[rows] < 0]
+        new = rows[self._schur_places[rows] < 0]
         if len(new):
-            self._know(new, free)
-        known = self._known[rows]
-        _, multipliers, failed = lapack.dposv(self._row_schur[known[:, None], known], self._short[known], lower=1)
+            self._extend_schur(new, free)
+        known = self._schur_places[rows]
+        _, multipliers, failed = lapack.dposv(self._row_schur[known[:, None], known], self._shortfall[known], lower=1)
         if failed or not math.isfinite(float(multipliers.sum())):
             raise NoSolutionFound(PROBLEM, "the active rows contradict each other")
         return multipliers, free + lapack.dtrtrs(self._factor, multipliers @ self._back[known], lower=0)[0]
 
-    def _know(self, new: npt.NDArray[np.intp], free: NDArray) -> None:
+    def _extend_schur(self, new: npt.NDArray[np.intp], free: NDArray) -> None:
         """Add rows to those that a factor of C has met, most of which are held in several rounds.
 
         Of each: by how much it is short of its bound without them, J E Gᵀ through the factor, and S with the others.
         """
         count = len(self._rows)
-        self._known[new] = np.arange(count, count + len(new))
+        self._schur_places[new] = np.arange(count, count + len(new))
         places, normals = self._places[new], self._normals[:, new]
         pushed = self._pushed(places, normals)
         short = self._missing(new, self._unforced) + free @ pushed
         back = lapack.dtrtrs(self._factor, pushed, lower=0, trans=1)[0].T
         if not count:
-            self._rows, self._short, self._back = new, short, back
+            self._rows, self._shortfall, self._back = new, short, back
         else:
-            added = (self._rows, new), (self._short, short), (self._back, back)
-            self._rows, self._short, self._back = (np.concatenate(each) for each in added)
+            added = (self._rows, new), (self._shortfall, short), (self._back, back)
+            self._rows, self._shortfall, self._back = (np.concatenate(each) for each in added)
         horizontal, vertical = self._flexibility[:, self._places[self._rows][:, None], places]
         others = self._normals[:, self._rows].T
         schur = horizontal * (others[:, :2] @ normals[:2]) + vertical * (others[:, 2:] * normals[2])  # E of the rows

@@ -38,7 +38,7 @@ T = TypeVar("T")
 MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
 _COMMAND_LINE = "on the command line"
-_MOST_HOMES = 3  # keys that a message names
+_MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
 MOVED = {
     _UNREAD: "[centroidal_walking.mpc]",
@@ -374,8 +374,8 @@ def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> W
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
-    if not isinstance(table, Mapping) and (homes := _homes_of(name)):
-        meant = " or ".join(f"'{home}'" for home in homes)
+    if not isinstance(table, Mapping) and (keys := _keys_called(name)):
+        meant = " or ".join(f"'{key}'" for key in keys)
         return ConfigError(f"unknown key '{name}'; did you mean {meant}?")
     if isinstance(table, Mapping) and table and (former := _former_key(f"{name}.{next(iter(table))}")):
         return ConfigError(former)
@@ -391,14 +391,14 @@ def _former_key(key: str) -> str:
     return f"{key} is {MOVED[key]} now" if key in MOVED else ""
 
 
-def _homes_of(key: str) -> list[str]:
+def _keys_called(key: str) -> list[str]:
     """Return the dotted names of the keys that are called ``key``, else by words of it, or nearly so; three at most."""
-    homes: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
     for path in [*_paths(WalkingConfig), *_paths(SimulationConfig, "simulation.")]:
-        homes.setdefault(path.rpartition(".")[2], []).append(path)
-    by_words = [word for word in key.split("_") if word in homes]
-    meant = [key] if key in homes else dict.fromkeys([*by_words[:1], *difflib.get_close_matches(key, homes, n=1)])
-    return [home for name in meant for home in homes[name]][:_MOST_HOMES]
+        paths.setdefault(path.rpartition(".")[2], []).append(path)
+    by_words = [word for word in key.split("_") if word in paths]
+    meant = [key] if key in paths else dict.fromkeys([*by_words[:1], *difflib.get_close_matches(key, paths, n=1)])
+    return [path for name in meant for path in paths[name]][:_MOST_KEYS]
 
 
 def _paths(kind: Any, prefix: str = "") -> Iterator[str]:

@@ -60,7 +60,7 @@ class HealthyChatter:
 
 
 _HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at most 0.0013, those without: from 0.016 on
-_HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.010
+_HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.009 of the true load
 
 HEALTHY_ERRORS = {"dcm": 0.06, "zmp": 0.08, "com": 0.04, "foot": 0.04}
 """Distance from the reference, [m], below which healthy walks stay."""

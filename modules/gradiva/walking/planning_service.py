@@ -64,7 +64,7 @@ class VelocityProgress:
     def __init__(self) -> None:
         self._yaw = self._yaw_before = 0.0
         self._merge_time = -math.inf
-        self._beyond = 0.0
+        self._unplanned = 0.0
 
     def continued(self, request: PlanRequest, command: VelocityCommand, yaw: float, is_rest: bool) -> VelocityCommand:
         """Return a velocity that goes on from the one of the present plan.
@@ -79,7 +79,7 @@ class VelocityProgress:
         error = so3.wrap_angle(yaw - (self._yaw if is_later else self._yaw_before))
         duration = command.duration
         if is_rest and duration is not None:
-            duration = max(_walked(request.plan, request.merge_time) - self._beyond, _SHORTEST)
+            duration = max(_walked(request.plan, request.merge_time) - self._unplanned, _SHORTEST)
         return replace(command, duration=duration, heading_error=error)
 
     def retimed(self, before: float, after: float) -> None:
@@ -98,7 +98,7 @@ class VelocityProgress:
         """
         command = request.command
         if isinstance(command, VelocityCommand) and command.duration is not None:
-            self._beyond = _walked(plan, request.merge_time) - command.duration
+            self._unplanned = _walked(plan, request.merge_time) - command.duration
         if not continues:
             self._yaw_before = yaw
         elif request.merge_time > self._merge_time + TIME_ROUNDING:
