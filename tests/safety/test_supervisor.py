@@ -96,6 +96,16 @@ def test_an_error_of_a_law_of_ones_own_names_its_line_and_logs_its_traceback_onc
     assert "my_law.py" in caplog.text.partition("Traceback")[2]
 
 
+def test_an_error_that_passed_what_guards_code_of_others_is_of_the_room_that_asked():
+    ours = module("gradiva.walking.walking_controller", "/gradiva/walking.py", ROOM)
+    guard = module("gradiva.common.plugins", "/gradiva/plugins.py", ROOM)
+    mine = module("my_task", "/mine/my_task.py", "def signals():\n    return {}['x']\n")
+    with pytest.raises(KeyError) as caught:
+        ours["update"](lambda: guard["update"](mine["signals"]))
+    assert failed_tick(caught.value).text.startswith("KeyError 'x' in walking (")
+    assert "my_task.py:2" in failed_tick(caught.value).text
+
+
 def test_errors_of_our_own_code_and_named_ones_log_no_traceback(caplog):
     safety = supervisor()
     for error in (KeyError("x"), ConfigError("named")):

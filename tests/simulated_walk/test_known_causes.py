@@ -29,7 +29,7 @@ class RuledWalk(KnownWalk):
 
 def fall(settings, falls, command=EASY, plant=None, inferred=None):
     setup = load_setup("icub_v2_7", settings, plant=plant)
-    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, falls)
+    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, True, falls)
     lines = []
     cause = tried_cause(walk, inferred, lines.append)
     assert len(lines) == len(walk.tried)
@@ -114,6 +114,23 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
     assert unknown.next_step == "untried: a lower --speed; look at it"
     cause = fall({}, lambda *_: True, plant="robot", inferred=unknown)
     assert cause.next_step == "tried and falls as well: --speed 0.10, --plant ideal; look at it"
+
+
+def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
+    setup = load_setup("icub_v2_7", {"simulation.sensors.tilt_bias": 3.0})
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, False, of_key("simulation.sensors.tilt_bias"))
+    lines = []
+    cause = tried_cause(walk, None, lines.append)
+    assert lines == ["walked again without: simulation.sensors.tilt_bias = 3 (shipped 0): the robot walks on"]
+    assert cause.text == "simulation.sensors.tilt_bias = 3 (shipped 0): it walks on without that; no push acted"
+    assert cause.kind is CauseKind.SENSOR
+
+
+def test_the_keys_of_a_table_of_ones_own_are_one_difference():
+    keys = {"tasks.swing.class": "own:Swing", "tasks.swing.priority": "soft", "tasks.swing.weight": 2.0}
+    cause = fall(keys, of_key("tasks.swing.priority"))
+    assert cause.text.startswith("the table [tasks.swing]: it stands without that")
+    assert cause.advice == "without [tasks.swing]: tried, the robot stands"
 
 
 def test_differences_that_do_no_harm_alone_are_named_together():

@@ -4,6 +4,7 @@ import importlib
 import sys
 import tomllib
 from pathlib import Path
+from typing import ClassVar
 
 import casadi as cs
 import numpy as np
@@ -14,17 +15,21 @@ from gradiva.planner import VelocityCommand
 from gradiva.robot_model import SymbolicDynamics
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk
+from gradiva.walking import WalkingLayers
 from gradiva.whole_body import (
     TASKS,
     Body,
+    OrientationTask,
     Priority,
     Quantity,
     RigidTorqueController,
+    TargetTask,
     Task,
     WalkingKinematics,
     WholeBodyReference,
+    described_posture,
 )
-from tests.conftest import model_of
+from tests.conftest import description_of, model_of
 from tests.whole_body.standing_robot import ACTUATION, PERIOD, ROBOT, reference, start_posture, state, walking_config
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_task"
@@ -105,6 +110,29 @@ def arm_ahead_of_foot(setup, tasks=()):
     assert walk.follow(VelocityCommand(0.15, duration=2.0), settle=0.3)
     turned = np.array(angles)
     return np.ptp(turned, axis=0), np.corrcoef(-turned[:, 0], ahead)[0, 1]
+
+
+class Mistaken(TargetTask):
+    PARTS: ClassVar = {}
+
+    def velocity(self, body):
+        return _unit(body, 0), cs.SX.zeros(1)
+
+    def reference(self, body):
+        return {"angle": body.nothing}
+
+
+def test_a_mistake_in_the_reference_of_a_task_is_one_line_before_the_robot_stands():
+    said = r"\[tasks.mistaken\]: AttributeError: .* has no attribute 'nothing' \(.*test_own_task.py:\d+: return .*\)"
+    with pytest.raises(ConfigError, match=said):
+        WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[Mistaken("mistaken", 1.0, 1.0, "soft")])
+
+
+def test_a_target_task_in_a_walk_holds_the_described_posture_until_it_is_told_otherwise():
+    hand = OrientationTask("l_hand")
+    WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[hand])
+    _, rotation = model_of(ROBOT).frame_pose(described_posture(model_of(ROBOT)), "l_hand")
+    np.testing.assert_allclose(hand.target["rotation"], rotation, atol=1e-12)
 
 
 @pytest.mark.walk

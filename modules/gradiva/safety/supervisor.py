@@ -55,6 +55,7 @@ CHECKS = Registry(
     build=lambda kind, config, _name, robot: kind(config, robot),
 )
 _PACKAGE = __name__.partition(".")[0]
+_PLUGINS = "common.plugins"  # which stands between any room and the code of others
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
 
@@ -131,7 +132,7 @@ def _place(traceback: TracebackType | None) -> tuple[str, str, str]:
         package, _, path = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")
         line = f"{Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
         if package == _PACKAGE:
-            room = f" in {path.partition('.')[0]}"
+            room = room if path == _PLUGINS else f" in {path.partition('.')[0]}"
         elif room and package not in sys.stdlib_module_names:
             called = called or line
         traceback = traceback.tb_next

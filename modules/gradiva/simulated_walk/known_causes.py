@@ -1,7 +1,7 @@
-"""Finds the cause of a fall in simulation, where all is known in which a walk differs from one as shipped.
+"""Finds the cause of a fall or a stop in simulation, where all is known in which a walk differs from one as shipped.
 
 What differs are pushes, faults, bumps, keys of the configuration, the speed. A difference is the cause where the robot
-stands without it; to know that, the walk is repeated without it.
+stands without it, or walks on after it had stopped; to know that, the walk is repeated without it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
+from gradiva.walking import WalkingState
 
-_LATER = 2.0  # [s] that a robot has to stand beyond the fall of which a difference is to be the cause
+_LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
 _SLOWER = 0.5  # [-] of the speed that was asked for
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _CHOICES = ("walking.control", "simulation.ground.kind")  # which bring shipped files along
@@ -93,7 +94,8 @@ class KnownWalk:
             walked are among them.
         command: Where to.
         seed: Of all that is drawn.
-        end: When the robot was down, [s].
+        end: When the robot was down, or had stopped, [s].
+        fell: Whether it fell; else it gave up and stands.
     """
 
     setup: Setup
@@ -101,12 +103,23 @@ class KnownWalk:
     command: Command
     seed: int
     end: float
+    fell: bool = True
 
     @classmethod
-    def of(cls, walk: SimulatedWalk, command: Command) -> KnownWalk:
+    def of(cls, walk: SimulatedWalk, command: Command, fell: bool) -> KnownWalk:
         """Return the walk that was done."""
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
-        return cls(walk.setup, known_settings(walk), command, walk.seed, end)
+        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell)
+
+    @property
+    def better(self) -> str:
+        """What the robot does where what is tried helps."""
+        return "stands" if self.fell else "walks on"
+
+    @property
+    def no_better(self) -> str:
+        """What it does where that does not help."""
+        return "falls" if self.fell else "stops"
 
     @property
     def is_repeatable(self) -> bool:
@@ -115,7 +128,7 @@ class KnownWalk:
         return {**_flat(again.tables), **self.settings} == {**own, **self.settings}
 
     def stands_without(self, difference: Difference) -> bool:
-        """Walk again without a difference until some time after the fall; return whether the robot stands."""
+        """Walk again without a difference until some time after the end; return whether the robot does better."""
         settings = {**self.settings, **difference.settings}
         return self._stands({key: value for key, value in settings.items() if value is not None}, difference)
 
@@ -133,7 +146,9 @@ class KnownWalk:
             setup = self._configured(settings, plant)
             walk = SimulatedWalk(setup, self.seed)
             command = slower_command(self.command, factor, setup.walking.planner)
-            return walk.get_ready() and _stands_until(walk, command, self.end + _LATER)
+            if not (walk.get_ready() and _stands_until(walk, command, self.end + _LATER)):
+                return False
+            return self.fell or walk.controller.state is not WalkingState.STOPPED
         except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
             return False
 
@@ -244,10 +259,30 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
     shipped = shipped_values(known.setup)
     for kind in dict.fromkeys(kinds.values()):
         keys = [key for key in kinds if kinds[key] is kind]
-        for these in [[key] for key in keys] if kind is CauseKind.SETTING else [keys]:
-            text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
-            advice = "; ".join(f"{key} as shipped" for key in these)
+        for these in _one_by_one(keys, shipped) if kind is CauseKind.SETTING else [keys]:
+            if _is_of_own_table(these[0], shipped):
+                table = f"[{_table_of(these[0])}]"
+                text, advice = f"the table {table}", f"without {table}"
+            else:
+                text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
+                advice = "; ".join(f"{key} as shipped" for key in these)
             yield Difference(kind, text, advice, dict.fromkeys(these))
+
+
+def _one_by_one(keys: Sequence[str], shipped: Mapping[str, Any]) -> list[list[str]]:
+    """Return each key alone, those of a table that no shipped robot has, as of a task of one's own, together."""
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        groups.setdefault(_table_of(key) if _is_of_own_table(key, shipped) else key, []).append(key)
+    return list(groups.values())
+
+
+def _is_of_own_table(key: str, shipped: Mapping[str, Any]) -> bool:
+    return all(_table_of(each) != _table_of(key) for each in shipped)
+
+
+def _table_of(key: str) -> str:
+    return key.rpartition(".")[0]
 
 
 def _kind_of(key: str) -> CauseKind:
@@ -288,10 +323,10 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
 
 
 def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
-    """Return the first difference without which the robot stands, what was inferred where there is none.
+    """Return the first difference without which the robot does better, what was inferred where there is none.
 
     Args:
-        known: The walk that ended in a fall.
+        known: The walk that ended in a fall or a stop.
         inferred: Cause by the measurements; differences of its kind are tried first.
         report: Takes a line for each walk.
     """
@@ -306,14 +341,14 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
     cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
     if cure is not None:
         return _cause_of(known, cure, inferred, report)
-    if len(found) > 1 and _reported(report, "with all settings as shipped", known.stands_as_shipped):
-        return Cause(found[0].kind, _together(found), "any of it as shipped, one after the other", is_tried=True)
+    if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.stands_as_shipped):
+        return Cause(found[0].kind, _together(known, found), "any of it as shipped, one after the other", is_tried=True)
     return _without_differences(known, found, speed, inferred, report)
 
 
-def _together(found: Sequence[Difference]) -> str:
+def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
     texts = "; ".join(difference.text for difference in found)
-    return f"{texts}: it stands without all of that, without one it falls"
+    return f"{texts}: it {known.better} without all of that, without one it {known.no_better}"
 
 
 def _without_differences(
@@ -325,7 +360,7 @@ def _without_differences(
 ) -> Cause | None:
     """Return as the cause, where no difference is one, the plant as drawn or the speed."""
     innocent = "; ".join(difference.text for difference in found)
-    aside = f" (it falls as well without: {innocent})" if innocent else ""
+    aside = f" (it {known.no_better} as well without: {innocent})" if innocent else ""
     plant = known.setup.plant
     if plant is not Plant.IDEAL:
         ideal = Difference(
@@ -333,22 +368,24 @@ def _without_differences(
         )
         if _stands_without(known, ideal, report):
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
-            return Cause(kind, f"{ideal.text}{text}{aside}", "--plant ideal stands; another --seed draws another", True)
+            return Cause(
+                kind, f"{ideal.text}{text}{aside}", f"--plant ideal {known.better}; another --seed draws another", True
+            )
     if speed is not None and _stands_without(known, speed, report):
-        return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} stands, tried", is_tried=True)
+        return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} {known.better}, tried", is_tried=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
-    why = f"tried and falls as well: {', '.join(tried)}" if tried else ""
+    why = f"tried and {known.no_better} as well: {', '.join(tried)}" if tried else ""
     return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
     unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
-    text = f"{difference.text}: it stands without that{unpushed}"
+    text = f"{difference.text}: it {known.better} without that{unpushed}"
     if difference.kind is CauseKind.PUSH:
         return _push_with_advice(known, text, inferred, report)
-    return Cause(difference.kind, text, f"{difference.advice}: tried, the robot stands", is_tried=True)
+    return Cause(difference.kind, text, f"{difference.advice}: tried, the robot {known.better}", is_tried=True)
 
 
 def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
@@ -360,8 +397,8 @@ def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, repor
     trials |= inferred.trials if inferred and measured else {}
     tried = []
     for advice, settings in trials.items():
-        stands = _reported(report, f"with {advice}", partial(known.stands_with, settings))
-        tried.append(f"{advice} was tried and {'stands' if stands else 'falls as well'}")
+        stands = _reported(known, report, f"with {advice}", partial(known.stands_with, settings))
+        tried.append(f"{advice} was tried and {known.better if stands else f'{known.no_better} as well'}")
         if stands:
             return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
     planner, control = known.setup.walking.planner, known.setup.walking.walking.control
@@ -373,13 +410,14 @@ def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, repor
 def _stands_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
     what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
     return _reported(
+        known,
         report,
         difference.advice if difference.kind is CauseKind.SPEED else what,
         lambda: known.stands_without(difference),
     )
 
 
-def _reported(report: Callable[[str], None], what: str, stands: Callable[[], bool]) -> bool:
-    result = stands()
-    report(f"walked again {what}: the robot {'stands' if result else 'falls'}")
+def _reported(known: KnownWalk, report: Callable[[str], None], what: str, succeeds: Callable[[], bool]) -> bool:
+    result = succeeds()
+    report(f"walked again {what}: the robot {known.better if result else known.no_better}")
     return result

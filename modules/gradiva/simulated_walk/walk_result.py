@@ -412,11 +412,12 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 
 
 def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
-    """Return the ending with the cause of a fall that walks without what differs from a shipped one show."""
-    if ending.outcome != "fell" or ending.diagnosis is None:
+    """Return the ending with the cause of a fall or a stop that walks without what differs from a shipped one show."""
+    if ending.diagnosis is None:
         return ending
     try:
-        cause = tried_cause(KnownWalk.of(walk, request.command), ending.diagnosis.cause, report)
+        known = KnownWalk.of(walk, request.command, ending.outcome == "fell")
+        cause = tried_cause(known, ending.diagnosis.cause, report)
     except KeyboardInterrupt:  # of the further walks alone: this one is done
         return ending
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))

@@ -80,7 +80,7 @@ class SensorConfig:
     wrenches: StreamConfig
     imu: StreamConfig
     encoder_noise: float = setting("rad", least=0.0)
-    encoder_offset: float = setting("rad", least=0.0)
+    encoder_offset: float = setting("rad", least=0.0, most=math.pi)
     encoder_resolution: float = setting("rad", least=0.0)
     velocity_source: VelocitySource
     velocity_noise: float = setting("rad/s", least=0.0)
@@ -102,9 +102,9 @@ class SensorConfig:
     gyro_bias: float = setting("rad/s", least=0.0)
     gyro_drift: float = setting("rad/s", least=0.0)
     gyro_drift_time: float = setting("s", above=0.0)
-    tilt_noise: float = setting("rad", least=0.0)
+    tilt_noise: float = setting("rad", least=0.0, most=math.pi)
     tilt_correlation_time: float = setting("s", least=0.0)
-    tilt_bias: float = setting("rad", least=0.0)
+    tilt_bias: float = setting("rad", least=0.0, most=math.pi)
     heading_drift: float = setting("rad/s", least=0.0)
     landing_gyro_noise: float = setting("rad/s", least=0.0)
 

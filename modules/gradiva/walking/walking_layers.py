@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side, configuration, setting
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    ControlMode,
+    NDArray,
+    Side,
+    configuration,
+    plugin_errors,
+    setting,
+)
 from gradiva.estimation import (
     ESTIMATORS,
     MINIMUM_LOAD,
@@ -83,7 +92,9 @@ from gradiva.whole_body import (
     VelocityController,
     WalkingKinematics,
     WholeBodyController,
+    described_posture,
     solve_start_posture,
+    standing_reference,
     torso_rotation,
     upright_torso,
 )
@@ -173,8 +184,22 @@ class WalkingLayers:
         self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model)
+        self._ask_own_tasks(upright)
         self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
         self.torso_rotation = torso_rotation(model, self.start_posture)
+
+    def _ask_own_tasks(self, upright: NDArray) -> None:
+        """Give the user's tasks targets where they have none, and ask once for what they are asked in each tick.
+
+        Raises:
+            ConfigError: One of them fails; the message has its file and line.
+        """
+        posture = described_posture(self._model)
+        reference = standing_reference(self._model, posture, upright)
+        for task in self._tasks:
+            with plugin_errors(f"[tasks.{task.name}]", task):
+                task.hold(self._model, posture)
+                task.reference(reference)
 
     def _control_whole_body(self, compiler: Compiler) -> None:
         """Build layer 3 and what leads the servos."""

@@ -113,11 +113,17 @@ class Task:
         return self.constant(body, "weight", self.weight)
 
     def reference(self, body: WholeBodyReference) -> Mapping[str, npt.ArrayLike]:
-        """Return values of quantities of its own in this tick, by name; by default ``body.own`` alone has them."""
+        """Return values of quantities of its own in this tick, by name; by default ``body.own`` alone has them.
+
+        It is asked before the first tick as well, of a robot that stands, ``body.time`` 0: for the start posture.
+        """
         return {}
 
     def hold(self, robot: IdynTreeModel, posture: RobotPosture) -> None:
-        """Take from a posture the parts of the task's own target that are not set yet; most tasks have none."""
+        """Take from a posture the parts of the task's own target that are not set yet; most tasks have none.
+
+        In a walk that is the described posture, the world between its soles.
+        """
 
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return numbers and vectors to be logged in each tick, by name; the same names and sizes in all ticks."""
