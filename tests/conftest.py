@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from gradiva.robot_model import IdynTreeModel, RobotDescription
 from gradiva.setup import GccCompiler, cache_folder, load_robot
@@ -16,6 +17,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
+
+
+def long(*values: object) -> ParameterSet:
+    """Return the values of one run of a test of which the others suffice but before a release."""
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also the tests that are marked as long")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is marked as long, unless it is asked for by ``--long``, ``-m long`` or its own name."""
+    is_named = any("::" in argument for argument in config.args)
+    if config.getoption("--long") or "long" in config.getoption("-m") or is_named:
+        return
+    left_out = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @lru_cache

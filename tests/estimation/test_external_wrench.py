@@ -13,6 +13,7 @@ from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import walking_signals
+from tests.conftest import long
 
 CONFIG = ExternalWrenchConfig(True, 0.05, 1.0, 10.0, 0.0, 0.0)
 PERIOD = 0.002
@@ -113,7 +114,7 @@ def test_filters_have_positive_constants():
         replace(CONFIG, push_force=0.0)
 
 
-@pytest.mark.parametrize(("plant", "error"), [("ideal", 0.5), ("noisy", 6.0)])
+@pytest.mark.parametrize(("plant", "error"), [long("ideal", 0.5), ("noisy", 6.0)])
 def test_a_push_on_the_arm_of_a_standing_robot_is_estimated(plant, error):
     """40 N on the right forearm for 0.5 s: the force, its moment about the CoM, and nothing before."""
     changes = {"external_wrench.is_estimated": True, "walking.prepare_duration": 0.5}

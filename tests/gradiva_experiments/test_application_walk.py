@@ -84,6 +84,7 @@ def assert_same_walk(one, other, tolerance):
     np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=tolerance)
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wrenches():
     # They weigh what moves below them: the wrenches differ by some newtons, and a sole counts as one in the air

@@ -15,9 +15,10 @@ from gradiva.simulated_walk import (
 )
 from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.campaigns.centroidal_gaits import Push, write_film
+from tests.conftest import long
 
 
-@pytest.mark.parametrize(("name", "paper"), [("figure_11_3", 0.10), ("figure_11_4", 0.06)])
+@pytest.mark.parametrize(("name", "paper"), [("figure_11_3", 0.10), long("figure_11_4", 0.06)])
 def test_the_gait_goes_on_after_the_push_with_contacts_adjusted_as_in_the_thesis(tmp_path, name, paper):
     experiment = find_experiment(name)
     run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)

@@ -13,6 +13,7 @@ from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.campaigns import centroidal_walks
 from gradiva_experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
 from gradiva_experiments.forked_walks import FoundSearch
+from tests.conftest import long
 
 
 def pushed_errors(law):
@@ -25,6 +26,7 @@ def pushed_errors(law):
     return outcome, error, (log.times > begin + 0.5) & (log.times < begin + 1.0)
 
 
+@pytest.mark.long
 def test_the_mpc_takes_a_push_ahead_that_the_momentum_shows_and_the_dcm_stays():
     outcome, error, during = pushed_errors("centroidal_mpc")
     log = outcome.log
@@ -43,7 +45,7 @@ def test_by_a_dcm_law_the_robot_leans_against_a_push_ahead():
     np.testing.assert_allclose(error[during].mean(axis=0), [-leaning, 0.0], atol=0.012)
 
 
-@pytest.mark.parametrize(("side", "start", "moves_steps"), [(1.0, 3.0, True), (-1.0, 2.4, False)])
+@pytest.mark.parametrize(("side", "start", "moves_steps"), [(1.0, 3.0, True), long(-1.0, 2.4, False)])
 def test_the_mpc_beside_adapted_steps_survives_a_push_to_either_side(side, start, moves_steps, monkeypatch):
     """Towards the swinging foot by a step; in double support its forces do, without them the robot falls in 2 s."""
     monkeypatch.setattr(centroidal_walks, "_QUICK_STARTS", (start,))

@@ -151,6 +151,7 @@ def test_biped_and_gains_are_those_of_the_paper(tmp_path: Path) -> None:
     assert len(setup.robot.joints) == 14
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_the_biped_walks_two_steps_on_contacts_that_hold(tmp_path: Path) -> None:
     walk = walk_biped(biped_setup(tmp_path, 1e-4), 0.6, compiler=lambda function: function)

@@ -27,6 +27,7 @@ def test_a_trial_walks_in_another_process_and_ends_where_it_should():
     assert len(result.track) > 50
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
     experiment = find_experiment("figure_10_9")

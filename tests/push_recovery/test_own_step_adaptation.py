@@ -13,6 +13,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
 from gradiva_experiments.forked_walks import phase_times
+from tests.conftest import long
 from tests.installed import EXAMPLES, install
 
 EXAMPLE = EXAMPLES / "own_step_adaptation"
@@ -30,7 +31,7 @@ def steps_of(*overrides, files=()):
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("sign", [long(-1.0), 1.0])
 def test_the_installed_law_moves_a_pushed_step_ahead_or_back_and_the_log_has_it(installed, sign):
     walk = SimulatedWalk(load_setup("icub_v2_7", {"walking.prepare_duration": 0.5}, [TABLE]))
     assert walk.get_ready(0.3)

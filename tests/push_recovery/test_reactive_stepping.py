@@ -15,6 +15,7 @@ from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
 from gradiva_experiments.forked_walks import phase_times
+from tests.conftest import long
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):
@@ -80,6 +81,7 @@ def test_an_undisturbed_walk_with_noise_keeps_its_footholds(ready):
     assert walk.log.stepping.changes == 0
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_torque_control_catches_what_fells_it_otherwise(ready):
     survived = {}
@@ -90,7 +92,7 @@ def test_torque_control_catches_what_fells_it_otherwise(ready):
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize(("mode", "least", "most"), [("off", 20.0, 90.0), ("place_and_time", 0.0, 15.0)])
+@pytest.mark.parametrize(("mode", "least", "most"), [long("off", 20.0, 90.0), ("place_and_time", 0.0, 15.0)])
 def test_by_torque_the_trunk_stays_upright_while_a_step_catches_a_push(ready, mode, least, most):
     walk = ready("talos", f"step_adaptation.mode={mode}", "walking.control=torque")
     walk.controller.walk(VelocityCommand(0.15, duration=10.0))

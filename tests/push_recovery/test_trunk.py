@@ -19,7 +19,7 @@ from gradiva.whole_body import probed_momentum, solve_start_posture, standing_re
 from gradiva_experiments.campaigns.push_recovery import PushedCase
 from gradiva_experiments.experiment import ExperimentOptions
 from gradiva_experiments.forked_walks import PushedWalk
-from tests.conftest import model_of
+from tests.conftest import long, model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 
 PERIOD = 0.01
@@ -187,7 +187,7 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
     ("robot", "phase", "force"),
     [
         ("icub_v2_7", "early", (0.0, 66.0)),  # over the stance foot: no step catches it
-        ("icub_v3", "late", (-110.0, 190.0)),
+        long("icub_v3", "late", (-110.0, 190.0)),
         ("g1", "middle", (0.0, -142.0)),
     ],
 )

@@ -17,6 +17,7 @@ from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, SolverTimes, balance_layer
 from gradiva.simulated_walk import SimulatedWalk, plan_from_start
 from gradiva.walking import WalkingState
+from tests.conftest import long
 from tests.yarp_modules.made_up_state import state_near
 
 CENTROIDAL = {"walking.model": "centroidal_mpc"}
@@ -296,7 +297,7 @@ def test_a_decision_about_the_plan_before_is_not_followed_and_a_missed_tick_is_n
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("delay", [lambda _: 0.1, lambda time: 0.3 if time % 0.5 < 0.02 else 0.005])
+@pytest.mark.parametrize("delay", [lambda _: 0.1, long(lambda time: 0.3 if time % 0.5 < 0.02 else 0.005)])
 def test_a_robot_whose_decisions_come_late_goes_on_walking(delay):
     """Held until the next one, they let the DCM err by 24 mm; in time by 11 mm, by the instantaneous law by 12 mm."""
     walk = SimulatedWalk(SETUP)
@@ -360,7 +361,7 @@ def test_decisions_that_take_longer_than_until_the_next_one_are_late():
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize(("control", "duration"), [("position", 2.0), ("torque", 1.0)])
+@pytest.mark.parametrize(("control", "duration"), [("position", 2.0), long("torque", 1.0)])
 def test_a_robot_walks_by_it(control, duration):
     walk = SimulatedWalk(load_setup("icub_v3", CENTROIDAL | {"walking.control": control}))
     assert walk.get_ready()

@@ -16,6 +16,7 @@ from gradiva.reduced_model import (
     com_reference,
 )
 from gradiva.simulated_walk import centroidal_config
+from tests.conftest import long
 
 CONFIG = replace(centroidal_config(), deadline=60.0)
 EXACT = replace(CONFIG, solver="ipopt", tolerance=1e-8)
@@ -161,7 +162,7 @@ def test_the_real_time_iteration_ends_where_ipopt_ends(mpc, exact, time, given, 
     np.testing.assert_allclose(ours.contact_positions[-1], best.contact_positions[-1], atol=5e-3)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, long(1), long(2)])
 def test_costs_are_those_of_ipopt_with_weights_within_a_decade(seed):
     """A lost quarter of a second with the weights of another: many corners are at the edges of their pyramids."""
     random, plan = np.random.default_rng(seed), walk()

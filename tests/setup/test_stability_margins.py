@@ -24,6 +24,7 @@ from gradiva.setup.stability_margins import Margins, StabilityMargins
 from gradiva.setup.standing_plant import Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
 from gradiva.simulated_walk import SimulatedWalk
+from tests.conftest import long
 
 FEET = (Side.LEFT, Side.RIGHT)
 CHANNELS = (2, 3, 4)  # f_z, μ_x, μ_y
@@ -79,7 +80,7 @@ def in_fork(run: Callable[..., np.ndarray], *arguments: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("control", "age"), [(ControlMode.POSITION, 0.0), (ControlMode.VELOCITY, 0.0), (ControlMode.POSITION, 0.01)]
+    ("control", "age"), [long(ControlMode.POSITION, 0.0), long(ControlMode.VELOCITY, 0.0), (ControlMode.POSITION, 0.01)]
 )
 def test_the_model_is_the_loop_that_the_simulation_has(control, age, compiler):
     settings = {"walking.control": str(control), "simulation.sensors.wrenches.delay": age}

@@ -5,7 +5,7 @@ import pytest
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import WalkRequest, run_walk
-from tests.conftest import ROBOTS
+from tests.conftest import ROBOTS, long
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -23,7 +23,7 @@ def test_every_ceiling_of_a_first_run_is_lower_than_the_usual_one(robot):
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", ["icub_v2_7", long("icub_v3"), long("talos"), "g1"])
 def test_a_first_run_walks_on_the_robot_plant_without_a_safety_event(robot):
     settings = {"walking.prepare_duration": 0.5}  # of 6 s, in which nothing moves
     setup = load_setup(robot, settings, plant=Plant.ROBOT, first_run=True)

@@ -80,6 +80,7 @@ def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
     assert result["dcm_error_m"] == {"rms": None, "max": None}
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_the_benchmark_times_every_layer_on_recorded_ticks():
     result = run_benchmark(["icub_v2_7"], size=SMALL)

@@ -6,6 +6,7 @@ import pytest
 from gradiva.planner import VelocityCommand
 from gradiva.simulation import Fault, FaultKind
 from gradiva.walking import Response, SafetyKind, WalkingState
+from tests.conftest import long
 
 pytestmark = pytest.mark.walk
 
@@ -60,6 +61,7 @@ def test_a_force_sensor_dead_at_zero_is_the_only_one_that_is_blamed(ready):
     assert_stopped_standing(walk, SafetyKind.FOOT_FORCE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "name", "value", "kind"),
     [
@@ -86,7 +88,8 @@ def test_a_hot_motor_is_warned_of_and_then_ends_the_walk(ready):
 
 
 @pytest.mark.parametrize(
-    ("fault", "value", "bridged"), [(FaultKind.ENCODER_OFFSET, 0.5, {}), (FaultKind.NAN_ENCODER, 0.0, {"l_knee": 3})]
+    ("fault", "value", "bridged"),
+    [long(FaultKind.ENCODER_OFFSET, 0.5, {}), (FaultKind.NAN_ENCODER, 0.0, {"l_knee": 3})],
 )
 def test_a_few_wrong_readings_are_walked_through_and_counted(ready, fault, value, bridged):
     walk = ready("icub_v2_7")

@@ -8,6 +8,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
 from gradiva.simulated_walk import score
 from gradiva.walking import SafetyKind, WalkingState
+from tests.conftest import long
 
 pytestmark = pytest.mark.walk
 
@@ -29,13 +30,14 @@ def assert_walked(walk, com, slip=0.003):
     assert (positions < upper + 0.002).all()
 
 
-@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.25), ("icub_v3", 0.2), ("talos", 0.3)])
+@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.25), long("icub_v3", 0.2), long("talos", 0.3)])
 def test_all_robots_walk_in_torque_control(ready, robot, speed):
     walk = ready(robot, TORQUE)
     assert walk.follow(VelocityCommand(speed, duration=2.5), settle=0.5)
     assert_walked(walk, com=0.005)
 
 
+@pytest.mark.long
 def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready, monkeypatch):
     walk, torques = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", plant=Plant.NOISY), []
     write = walk.robot.write
@@ -46,7 +48,7 @@ def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready
     assert changes.mean() < 0.2  # [N·m] a tick; velocities low-passed with 2 ms make 0.31
 
 
-@pytest.mark.parametrize("age", [0.0, 0.004])  # [s] of the joints; without response_delay it falls at once
+@pytest.mark.parametrize("age", [long(0.0), 0.004])  # [s] of the joints; without response_delay it falls at once
 def test_on_soft_ground_icub_walks(ready, age):
     walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic", f"simulation.sensors.joints.delay={age}")
     assert walk.follow(VelocityCommand(0.12, duration=2.5), settle=0.5)
@@ -60,7 +62,7 @@ def test_on_soft_ground_icub_walks(ready, age):
         assert estimated[-1] == pytest.approx(truth[-1], rel=0.05)
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "talos"])
+@pytest.mark.parametrize("robot", ["icub_v2_7", long("talos")])
 def test_feet_stay_flat_on_ground_that_is_soft_for_them(ready, robot):
     walk = ready(robot, TORQUE, "simulation.ground.kind=viscoelastic", "simulation.viscoelastic.stiffness=1e6")
     assert walk.follow(VelocityCommand(0.1, duration=2.5), settle=0.5)

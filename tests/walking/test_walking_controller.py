@@ -11,7 +11,7 @@ from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
 from gradiva.whole_body import WalkingKinematics, solve_start_posture, upright_torso
-from tests.conftest import model_of
+from tests.conftest import long, model_of
 from tests.walking.conftest import setup_of
 from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight
 
@@ -36,8 +36,8 @@ def test_all_robots_walk_in_position_control(ready, robot, speed):
 @pytest.mark.parametrize(
     ("robot", "overrides"),
     [
-        ("icub_v2_7", ("walking.control=velocity",)),
-        ("icub_v3", ("walking.model=dcm_mpc",)),
+        long("icub_v2_7", ("walking.control=velocity",)),
+        long("icub_v3", ("walking.model=dcm_mpc",)),
         ("talos", ("walking.control=velocity", "walking.model=dcm_mpc")),
     ],
 )
@@ -47,7 +47,7 @@ def test_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robo
     assert_walked(walk)
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+@pytest.mark.parametrize("robot", ["icub_v2_7", long("icub_v3"), long("talos")])
 def test_encoders_and_force_sensors_are_enough(ready, robot):
     walk = ready(robot, "state_estimator.use_imu=false")
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
@@ -55,13 +55,14 @@ def test_encoders_and_force_sensors_are_enough(ready, robot):
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
 
 
-@pytest.mark.parametrize("robot", ["icub_v3", "talos"])
+@pytest.mark.parametrize("robot", ["icub_v3", long("talos")])
 def test_noisy_sensors_are_walked_with(ready, robot):
     walk = ready(robot, seed=1, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(0.34, duration=3.0))
     assert_walked(walk, com=0.03, dcm=0.05)
 
 
+@pytest.mark.long
 def test_faster_control_needs_no_other_gains(ready):
     walk = ready("icub_v2_7", "walking.period=0.002")
     assert walk.follow(VelocityCommand(0.19, duration=2.5), settle=0.5)
@@ -89,6 +90,7 @@ def test_disturbances_are_walked_through(ready, overrides):
     assert_walked(walk, com=0.03, dcm=0.04)
 
 
+@pytest.mark.long
 def test_eighty_steps_at_the_record_of_the_thesis(ready):
     walk = ready("icub_v2_7", "planner.max_speed=0.34")
     assert walk.follow(VelocityCommand(0.34, duration=54.0))
@@ -107,7 +109,7 @@ DIRECTIONS = {
 
 
 ROBOTS = {"to the right": "talos", "on a circle": "g1"}
-DIRECTED = [(ROBOTS.get(way, "icub_v2_7"), way) for way in DIRECTIONS]
+DIRECTED = [long(ROBOTS[way], way) if way in ROBOTS else ("icub_v2_7", way) for way in DIRECTIONS]
 
 
 @pytest.mark.parametrize(("robot", "way"), DIRECTED)
@@ -121,6 +123,7 @@ def test_every_direction_ends_where_it_should(ready, robot, way):
     np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], target, atol=0.05)
 
 
+@pytest.mark.long
 def test_a_figure_of_eight_is_followed_and_ends_where_and_as_it_began(ready):
     walk, distances = ready("icub_v2_7"), []
     walk.controller.walk(PathCommand(figure_of_eight(radius=0.5), 0.25))
@@ -141,7 +144,7 @@ def middle_of_feet(truth):
     return (0.5 * (truth.left_foot_position + truth.right_foot_position))[:2]
 
 
-@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.36), ("talos", 0.5)])
+@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), long("icub_v3", 0.36), long("talos", 0.5)])
 def test_fast_walks_with_noisy_sensors(ready, robot, speed):
     walk = ready(robot, f"planner.max_speed={speed}", seed=1, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(speed, duration=4.0))
@@ -181,7 +184,7 @@ def test_goals_may_change_while_walking_and_one_that_cannot_be_planned_changes_n
     assert_stands_on_both_feet(walk)
 
 
-@pytest.mark.parametrize("when", [0.3, 2.07, 3.55])
+@pytest.mark.parametrize("when", [0.3, 2.07, long(3.55)])
 def test_a_stop_at_any_time_ends_standing_on_both_feet(ready, when):
     walk = ready("icub_v2_7")
     walk.controller.walk(VelocityCommand(0.25))
