@@ -1,11 +1,13 @@
 """Something goes wrong with an application that walks, a foot in the air: the robot stands, says why, walks again."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start
+from gradiva_experiments.campaigns import fault_drill
 from gradiva_experiments.campaigns.fault_drill import (
     COMMAND,
     Drill,
@@ -70,6 +72,62 @@ def test_every_fault_that_has_to_be_survived_is_drilled():
     faults = {fault for drill in DRILLS.values() for fault in drill.fault.split(", ")}
     assert killed <= faults
     assert {"network stalls", "frozen force-torque sensor", "references stop", "planner hangs", "RPC flood"} <= faults
+
+
+class _SlowApplication:
+    """Stands for an application whose coordinator is away for some looks, and that notes what it is asked."""
+
+    def __init__(self, monkeypatch, looks: int) -> None:
+        self.looks, self.asked, self.names = looks, [], set()
+        monkeypatch.setattr(fault_drill, "ask", lambda port, command, timeout: self._reply())
+        monkeypatch.setattr(fault_drill, "registered_names", lambda: frozenset(self.names))
+        monkeypatch.setattr(fault_drill, "_NAMELESS", 0.0)
+
+    def _reply(self):
+        self.looks -= 1
+        return None if self.looks >= 0 else "ok"
+
+    def wait_until(self, condition, what):
+        self.asked.append(f"wait until {what}")
+        while not condition():
+            self.names |= set(sorted(fault_drill._NEEDED_NAMES - self.names)[:1])
+
+    def ask(self, port, command):
+        self.asked.append(command)
+        return []
+
+    def status(self):
+        assert self.looks < 0, "a coordinator that is away is asked"
+        return {"safety_events": 0, "last_event": ""}
+
+
+def test_a_coordinator_that_a_fault_ended_is_awaited_before_it_is_asked(monkeypatch):
+    application = _SlowApplication(monkeypatch, 0)
+    application.looks = -1
+
+    def end_coordinator(walk):
+        application.looks = 3
+
+    walk = SimpleNamespace(
+        application=application,
+        walker=application,
+        walk_to_swing=lambda: None,
+        truth=lambda: {"tilt": 1.0},
+        state="configured",
+        reason="",
+        is_standing=lambda: True,
+        get_ready=lambda: None,
+    )
+    row = drilled(walk, Drill("end", "", end_coordinator, "configured", ""))
+    assert (row["outcome"], row["recovered"]) == ("met", True)
+
+
+def test_after_a_restart_of_the_name_server_the_names_that_later_drills_need_are_awaited(monkeypatch):
+    application = _SlowApplication(monkeypatch, 2)
+    names = SimpleNamespace(kill=lambda: None, start=lambda: None)
+    fault_drill._kill_name_server(SimpleNamespace(application=application, names=names))
+    assert application.names == fault_drill._NEEDED_NAMES
+    assert application.asked[:3] == ["resume", "wait until /simulator/rpc answers again", "pause"]
 
 
 @pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])

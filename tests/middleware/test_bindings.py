@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import pureyarp
 from gradiva.common import ConfigError
-from gradiva.middleware.bindings import chosen_bindings
+from gradiva.middleware.bindings import chosen_bindings, lasting_ports
 
 BINDINGS = "class Network: pass\nclass Bottle: kind = 'real'\nVOCAB_CM_IDLE = 7\ndef now(): return 0.0\n"
 UNRELATED = "def make(): pass\n"
@@ -75,3 +77,20 @@ def test_another_wish_is_refused_with_the_valid_ones():
         chosen_bindings({"GRADIVA_YARP": "fake"})
     with pytest.raises(ConfigError, match="GRADIVA_YARP=embedded: it is called pureyarp now"):
         chosen_bindings({"GRADIVA_YARP": "embedded"})
+
+
+def test_a_port_whose_number_is_anothers_is_opened_at_a_free_one(own_name_server, names):
+    """YARP's own name server, started again, hands out numbers on which ports still listen: opening there fails."""
+    given = []
+
+    class Port(pureyarp.Port):
+        def open(self, name):
+            given.append(name)
+            return not isinstance(name, str) and super().open(name)
+
+    bindings = SimpleNamespace(Port=Port, Contact=pureyarp.Contact)
+    port = lasting_ports(bindings)["Port"]()
+    assert port.open("/third")
+    assert given[0] == "/third"
+    assert names.query("/third").getPort() == port.where().getPort() == given[1].getPort()
+    port.close()

@@ -50,6 +50,7 @@ from gradiva.middleware.measured_peer import FIFO
 _VARIABLES, _FILES = "YARP_", ("YARP_DATA_DIRS", "YARP_DATA_HOME")
 _LOOK = 0.02  # [s]
 _TIMEOUT = 30.0  # [s] for a process to begin, and to end after its standard input closed
+_SERVING_TIMEOUT = 120.0  # [s] for a name server to begin to serve on a machine that is busy
 
 
 class Peer:
@@ -148,7 +149,7 @@ class NameServerProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + _TIMEOUT
+        deadline = time.monotonic() + _SERVING_TIMEOUT
         while not self._serves():
             if time.monotonic() > deadline or self._process.poll() is not None:
                 raise NetworkError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")

@@ -20,6 +20,12 @@ def name_server(own_name_server) -> NameServer:
 
 
 @pytest.fixture
+def numbers_in_order(monkeypatch) -> None:
+    """Let name servers hand out one number after the other, whatever else listens on this machine."""
+    monkeypatch.setattr("pureyarp.network.name_server.is_listened", lambda host, number: False)
+
+
+@pytest.fixture
 def name_client(names) -> NameClient:
     return names
 

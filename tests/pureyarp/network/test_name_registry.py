@@ -25,6 +25,17 @@ def test_what_is_left_out_is_chosen(registry):
     )
 
 
+def test_a_number_that_is_listened_on_is_passed_over_but_not_where_the_name_itself_is_registered():
+    listened = {("127.0.0.1", 10002), ("127.0.0.1", 10003), ("10.0.0.7", 10005)}
+    registry = NameRegistry(OWN, is_listened=lambda *address: address in listened)
+    assert register(registry, "/a").getPort() == 10004
+    assert register(registry, "/b", host="10.0.0.7").getPort() == 10006
+    listened.add(("127.0.0.1", 10004))  # /a opens
+    assert register(registry, "/a").getPort() == 10004
+    registry.unregister("/a")
+    assert register(registry, "/a").getPort() == 10007
+
+
 def test_an_address_that_was_given_is_taken(registry):
     assert register(registry, "/a", "udp", "10.0.0.1", 12345) == Contact("/a", "udp", "10.0.0.1", 12345)
     assert registry.query("/a") == Contact("/a", "udp", "10.0.0.1", 12345)

@@ -31,6 +31,7 @@ from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until
 
 ANYWHERE = NetworkSettings(name_server_port=0, may_serve_names=False)
+ELSEWHERE = "192.0.2.1"  # no machine has it (RFC 5737)
 END = b"*** end of message\r\n"
 
 
@@ -49,6 +50,7 @@ def with_our_numbers(server: NameServer, recorded: bytes) -> bytes:
     return recorded.replace(bottle, b'"224.2.1.1") (port_number 10000)')
 
 
+@pytest.mark.usefixtures("numbers_in_order")
 @pytest.mark.parametrize("name", ["ns_port_open_close", "ns_cli"])
 def test_recorded_lines_are_answered_over_tcp(name_server, name):
     for question, answer in recorded_questions(name):
@@ -56,6 +58,7 @@ def test_recorded_lines_are_answered_over_tcp(name_server, name):
         assert said_at(name_server, question, until) == with_our_numbers(name_server, answer)
 
 
+@pytest.mark.usefixtures("numbers_in_order")
 def test_recorded_text_connections_are_answered(name_server):
     frames = [frame for frame in recording("yarp_3_12", "ns_requests")["frames"] if frame["conn"] in (24, 25)]
     for question, answer in zip(frames[::2], frames[1::2], strict=True):
@@ -171,6 +174,7 @@ def test_a_stopped_server_is_gone_and_leaves_no_thread():
     wait_until(lambda: not threads_named("yarp"))
 
 
+@pytest.mark.usefixtures("numbers_in_order")
 def test_a_restarted_server_begins_at_the_same_address_with_an_empty_memory(name_server, name_client):
     name_client.register("/a")
     name_server.stop()
@@ -189,6 +193,28 @@ def test_what_it_remembers_is_bounded():
     server.stop()
 
 
+@pytest.mark.parametrize("listens_at", ["127.0.0.1", "0.0.0.0"])
+def test_a_restarted_server_hands_out_no_number_that_is_still_listened_on(name_server, name_client, listens_at):
+    name_server.stop()
+    first = name_server.contact.getPort() + 2
+    with socket.create_server((listens_at, first)):  # as a port within a device, which never registers again
+        name_server.start()
+        assert name_client.register("/near").getPort() != first
+    name_server.stop()
+    name_server.start()
+    with socket.create_server((listens_at, first)):
+        assert name_client.register("/far", "tcp", ELSEWHERE).getPort() == first
+
+
+def test_a_registered_name_keeps_the_number_at_which_its_port_listens(name_server, name_client):
+    number = name_client.register("/a").getPort()
+    with socket.create_server(("127.0.0.1", number)):
+        assert name_client.register("/a").getPort() == number
+        name_client.unregister("/a")
+        assert name_client.register("/a").getPort() != number
+
+
+@pytest.mark.usefixtures("numbers_in_order")
 def test_a_key_is_asked_for_and_honoured():
     server = NameServer(replace(ANYWHERE, authentication_key=b"secret key 1"))
     server.start()

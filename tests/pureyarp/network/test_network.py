@@ -63,6 +63,7 @@ def test_an_absent_name_server_is_no_network_until_it_is_there(name_server):
     starter.join()
 
 
+@pytest.mark.usefixtures("numbers_in_order")
 def test_names_are_registered_asked_for_and_forgotten(name_server):
     contact = Network.registerName("/a")
     assert contact.getPort() == name_server.contact.getPort() + 2

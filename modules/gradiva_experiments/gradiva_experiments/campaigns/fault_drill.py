@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import Side
-from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
+from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, registered_names, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup
 from gradiva.simulated_walk import (
@@ -152,6 +152,9 @@ _PLANNER_CONNECTIONS = (
     ("/walking-coordinator/whole-body/plan-request:o", "/planner/request:i"),
     ("/planner/plan:o", "/walking-coordinator/whole-body/plan:i"),
 )
+_GOAL = "/walking-coordinator/goal:i"
+_NEEDED_NAMES = {LOGGER, _GOAL, *(name for ends in _PLANNER_CONNECTIONS for name in ends)}  # by the drills that follow
+_ANSWER = 5.0  # [s] of the machine for a port that is there to answer
 _STREAM_PERIOD = 0.1  # [s] of simulated time
 _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
@@ -437,11 +440,13 @@ def _kill_name_server(walk: DrilledWalk) -> None:
     _await_port(walk, SIMULATOR)
     walk.application.ask(SIMULATOR, "pause")
     _await_port(walk, COORDINATOR)
+    needed = ", ".join(sorted(_NEEDED_NAMES))
+    walk.application.wait_until(lambda: registered_names() >= _NEEDED_NAMES, f"{needed} are known again")
 
 
 def _falling_silent(walk: DrilledWalk) -> None:
     port = yarp.BufferedPortBottle()
-    if not (port.open("/drill/goal:o") and yarp.Network.connect("/drill/goal:o", "/walking-coordinator/goal:i")):
+    if not (port.open("/drill/goal:o") and yarp.Network.connect("/drill/goal:o", _GOAL)):
         raise ApplicationFailed("goal:i cannot be connected")
     try:
         for _ in range(_STREAMED):
@@ -476,7 +481,8 @@ def _answered(walk: DrilledWalk, layer: str) -> int:
 
 
 def _await_port(walk: DrilledWalk, port: str) -> None:
-    walk.application.wait_until(lambda: bool(walk.application.ask(port, "getHealth")), f"{port} answers again")
+    health = yarp.Bottle("getHealth")
+    walk.application.wait_until(lambda: ask(port, health, _ANSWER) is not None, f"{port} answers again")
 
 
 # -- the experiment ----------------------------------------------------------------------------------------------------
@@ -529,6 +535,7 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     """
     before = walk.walker.status()["safety_events"]
     complaint = _error_of(lambda: _carry_out(walk, drill))
+    _await_port(walk, COORDINATOR)  # the fault may have ended it
     status, truth = walk.walker.status(), walk.truth()
     row: Row = {
         "fault": drill.fault,

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import CHOOSE
@@ -90,6 +91,9 @@ _LAST_PORT = 65535
 _FIRST_GROUP = 3  # 224.1.1.3
 _GROUPS_A_BYTE = 256
 
+IsListened = Callable[[str, int], bool]
+"""Returns whether something listens at a host and TCP port; False where that cannot be found out."""
+
 
 class RefusedRegistration(NetworkError):  # noqa: N818
     """The registry does not take a name, an address or a property; carries why."""
@@ -121,6 +125,26 @@ class _Registration:
     characters: dict[str, int] = field(default_factory=dict)  # of each property's values
 
 
+@dataclass(frozen=True, slots=True)
+class _UsedNumbers:
+    """Contains the TCP port numbers that a name cannot get: those of others, and those that are listened on.
+
+    Attributes:
+        registered: Numbers of all other names.
+        own: Number at which the name is registered; its own port may listen there. None if it is not registered.
+        is_listened: Whether a number is listened on where the name's port is to be.
+    """
+
+    registered: frozenset[int]
+    own: int | None
+    is_listened: Callable[[int], bool]
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.registered or (
+            isinstance(number, int) and number != self.own and self.is_listened(number)
+        )
+
+
 class NameRegistry:
     """Remembers ports; safe to use from several threads.
 
@@ -128,6 +152,7 @@ class NameRegistry:
         own: Name and address of the name server itself, which is always registered.
         limits: How much is remembered.
         on_change: Called with True and the name after a registration, with False after its end.
+        is_listened: Asked before a number is handed out; by default nothing listens anywhere.
     """
 
     def __init__(
@@ -135,9 +160,11 @@ class NameRegistry:
         own: Contact,
         limits: RegistryLimits | None = None,
         on_change: Callable[[bool, str], None] | None = None,
+        is_listened: IsListened | None = None,
     ) -> None:
         self._limits = limits or RegistryLimits()
         self._on_change = on_change or (lambda is_there, name: None)
+        self._is_listened = is_listened or (lambda host, number: False)
         self._lock = threading.RLock()
         self._permanent = {own.getRegName(), FALLBACK.getRegName()}
         self._registrations = {contact.getRegName(): _Registration(contact) for contact in (own, FALLBACK)}
@@ -154,7 +181,7 @@ class NameRegistry:
             name: ``...`` or empty for an anonymous one, ``=tail`` for an anonymous one with this tail.
             carrier: ``...`` for tcp.
             host: ``...`` for the requester's, or for a free group of a multicast.
-            port: None for the name's former number, or the next one.
+            port: None for the name's former number, or the next one; never one on which another port listens.
             requester: Host that the request came from.
         """
         with self._lock:
@@ -248,14 +275,19 @@ class NameRegistry:
     def _contact(self, name: str, carrier: str, host: str, port: int | None, requester: str) -> Contact:
         carrier = "tcp" if carrier == CHOOSE else carrier
         if port is None:
-            used = {entry.contact.getPort() for other, entry in self._registrations.items() if other != name}
-            port = self._port_numbers.take(name, used)
+            port = self._port_numbers.take(name, self._used_numbers(name, requester if host == CHOOSE else host))
         if port is None:
             self._give_name_back(name)
             raise RefusedRegistration("no port number is left")
         if host == CHOOSE:
             host = self._group() if carrier == MULTICAST else requester
         return Contact(name, carrier, host, port)
+
+    def _used_numbers(self, name: str, host: str) -> _UsedNumbers:
+        former = self._registrations.get(name)
+        numbers = {entry.contact.getPort() for other, entry in self._registrations.items() if other != name}
+        own = former.contact.getPort() if former else None
+        return _UsedNumbers(frozenset(numbers), own, partial(self._is_listened, host))
 
     def _group(self) -> str:
         number = self._groups.take()

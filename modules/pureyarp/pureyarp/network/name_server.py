@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.byte_stream import LineConnection
 from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.inputs import is_listened
 from pureyarp.network.name_registry import NameRegistry, RefusedRegistration, RegistryLimits, text_of
 from pureyarp.network.peers import CHOOSE, END_OF_REPLY, NameClient, connect_ports, line_of_contact
 from pureyarp.network.port_core import PortCore
@@ -417,7 +418,7 @@ class NameServer:
             self._refuse_taken_address()
             self._core = self._open_port()
             self._settings = replace(self._settings, name_server_port=self._core.port_number)
-            self._registry = NameRegistry(self.contact, self._limits, self._tell)
+            self._registry = NameRegistry(self.contact, self._limits, self._tell, is_listened)
             self._subscriptions = Subscriptions(self._registry.query, partial(connect_ports, settings=self._settings))
             self._describe(self._registry)
 
