@@ -32,11 +32,11 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS, Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.simulated_walk.fall_evidence import Cause
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
-from gradiva.simulated_walk.reference_bands import usual_figures
+from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
 from gradiva.simulation import ground_name
@@ -316,7 +316,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk, error),
-        "usual": usual_figures(request.setup, request.command),
+        "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
         "report": None,
@@ -467,11 +467,11 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
     return None
 
 
-def _healthy_bounds() -> dict[str, float]:
+def _healthy_bounds(setup: Setup) -> dict[str, float]:
     """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures."""
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
-        **{f"{quantity}_error_m.max": bound for quantity, bound in HEALTHY_ERRORS.items()},
+        **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
@@ -494,7 +494,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "stability_margins": _margins(setup),
-        "healthy": _healthy_bounds(),
+        "healthy": _healthy_bounds(setup),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
