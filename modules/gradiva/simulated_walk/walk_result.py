@@ -155,7 +155,7 @@ class WalkOutcome:
         assert self.diagnosis is not None, "it ended badly"
         found = replace(self.diagnosis, cause=cause)
         reason = self.result["reason"].removesuffix(str(self.diagnosis))
-        result = self.result | {"reason": f"{reason}{found}", "diagnosis": found.as_table()}
+        result = self.result | {"reason": f"{reason}{found}", "diagnosis": _with_files(found, self.request.setup)}
         return replace(self, result=result, diagnosis=found)
 
     def _record(self) -> WalkRecord:
@@ -311,7 +311,7 @@ def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
 def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: EndError, wall: float) -> dict[str, Any]:
     """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
     return {
-        **ending.as_table(),
+        **ending.as_table(request.setup),
         **_what_was_asked(request),
         "model": walk.model,
         "duration_s": walk.time,
@@ -386,11 +386,17 @@ class _Ending:
     reason: str
     diagnosis: Diagnosis | None = None
 
-    def as_table(self) -> dict[str, Any]:
+    def as_table(self, setup: Setup) -> dict[str, Any]:
         """Return the part of ``result.json``."""
         why = "" if self.diagnosis is None else str(self.diagnosis)
-        diagnosis = None if self.diagnosis is None else self.diagnosis.as_table()
+        diagnosis = None if self.diagnosis is None else _with_files(self.diagnosis, setup)
         return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": diagnosis}
+
+
+def _with_files(diagnosis: Diagnosis, setup: Setup) -> dict[str, Any]:
+    """Return the part of ``result.json``; the advice names the files of its keys."""
+    table = diagnosis.as_table()
+    return table | {"advice": table["advice"] and setup.with_files(table["advice"])}
 
 
 def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
