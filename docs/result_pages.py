@@ -69,7 +69,8 @@ def published_text() -> str:
     runs = [read(path) for path in published_paths()]
     known = {run["name"] for run in runs}
     missing = sorted(name for name in all_experiments() if name not in known)
-    head = f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {', '.join(map(code, missing))}.\n"
+    names = ", ".join(map(code, missing))
+    head = f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
     return "\n".join([head, *(line for run in runs for line in _section(run))])
 
 

@@ -202,11 +202,11 @@ GIVEN = {  # to the methods of one's own classes, by the chapter of these
     "DCM laws": (("gradiva.common", "DcmReference"), ("gradiva.contacts", "SupportPolygon")),
 }
 _GIVEN_BY = {
-    "Tasks and whole-body control": "`velocity` and `acceleration` of a task get a `Body` (above), whose `dynamics` is a\n"
-    "`SymbolicDynamics`, whose `feet` and `dynamics.frame(NAME)` are a `SymbolicFrame`, and whose `reference` has a symbol for\n"
-    "each field of `WholeBodyReference`; the task's `reference` gets the latter with the values of the tick.\n",
-    "DCM laws": "`zmp` of a law gets a `BalancePlan` (above): `plan.reference.dcm` is a `DcmReference`, `plan.polygon` a\n"
-    "`SupportPolygon`.\n",
+    "Tasks and whole-body control": "`velocity` and `acceleration` of a task get a `Body` (above): its `dynamics` is a "
+    "`SymbolicDynamics`, its `feet` and `dynamics.frame(NAME)` are a `SymbolicFrame`, its `reference` has a symbol for "
+    "each field of `WholeBodyReference`. The task's `reference` gets the latter, with the values of the tick.\n",
+    "DCM laws": "`zmp` of a law gets a `BalancePlan` (above): `plan.reference.dcm` is a `DcmReference`, "
+    "`plan.polygon` a `SupportPolygon`.\n",
 }
 
 
