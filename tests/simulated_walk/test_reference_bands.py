@@ -39,6 +39,19 @@ def test_a_walk_like_the_known_ones_has_their_range_and_is_unusual_beyond_it(fol
     assert found["figures"] == {"dcm_error_m.rms": {"least": 0.006, "most": 0.008, "unusual": pytest.approx(0.009)}}
 
 
+def test_of_two_bands_that_of_which_the_speed_is_nearest_to_the_middle_counts_and_of_like_ones_the_youngest(folder):
+    fast = {"slowest": 0.2, "fastest": 0.3, "figures": {"dcm_error_m.rms": (0.008, 0.008, 0.009)}}
+    for name, date, more in (
+        ("", "2026-01-02", {}),
+        ("-a", "2026-01-03", fast),
+        ("-b", "2026-01-04", fast | {"walks": 9}),
+    ):
+        content = {"date": date, "rows": [BAND.as_table() | more | {"outcome": "met"}]}
+        (folder / f"reference_bands{name}.json").write_text(json.dumps(content))
+    found = [usual(folder, VelocityCommand(speed, duration=10.0))["of"] for speed in (0.2, 0.24)]
+    assert [(of[0], of.rpartition(", ")[2]) for of in found] == [("4", "0.15 to 0.25 m/s"), ("9", "0.2 to 0.3 m/s")]
+
+
 def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_still_usual():
     of_others = {"a": (1.0, 2.0, 3.0), "b": (1.0, 1.0, 2.5), "c": (0, 0, 0)}
     of_rms = {"d.rms": (8.0, 8.0, 10.0), "e.rms": (9.0, 9.0, 9.0)}
@@ -78,7 +91,7 @@ def healthy(folder, plant=Plant.ROBOT):
     return healthy_errors(load_setup(str(folder), plant=plant))
 
 
-def test_an_error_is_healthy_up_to_the_greatest_of_known_good_walks_on_its_plant_at_least_to_the_bound_of_the_diagnosis(
+def test_an_error_is_healthy_up_to_the_greatest_of_its_known_good_walks_on_a_plant_at_least_to_the_bound_of_the_diagnosis(
     folder,
 ):
     assert healthy(folder)["com_error_m.max"] == 0.04

@@ -101,10 +101,10 @@ def usual_figures(setup: Setup, command: Command, has_own_tasks: bool = False) -
 
 
 def _usual_at(speed: float, setup: Setup) -> dict[str, Any]:
-    """Return what is usual of a robot at a speed [m/s], or which speeds are known."""
+    """Return what is usual of a robot by the band in whose middle a speed [m/s] is, or which speeds are known."""
     known = [band for band in _bands(setup.robot_argument) if band.is_of(setup)]
     if found := [band for band in known if band.slowest <= speed <= band.fastest]:
-        return found[-1].usual()
+        return min(reversed(found), key=lambda band: abs(speed - 0.5 * (band.slowest + band.fastest))).usual()
     speeds = ", ".join(dict.fromkeys(f"{band.slowest:g} to {band.fastest:g} m/s" for band in known))
     walk = f"{setup.robot.name}, {setup.plant} plant, {setup.walking.walking.control} control"
     return _none(f"of {walk} known are {speeds}" if known else f"none are known of {walk}")
@@ -128,13 +128,13 @@ def _none(why: str) -> dict[str, Any]:
 def healthy_errors(setup: Setup) -> dict[str, float]:
     """Return up to where tracking errors are healthy, [m], by the names of the figures in ``result.json``.
 
-    That is the greatest of all known good walks on the plant, at least the bound of the diagnosis: an error that lasts
-    beyond that is the first sign of a fall, a good walk passes it for moments, such as the ZMP's at a touch-down.
+    That is the greatest of the robot's known good walks on the plant, at least the bound of the diagnosis: an error
+    that lasts beyond that is the first sign of a fall, a good walk passes it for moments, as the ZMP at a touch-down.
     """
     errors = {f"{quantity}_error_m.max": bound for quantity, bound in HEALTHY_ERRORS.items()}
     with suppress(AttributeError, ConfigError, LookupError, TypeError, ValueError):  # usual_figures says so
-        known = [band for band in _bands(setup.robot_argument) if band.plant == str(setup.plant)]
-        for band in known:
+        bands, walk = _bands(setup.robot_argument), (setup.robot.name, str(setup.plant))
+        for band in (band for band in bands if (band.robot, band.plant) == walk):
             errors = {key: max(bound, band.figures.get(key, (0.0, 0.0, 0.0))[-1]) for key, bound in errors.items()}
     return errors
 
