@@ -91,7 +91,7 @@ def healthy(folder, plant=Plant.ROBOT):
     return healthy_errors(load_setup(str(folder), plant=plant))
 
 
-def test_an_error_is_healthy_up_to_the_greatest_of_its_known_good_walks_on_a_plant_at_least_to_the_bound_of_the_diagnosis(
+def test_an_error_is_healthy_up_to_the_greatest_of_the_known_good_walks_at_least_to_the_bound_of_the_diagnosis(
     folder,
 ):
     assert healthy(folder)["com_error_m.max"] == 0.04
