@@ -1,5 +1,6 @@
 """Settings of the site: Sphinx with MyST; the pages below reference/generated are written from the code first."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -9,6 +10,11 @@ sys.path.insert(0, str(HERE))
 from reference_pages import write_pages  # noqa: E402
 
 import gradiva  # noqa: E402
+
+# A root logger with a handler keeps accessible-pygments, of the theme, from making it print each line of information.
+_warnings = logging.StreamHandler()
+_warnings.setLevel(logging.WARNING)
+logging.getLogger().addHandler(_warnings)
 
 project = "Gradiva"
 author = "The Gradiva developers"
@@ -25,7 +31,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "result_pages",
 ]
-exclude_patterns = ["reference_pages", "_static"]
+exclude_patterns = ["reference_pages", "_static", "jupyter"]
 nitpicky = False
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reference_pages.markdown import table
+from reference_pages.markdown import code, table
 from sphinx.util.docutils import SphinxDirective
 
 from gradiva.simulated_walk import BAND_FIGURES
 from gradiva.telemetry import KeyFigure
 from gradiva_experiments import as_text, cell
-from gradiva_experiments.experiment import is_fulfilled
+from gradiva_experiments.experiment import all_experiments, is_fulfilled
 
 RESULTS = Path(__file__).parents[1] / "results"
 PUBLISHED = "published"
@@ -66,7 +66,12 @@ def recorded_text(name: str, table_name: str = "") -> str:
 
 def published_text() -> str:
     """Return a section for each published run."""
-    return "\n".join(line for path in published_paths() for line in _section(read(path)))
+    runs = [read(path) for path in published_paths()]
+    known = {run["name"] for run in runs}
+    missing = sorted(name for name in all_experiments() if name not in known)
+    names = ", ".join(map(code, missing))
+    head = f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
+    return "\n".join([head, *(line for run in runs for line in _section(run))])
 
 
 def _section(run: Mapping[str, Any]) -> Iterator[str]:

@@ -34,7 +34,9 @@ def small_house(tmp_path_factory):
     (tool / "__init__.py").touch()
     (tool / "hammer.py").write_text("from room.law import Law\n")
     (root / "config").mkdir()
-    (root / "config" / "law.toml").write_text('[law]\nkind = "a"\ngain = 1.0\ndelay = 0.1\nlimit = 2.0\n')
+    (root / "config" / "law.toml").write_text(
+        '[law]\nkind = "a"\ngain = 1.0 # ' + 81 * "x" + "\ndelay = 0.1\nlimit = 2.0\n"
+    )
     (root / "config" / "torque.toml").write_text("[law]\ndelay = 0.0\n")
     (root / "tests").mkdir()
     (root / "tests" / "test_law.py").write_text('SETTING = "law.gain=2.0"\nLAW = LawConfig(kind="b")\n')
@@ -77,3 +79,7 @@ def test_house_words_are_found_in_names_and_docstrings(small_house):
 def test_keys_are_counted_with_those_that_no_preset_and_no_test_varies(small_house):
     assert small_house["figures"]["configuration_keys"] == 4
     assert small_house["lists"]["unvaried_keys"] == ["law.limit"]
+
+
+def test_comments_of_keys_are_short_reasons(small_house):
+    assert small_house["lists"]["long_comments"] == ["config/law.toml:3: 81 characters"]

@@ -120,6 +120,12 @@ def test_the_page_of_what_is_stable_lists_what_the_code_has(reference, pages):
     assert listed["Keys of `result.json`"] >= {"healthy", "stability_margins", *CONTRACT}
     assert {"…/goal:i", "…/logger", "…/rpc", "…/health:o", "…/plan:o", "…/desired:o"} <= listed["Ports"]
     assert f"version {gradiva.__version__}." in pages["interface"]
+    given = {f"{room}.{name}" for each in interfaces.GIVEN.values() for room, name in each}
+    assert (
+        listed.pop("Types that methods of one's own classes are given")
+        == given
+        >= {"gradiva.whole_body.WholeBodyReference"}
+    )
     assert all(len(names) > 10 for names in listed.values())
 
 
@@ -138,6 +144,7 @@ def test_versions_are_one():
 def test_every_noun_of_the_public_face_is_documented(pages):
     text = "\n".join(text for name, text in pages.items() if name.startswith("python_"))
     assert {name for name in {*gradiva.__all__} - {"__version__"} if f"## {name}\n" not in text} == set()
+    assert all(f"### {name}\n" in text for name in ("SymbolicDynamics", "SymbolicFrame", "SupportPolygon"))
 
 
 def test_links_to_generated_pages_lead_somewhere(pages):

@@ -1,6 +1,7 @@
 """The keys of the configuration, from the TOML files and from the classes that read them."""
 
 import dataclasses
+import itertools
 import re
 import tomllib
 import types
@@ -232,12 +233,29 @@ def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
         "*differs in* names robots, and the overlays that come with a choice, such as `torque`. In which order",
         "files are laid",
         "over each other: [configuration](../../how_to/configure.md).\n",
+        "One key is set by `gradiva walk --set TABLE.KEY=VALUE`, for good in a file of the robot's folder.\n",
+        table(("file", "what stands there", "tables"), map(_overview_row, stems)),
         "```{toctree}",
-        ":maxdepth: 1\n",
+        ":hidden:\n",
         *(f"configuration_{stem}" for stem in stems),
         "```\n",
     ]
     return "\n".join(lines)
+
+
+def _overview_row(stem: str) -> tuple[str, str, str]:
+    """Return link, first comment and tables of a file."""
+    known = {"robot": "Facts of a robot, in its folder.", "former": "Keys of earlier versions: what became of them."}
+    if stem in known:
+        return f"[{stem}](configuration_{stem}.md)", known[stem], ""
+    lines = (data_folder("config") / f"{stem}.toml").read_text(encoding="utf-8").splitlines()
+    heading = itertools.takewhile(lambda line: line.startswith("#"), lines)
+    tables = _tables_of_files()[stem]
+    return (
+        f"[{stem}.toml](configuration_{stem}.md)",
+        prose(" ".join(line.lstrip("# ") for line in heading)),
+        ", ".join(map(code, tables)),
+    )
 
 
 def _former_page() -> str:

@@ -193,6 +193,23 @@ _CHAPTERS = {  # of the Python interface, by the room that a noun comes from
 }
 
 
+GIVEN = {  # to the methods of one's own classes, by the chapter of these
+    "Tasks and whole-body control": (
+        ("gradiva.robot_model", "SymbolicDynamics"),
+        ("gradiva.robot_model", "SymbolicFrame"),
+        ("gradiva.whole_body", "WholeBodyReference"),
+    ),
+    "DCM laws": (("gradiva.common", "DcmReference"), ("gradiva.contacts", "SupportPolygon")),
+}
+_GIVEN_BY = {
+    "Tasks and whole-body control": "`velocity` and `acceleration` of a task get a `Body` (above): its `dynamics` is a "
+    "`SymbolicDynamics`, its `feet` and `dynamics.frame(NAME)` are a `SymbolicFrame`, its `reference` has a symbol for "
+    "each field of `WholeBodyReference`. The task's `reference` gets the latter, with the values of the tick.\n",
+    "DCM laws": "`zmp` of a law gets a `BalancePlan` (above): `plan.reference.dcm` is a `DcmReference`, "
+    "`plan.polygon` a `SupportPolygon`.\n",
+}
+
+
 def python_pages() -> dict[str, str]:
     """Return a page for each chapter of the public face, and their overview."""
     chapters: dict[str, list[str]] = {}
@@ -225,6 +242,10 @@ def _python_page(title: str, names: list[str]) -> str:
             *_directive(name, noun),
             "```\n",
         ]
+    parts += ["## What methods of your own class are given\n", _GIVEN_BY[title]] if title in GIVEN else []
+    for room, name in GIVEN.get(title, ()):
+        noun = getattr(importlib.import_module(room), name)
+        parts += [f"### {name}\n", "```{eval-rst}", f".. currentmodule:: {room}", *_directive(name, noun), "```\n"]
     return "\n".join(parts)
 
 

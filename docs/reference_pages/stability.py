@@ -10,7 +10,7 @@ from gradiva.safety import SafetyKind
 from gradiva_experiments.experiment import GROUP
 from reference_pages.commands import all_commands
 from reference_pages.configuration import all_keys
-from reference_pages.interfaces import error_classes, registries, result_keys, rpc_commands
+from reference_pages.interfaces import GIVEN, error_classes, registries, result_keys, rpc_commands
 from reference_pages.markdown import code, table
 from reference_pages.signals import all_signals
 
@@ -37,6 +37,11 @@ def parts() -> Iterator[tuple[str, list[str], str]]:
         "Python names",
         sorted(set(gradiva.__all__)),
         "[Python interface](python.md), with attributes of classes",
+    )
+    yield (
+        "Types that methods of one's own classes are given",
+        sorted(f"{room}.{name}" for given in GIVEN.values() for room, name in given),
+        "[Python interface](python.md), with the classes that are given them",
     )
     yield "Tables of the configuration", sorted({key.partition(".")[0] for key in all_keys()}), _keys()
     yield "RPC commands", _rpc(), "[RPC commands](rpc.md), by module"

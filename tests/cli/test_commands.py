@@ -149,6 +149,7 @@ def test_without_the_experiments_it_is_said_what_to_install(gradiva, monkeypatch
 
 def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
     row = {"name": "planner.at", "median_us": 1.0, "p99_us": 2.0, "max_us": 3.0, "max_violation": None, "samples": 4}
+    row["clock"] = "wall"
     machine = {"processor": "p", "cores": 1, "python": "3", "casadi": "3"}
     result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": {"ideal": 9.0, "robot": 6.25}}}
     monkeypatch.setattr("gradiva.simulated_walk.benchmark.run_benchmark", lambda robots, announce, size: result)

@@ -215,3 +215,13 @@ def test_a_refused_value_is_placed_once():
     with pytest.raises(ConfigError) as refusal:
         load_setup("icub_v2_7", ["walking.period=-1"])
     assert str(refusal.value).count("walking.period is set") == 1
+
+
+def test_advice_names_the_file_of_each_key():
+    setup = load_setup("talos", {"planner.swing_height": 0.03})
+    assert setup.with_files("a lower step_adaptation.trigger or planner.swing_height, at 0.97 m/s") == (
+        "a lower step_adaptation.trigger or planner.swing_height, at 0.97 m/s; step_adaptation.trigger is set in "
+        + place_of("step_adaptation.trigger", setup.layers)
+    )
+    assert "talos" in setup.with_files("zmp_com_controller.walking.zmp").rpartition(" is set in ")[2]
+    assert setup.with_files("mend it") == "mend it"

@@ -37,6 +37,7 @@ def test_of_several_passes_the_least_duration_of_each_call_is_kept(monkeypatch):
 def test_a_row_has_median_tail_and_worst():
     row = benchmark_row("x", [1.0] * 98 + [2.0, 9.0], violation=1e-9)
     assert (row["name"], row["median_us"], row["max_us"], row["samples"]) == ("x", 1.0, 9.0, 100)
+    assert (row["clock"], benchmark_row("y", [1.0], clock="wall")["clock"]) == ("processor", "wall")
     assert 1.0 < row["p99_us"] <= 9.0
     assert row["max_violation"] == 1e-9
 

@@ -227,7 +227,7 @@ def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, t
         layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
         time=9.0,
     )
-    ending = walk_result._ending(walk, False, "").as_table()
+    ending = walk_result._ending(walk, False, "").as_table(SimpleNamespace(with_files=str))
     assert ending["outcome"] == outcome
     assert ("left leaning by 33° at 9.00 s" in ending["reason"]) == (outcome == "fell")
 

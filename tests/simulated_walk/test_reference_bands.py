@@ -10,7 +10,7 @@ import pytest
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, data_folder, load_setup
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
-from gradiva.simulated_walk.reference_bands import usual_figures
+from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 
 ROOT = Path(__file__).parents[2]
 AHEAD = VelocityCommand(0.2, duration=10.0)
@@ -34,9 +34,22 @@ def usual(folder, command=AHEAD, plant=Plant.ROBOT, **overrides):
 
 
 def test_a_walk_like_the_known_ones_has_their_range_and_is_unusual_beyond_it(folder):
-    found = usual(folder, VelocityCommand(0.25), **{"planner.swing_height": 0.031})
+    found = usual(folder, VelocityCommand(0.25, duration=8.0), **{"planner.swing_height": 0.031})
     assert found["of"] == "4 good walks as shipped, robot plant, position control, 0.15 to 0.25 m/s"
     assert found["figures"] == {"dcm_error_m.rms": {"least": 0.006, "most": 0.008, "unusual": pytest.approx(0.009)}}
+
+
+def test_of_two_bands_that_of_which_the_speed_is_nearest_to_the_middle_counts_and_of_like_ones_the_youngest(folder):
+    fast = {"slowest": 0.2, "fastest": 0.3, "figures": {"dcm_error_m.rms": (0.008, 0.008, 0.009)}}
+    for name, date, more in (
+        ("", "2026-01-02", {}),
+        ("-a", "2026-01-03", fast),
+        ("-b", "2026-01-04", fast | {"walks": 9}),
+    ):
+        content = {"date": date, "rows": [BAND.as_table() | more | {"outcome": "met"}]}
+        (folder / f"reference_bands{name}.json").write_text(json.dumps(content))
+    found = [usual(folder, VelocityCommand(speed, duration=10.0))["of"] for speed in (0.2, 0.24)]
+    assert [(of[0], of.rpartition(", ")[2]) for of in found] == [("4", "0.15 to 0.25 m/s"), ("9", "0.2 to 0.3 m/s")]
 
 
 def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_still_usual():
@@ -48,20 +61,46 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
 
 
 @pytest.mark.parametrize(
-    ("command", "overrides"),
+    ("command", "overrides", "why"),
     [
-        (VelocityCommand(0.26), {}),
-        (VelocityCommand(0.2, angular=0.1), {}),
-        (VelocityCommand(0.2, lateral=0.1), {}),
-        (GoalCommand(1.0, 0.0), {}),
-        (AHEAD, {"walking.control": "torque"}),
-        (AHEAD, {"plant": Plant.IDEAL}),
-        (AHEAD, {"simulation.ground.kind": "viscoelastic"}),
-        (AHEAD, {"simulation.ground.slope_forward": 0.05}),
+        (VelocityCommand(0.26, duration=10.0), {}, "of mine, robot plant, position control known are 0.15 to 0.25 m/s"),
+        (AHEAD, {"walking.control": "torque"}, "none are known of mine, robot plant, torque control"),
+        (AHEAD, {"plant": Plant.IDEAL}, "none are known of mine, ideal plant, position control"),
+        (VelocityCommand(0.2, angular=0.1, duration=10.0), {}, "elsewhere"),
+        (VelocityCommand(0.2, lateral=0.1, duration=10.0), {}, "elsewhere"),
+        (GoalCommand(1.0, 0.0), {}, "elsewhere"),
+        (VelocityCommand(0.2, duration=4.0), {}, "this one lasts 4 s"),
+        (VelocityCommand(0.2, duration=20.0), {}, "this one lasts 20 s"),
+        (AHEAD, {"simulation.ground.kind": "viscoelastic"}, "other ground"),
+        (AHEAD, {"simulation.ground.slope_forward": 0.05}, "other ground"),
     ],
 )
-def test_another_walk_has_no_usual_figures(folder, command, overrides):
-    assert usual(folder, command, **overrides) is None
+def test_another_walk_has_no_usual_figures_and_says_why(folder, command, overrides, why):
+    found = usual(folder, command, **overrides)
+    assert found["figures"] == {}
+    assert found["of"].startswith("none, ")
+    assert why in found["of"]
+
+
+def test_a_walk_with_tasks_of_its_own_has_no_usual_figures(folder):
+    found = usual_figures(load_setup(str(folder), plant=Plant.ROBOT), AHEAD, has_own_tasks=True)
+    assert (found["figures"], "tasks of its own" in found["of"]) == ({}, True)
+
+
+def healthy(folder, plant=Plant.ROBOT):
+    return healthy_errors(load_setup(str(folder), plant=plant))
+
+
+def test_an_error_is_healthy_up_to_the_greatest_of_the_known_good_walks_at_least_to_the_bound_of_the_diagnosis(
+    folder,
+):
+    assert healthy(folder)["com_error_m.max"] == 0.04
+    row = BAND.as_table() | {"outcome": "met", "figures": {"com_error_m.max": (0.01, 0.02, 0.05)}}
+    (folder / "reference_bands.json").write_text(json.dumps({"date": "2026-01-02", "rows": [row]}))
+    assert healthy(folder)["com_error_m.max"] == 0.05
+    assert healthy(folder, Plant.NOISY)["com_error_m.max"] == 0.04
+    (folder / "reference_bands.json").write_text("{")
+    assert healthy(folder).keys() == {f"{name}_error_m.max" for name in ("dcm", "zmp", "com", "foot")}
 
 
 def test_a_file_that_cannot_be_read_is_named_and_loses_no_walk(folder):
@@ -93,7 +132,10 @@ def test_the_wheel_has_all_published_bands():
 
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: f"{row['robot']}-{row['plant']}-{row['control']}")
 def test_a_published_band_is_what_a_walk_of_the_shipped_robot_is_set_beside(row):
-    found = usual(row["robot"], VelocityCommand(0.19), Plant(row["plant"]), **{"walking.control": row["control"]})
+    speed = 0.5 * (row["slowest"] + row["fastest"])
+    found = usual(
+        row["robot"], VelocityCommand(speed, duration=10.0), Plant(row["plant"]), **{"walking.control": row["control"]}
+    )
     assert found["figures"].keys() == row["figures"].keys() <= {figure.key for figure in BAND_FIGURES}
     for key in ("dcm_error_m.rms", "zmp_error_m.max", "chatter.shift.zmp_m", "foot_slip_m", "odometry_drift_m"):
         band = found["figures"][key]

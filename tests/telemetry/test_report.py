@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
-from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, draw_plot, write_report
+from gradiva.telemetry import TRACKING_FIGURES, RunFolder, SignalLog, WalkRecord, draw_plot, write_report
 from gradiva.telemetry.comparison import figure_cells
 from gradiva.telemetry.page_plots import thinned
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS
@@ -320,7 +320,20 @@ def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robo
 def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
-    assert usual_note({"usual": None}) == ""
+    assert usual_note({}) == ""
+    assert "usual figures: none, of other ground." in usual_note(
+        {"usual": {"of": "none, of other ground", "figures": {}}}
+    )
+
+
+def test_a_comparison_marks_what_is_worse_than_usual_and_no_tick_time_as_the_best():
+    slip = next(figure for figure in KEY_FIGURES if figure.key == "foot_slip_m")
+    known = {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}
+    results = [{"outcome": "walked", "foot_slip_m": value, "usual": known} for value in (0.001, 0.004)]
+    assert figure_cells(slip, results) == ['<td class="best">✓ 1.0</td>', '<td class="unusual">4.0</td>']
+    times = next(figure for figure in TRACKING_FIGURES if figure.key == "tick_us.total.median")
+    results = [{"outcome": "walked", "tick_us": {"total": {"median": value}}} for value in (100.0, 200.0)]
+    assert figure_cells(times, results) == ["<td>100</td>", "<td>200</td>"]
 
 
 def test_thinning_keeps_the_peaks_and_the_ends():

@@ -140,7 +140,7 @@ def compare(
     folders = folders or walk_variants(options, Path(out), is_filmed)
     for folder in folders if is_filmed else ():
         film_run(folder)
-    print(write_comparison(folders, page if save else unused_path(page)))
+    print(write_comparison(folders, page if save else unused_path(page.parent, page.stem, page.suffix)))
     return 0
 
 

@@ -90,10 +90,10 @@ def _timing_table(result: dict[str, Any]) -> Any:
     title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("what")
-    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples"):
+    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples", "clock"):
         table.add_column(heading, justify="right")
     for row in result["results"]:
         violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
         times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
-        table.add_row(row["name"], *times, violation, str(row["samples"]))
+        table.add_row(row["name"], *times, violation, str(row["samples"]), row["clock"])
     return table

@@ -136,7 +136,7 @@ CameraName = Annotated[
         metavar="VIEW",
     ),
 ]
-Out = Annotated[str, _result(text="Folder of the runs.", metavar="DIR")]
+Out = Annotated[str, _result(text="Below it the run gets a new folder, named by time and walk.", metavar="DIR")]
 Json = Annotated[str | None, _result("--json", text="Write the result as JSON; - is standard output.", metavar="FILE")]
 
 

@@ -197,7 +197,7 @@ def variants(settings: Sequence[str]) -> list[tuple[str, ...]]:
 def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False) -> list[RunFolder]:
     """Walk the variants of a walk, all of which are checked before the first; return the folders of their runs.
 
-    A variant that falls is blamed on what it has otherwise than one that stands, which is known after the last walk.
+    A variant that falls is blamed on what it has otherwise than one that stands, in a line after the last walk.
 
     Args:
         options: Arguments of ``gradiva walk``, of which a key of ``settings`` may have several values.
@@ -218,14 +218,13 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
         with console.status(f"walking with {', '.join(settings)}"):
             outcomes.append(run_walk(request))
         folders.append(RunFolder(outcomes[-1].save(out)))
-        if outcomes[-1].stands:
-            _print_variant(console, settings, outcomes[-1])
+        _print_variant(console, settings, outcomes[-1])
     standing = [settings for settings, outcome in zip(each, outcomes, strict=True) if outcome.stands]
     for settings, outcome, folder in zip(each, outcomes, folders, strict=True):
-        if not outcome.stands:
-            blamed = outcome.with_cause(sibling_cause(settings, standing)) if standing else outcome
-            _warn(console, save_walk(blamed, folder))
-            _print_variant(console, settings, blamed)
+        if standing and not outcome.stands:
+            cause = sibling_cause(settings, standing)
+            _warn(console, save_walk(outcome.with_cause(cause), folder))
+            console.print(f"{', '.join(settings)}: cause: {cause.text}", markup=False, soft_wrap=True)
     return folders
 
 

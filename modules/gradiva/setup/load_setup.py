@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -96,6 +97,7 @@ CONSTANTS = {
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
 _FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs
+_DOTTED = re.compile(r"\b[a-z]\w*(?:\.[a-z]\w*)+")  # as keys are named in a text
 _PLANT = "plant"  # key of the configuration of a run, beside its robot
 
 
@@ -182,6 +184,12 @@ class Setup:
         """Add to a ConfigError or PlanningError in which file its keys are set."""
         with _naming_places(self.layers):
             yield
+
+    def with_files(self, advice: str) -> str:
+        """Return advice with, behind it, in which files the keys stand that it names; none for those of --set."""
+        places = {key: place_of(key, self.layers) for key in _DOTTED.findall(advice)}
+        files = [f"{key} is set in {place}" for key, place in places.items() if place not in (None, _COMMAND_LINE)]
+        return "; ".join([advice, *files])
 
 
 def load_setup(

@@ -328,7 +328,8 @@ def check_margins(setup: Setup) -> str:
         return f"stability margins are not known: {error}"
     if not setup.simulation.friction.coulomb:
         margins.check()
-    return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {margins.advice}"
+    advice = setup.with_files(margins.advice)
+    return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {advice}"
 
 
 # -- chatter of noise --------------------------------------------------------------------------------------------------

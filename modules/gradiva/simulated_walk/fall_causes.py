@@ -8,6 +8,7 @@ advice alone looks at more of it, so as not to repeat what is set.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -311,12 +312,12 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
         trials["--step-adaptation place_and_time"] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     if evidence.dcm_gain < _GOOD_DCM_GAIN:
         trials[f"--set {_DCM_GAIN}={_GOOD_DCM_GAIN:g}"] = {_DCM_GAIN: _GOOD_DCM_GAIN}
-    return Cause(CauseKind.PUSH, text, maps_of_pushes(evidence.walk.robot.name), True, why, trials)
+    return Cause(CauseKind.PUSH, text, maps_of_pushes(evidence.robot or evidence.walk.robot.name), True, why, trials)
 
 
 def maps_of_pushes(*options: str) -> str:
-    """Return the command that maps the largest pushes, with the robot's name and further options."""
-    return f"gradiva experiment push_recovery --robot {' '.join(options)} maps the largest pushes"
+    """Return the command that maps the largest pushes, with the robot's name or folder and further options."""
+    return f"gradiva experiment push_recovery --robot {shlex.join(options)} maps the largest pushes"
 
 
 def _foot_pushed_over(log: SignalLog, force: NDArray, begin: float) -> Side | None:

@@ -201,6 +201,7 @@ def _evidence(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> Fall
         models_soft_ground=setup.walking.knows_soft_ground,
         dcm_gain=_dcm_gain(setup.walking),
         plant_is_ideal=setup.plant is Plant.IDEAL,
+        robot=setup.robot_argument,
     )
 
 

@@ -100,7 +100,8 @@ class FallEvidence:
         models_soft_ground: Whether torque control has its model of soft ground.
         dcm_gain: Of the instantaneous law, [-]; infinite where another one balances.
         impossible: Causes that did not act, as a simulation knows; none on a robot.
-        plant_is_ideal: Whether there is no simpler plant to try; of the advice alone.
+        plant_is_ideal: Whether there is no simpler plant to try; of the advice alone, like the next.
+        robot: Name or folder by which ``--robot`` finds the robot.
     """
 
     walk: MeasuredWalk
@@ -116,6 +117,7 @@ class FallEvidence:
     dcm_gain: float = math.inf
     impossible: frozenset[CauseKind] = frozenset()
     plant_is_ideal: bool = False
+    robot: str = ""
 
     @property
     def standing(self) -> MeasuredWalk:

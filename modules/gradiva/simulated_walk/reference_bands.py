@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from gradiva.common import ConfigError
 from gradiva.planner import Command, VelocityCommand
 from gradiva.setup import Setup, data_folder, robot_folder
+from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS
 from gradiva.simulation import GroundKind
 from gradiva.telemetry import KEY_FIGURES, TRACKING_FIGURES
 
@@ -26,6 +28,7 @@ BAND_FIGURES = tuple(
     if figure.better < 0 and not figure.ground and figure.key.partition(".")[0] not in _MACHINE
 )
 """Figures that have bands: the less, the better."""
+_DURATIONS = 8.0, 15.0  # [s] comparable with 10: start and stop are more of a shorter walk, drift grows in a longer one
 _SPREADS = 0.5  # a figure is unusual beyond the greatest of known walks by this part of their spread, and by the next
 _OF_RMS, _OF_OTHERS = 0.1, 0.5  # of the greatest: an rms is a mean of many ticks, others are those of one tick or event
 
@@ -56,10 +59,10 @@ class ReferenceBand:
         """Return a row of the published file."""
         return asdict(self)
 
-    def is_of(self, setup: Setup, speed: float) -> bool:
-        """Return whether a walk is comparable."""
+    def is_of(self, setup: Setup) -> bool:
+        """Return whether robot, plant and control mode are those of a walk."""
         walk = (setup.robot.name, str(setup.plant), str(setup.walking.walking.control))
-        return walk == (self.robot, self.plant, self.control) and self.slowest <= speed <= self.fastest
+        return walk == (self.robot, self.plant, self.control)
 
     def usual(self) -> dict[str, Any]:
         """Return the part of ``result.json``: ``of`` says which walks, ``figures`` has least, most, unusual from."""
@@ -78,20 +81,62 @@ def _unusual_from(key: str, least: float, most: float) -> float:
     return most + max(_SPREADS * (most - least), fraction * most)
 
 
-def usual_figures(setup: Setup, command: Command) -> dict[str, Any] | None:
-    """Return what is usual for a walk; None where there are no known walks like it.
+def usual_figures(setup: Setup, command: Command, has_own_tasks: bool = False) -> dict[str, Any]:
+    """Return what is usual for a walk; where no known walks are like it, ``of`` says why and ``figures`` is empty.
 
     A file that cannot be read loses no walk: ``of`` says so.
+
+    Args:
+        setup: Robot, controller, plant.
+        command: Where to.
+        has_own_tasks: Whether layer 3 has tasks beside those of walking.
     """
-    if not isinstance(command, VelocityCommand) or (command.lateral, command.angular) != (0.0, 0.0):
-        return None
-    if setup.simulation.ground.kind != GroundKind.RIGID or setup.simulation.ground.steepness != 0.0:
-        return None
+    if difference := _difference(setup, command, has_own_tasks):
+        return _none(f"the known walks are of 10 s straight ahead on rigid level ground, {difference}")
+    assert isinstance(command, VelocityCommand)
     try:
-        found = [band for band in _bands(setup.robot_argument) if band.is_of(setup, command.forward)]
-        return found[-1].usual() if found else None
+        return _usual_at(command.forward, setup)
     except (AttributeError, ConfigError, LookupError, TypeError, ValueError) as error:
-        return {"of": f"no known walks, {_FILES} cannot be read: {error!r}", "figures": {}}
+        return _none(f"{_FILES} cannot be read: {error!r}")
+
+
+def _usual_at(speed: float, setup: Setup) -> dict[str, Any]:
+    """Return what is usual of a robot by the band in whose middle a speed [m/s] is, or which speeds are known."""
+    known = [band for band in _bands(setup.robot_argument) if band.is_of(setup)]
+    if found := [band for band in known if band.slowest <= speed <= band.fastest]:
+        return min(reversed(found), key=lambda band: abs(speed - 0.5 * (band.slowest + band.fastest))).usual()
+    speeds = ", ".join(dict.fromkeys(f"{band.slowest:g} to {band.fastest:g} m/s" for band in known))
+    walk = f"{setup.robot.name}, {setup.plant} plant, {setup.walking.walking.control} control"
+    return _none(f"of {walk} known are {speeds}" if known else f"none are known of {walk}")
+
+
+def _difference(setup: Setup, command: Command, has_own_tasks: bool) -> str:
+    """Return in what a walk differs from the known ones of any robot; empty where in nothing."""
+    if not isinstance(command, VelocityCommand) or (command.lateral, command.angular) != (0.0, 0.0):
+        return "this one goes elsewhere"
+    if setup.simulation.ground.kind != GroundKind.RIGID or setup.simulation.ground.steepness != 0.0:
+        return "this one on other ground"
+    if not _DURATIONS[0] <= (command.duration or 0.0) <= _DURATIONS[1]:
+        return f"this one lasts {command.duration or 0.0:g} s"
+    return "this one has tasks of its own" if has_own_tasks else ""
+
+
+def _none(why: str) -> dict[str, Any]:
+    return {"of": f"none, {why}", "figures": {}}
+
+
+def healthy_errors(setup: Setup) -> dict[str, float]:
+    """Return up to where tracking errors are healthy, [m], by the names of the figures in ``result.json``.
+
+    That is the greatest of the robot's known good walks on the plant, at least the bound of the diagnosis: an error
+    that lasts beyond that is the first sign of a fall, a good walk passes it for moments, as the ZMP at a touch-down.
+    """
+    errors = {f"{quantity}_error_m.max": bound for quantity, bound in HEALTHY_ERRORS.items()}
+    with suppress(AttributeError, ConfigError, LookupError, TypeError, ValueError):  # usual_figures says so
+        bands, walk = _bands(setup.robot_argument), (setup.robot.name, str(setup.plant))
+        for band in (band for band in bands if (band.robot, band.plant) == walk):
+            errors = {key: max(bound, band.figures.get(key, (0.0, 0.0, 0.0))[-1]) for key, bound in errors.items()}
+    return errors
 
 
 def _bands(robot: str) -> Iterator[ReferenceBand]:

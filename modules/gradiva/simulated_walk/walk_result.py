@@ -32,11 +32,11 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import HEALTHY_ERRORS, Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
 from gradiva.simulated_walk.fall_evidence import Cause
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
-from gradiva.simulated_walk.reference_bands import usual_figures
+from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
 from gradiva.simulation import ground_name
@@ -155,7 +155,7 @@ class WalkOutcome:
         assert self.diagnosis is not None, "it ended badly"
         found = replace(self.diagnosis, cause=cause)
         reason = self.result["reason"].removesuffix(str(self.diagnosis))
-        result = self.result | {"reason": f"{reason}{found}", "diagnosis": found.as_table()}
+        result = self.result | {"reason": f"{reason}{found}", "diagnosis": _with_files(found, self.request.setup)}
         return replace(self, result=result, diagnosis=found)
 
     def _record(self) -> WalkRecord:
@@ -311,12 +311,12 @@ def _save_result(outcome: WalkOutcome, folder: RunFolder) -> list[str]:
 def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: EndError, wall: float) -> dict[str, Any]:
     """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
     return {
-        **ending.as_table(),
+        **ending.as_table(request.setup),
         **_what_was_asked(request),
         "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk, error),
-        "usual": usual_figures(request.setup, request.command),
+        "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
         "report": None,
@@ -386,11 +386,17 @@ class _Ending:
     reason: str
     diagnosis: Diagnosis | None = None
 
-    def as_table(self) -> dict[str, Any]:
+    def as_table(self, setup: Setup) -> dict[str, Any]:
         """Return the part of ``result.json``."""
         why = "" if self.diagnosis is None else str(self.diagnosis)
-        diagnosis = None if self.diagnosis is None else self.diagnosis.as_table()
+        diagnosis = None if self.diagnosis is None else _with_files(self.diagnosis, setup)
         return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": diagnosis}
+
+
+def _with_files(diagnosis: Diagnosis, setup: Setup) -> dict[str, Any]:
+    """Return the part of ``result.json``; the advice names the files of its keys."""
+    table = diagnosis.as_table()
+    return table | {"advice": table["advice"] and setup.with_files(table["advice"])}
 
 
 def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
@@ -468,11 +474,11 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
     return None
 
 
-def _healthy_bounds() -> dict[str, float]:
+def _healthy_bounds(setup: Setup) -> dict[str, float]:
     """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures."""
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
-        **{f"{quantity}_error_m.max": bound for quantity, bound in HEALTHY_ERRORS.items()},
+        **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
@@ -495,7 +501,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "stability_margins": _margins(setup),
-        "healthy": _healthy_bounds(),
+        "healthy": _healthy_bounds(setup),
         "pushes": [str(push) for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},

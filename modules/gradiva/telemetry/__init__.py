@@ -1,6 +1,6 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
-from gradiva.telemetry.comparison import unused_path, write_comparison
+from gradiva.telemetry.comparison import write_comparison
 from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
 from gradiva.telemetry.plots import draw_plot
@@ -15,7 +15,7 @@ from gradiva.telemetry.report import (
     write_report,
 )
 from gradiva.telemetry.robot_view import RobotView
-from gradiva.telemetry.run_folder import RunFolder, unsaved
+from gradiva.telemetry.run_folder import RunFolder, unsaved, unused_path
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
 from gradiva.telemetry.walk_record import (
     AdaptedStep,

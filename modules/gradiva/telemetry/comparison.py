@@ -6,7 +6,6 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import chain, count
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -15,7 +14,15 @@ from gradiva.common import ConfigError, Side
 from gradiva.telemetry.page_plots import PlotSheet, RunSeries, legend
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, WARNING
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS, Plot
-from gradiva.telemetry.report import KEY_FIGURES, TRACKING_FIGURES, KeyFigure, outcome_badge, page, plot_card
+from gradiva.telemetry.report import (
+    KEY_FIGURES,
+    TRACKING_FIGURES,
+    KeyFigure,
+    outcome_badge,
+    page,
+    plot_card,
+    unusual_figures,
+)
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_panels import FromAbove, Panel
 from gradiva.telemetry.walk_record import WalkRecord
@@ -72,12 +79,6 @@ def write_comparison(folders: Sequence[RunFolder], path: Path) -> Path:
     return path
 
 
-def unused_path(path: Path) -> Path:
-    """Return the path, or where there is a file already the first free one: comparison.html, comparison-2.html."""
-    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
-    return next(each for each in chain([path], numbered) if not each.exists())
-
-
 def _read(letter: str, folder: RunFolder) -> ComparedRun:
     record = WalkRecord.read(folder)
     if len(record.log) < 2:
@@ -110,7 +111,8 @@ def _name(run: ComparedRun, differing: Sequence[str]) -> str:
 def _heading(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     rows = "".join(
         f"<p><b>{run.letter}</b> {outcome_badge(run.record.result)} "
-        f"{escape(str(run.record.result.get('reason') or ''))} <small>{escape(run.folder.name)}</small></p>"
+        f"{escape(str(run.record.result.get('reason') or ''))} <small>{escape(run.folder.name)}</small>"
+        f"{_unusual(run.record.result)}</p>"
         for run in runs
     )
     switches = legend({name: (colour, False) for name, colour in zip(names, _COLOURS, strict=False)})
@@ -123,6 +125,10 @@ def _heading(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     )
 
 
+def _unusual(result: Mapping[str, Any]) -> str:
+    return f"<br><small>{escape(text)}</small>" if (text := unusual_figures(result)) else ""
+
+
 def figure_table(runs: Sequence[ComparedRun]) -> str:
     """Return the figures of all runs; the best of those that stand is marked where there is a better and a worse."""
     results = [run.record.result for run in runs]
@@ -131,7 +137,9 @@ def figure_table(runs: Sequence[ComparedRun]) -> str:
         for figure in (*TRACKING_FIGURES, *KEY_FIGURES)
         if any(figure.is_shown(result) for result in results)
     ]
-    return _table([run.letter for run in runs], rows, "✓ the best of those that walked and stand")
+    return _table(
+        [run.letter for run in runs], rows, "✓ the best of those that walked and stand; amber: worse than usual"
+    )
 
 
 def figure_cells(figure: KeyFigure, results: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -147,7 +155,16 @@ def figure_cells(figure: KeyFigure, results: Sequence[Mapping[str, Any]]) -> lis
     }
     has_best = figure.better and not figure.is_enough and len(standing) > 1
     best = max(standing, key=lambda text: standing[text]) if has_best else None
-    return [f'<td class="best">✓ {text}</td>' if text == best else f"<td>{text}</td>" for text in texts]
+    return [
+        _cell(
+            f"✓ {text}" if text == best else text, "unusual" if figure.is_unusual(result) else "best" * (text == best)
+        )
+        for text, result in zip(texts, results, strict=True)
+    ]
+
+
+def _cell(text: str, mark: str) -> str:
+    return f'<td class="{mark}">{text}</td>' if mark else f"<td>{text}</td>"
 
 
 def settings_table(runs: Sequence[ComparedRun], differing: Sequence[str]) -> str:

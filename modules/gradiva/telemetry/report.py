@@ -115,11 +115,12 @@ def tiles(result: Mapping[str, Any]) -> str:
 
 
 def usual_note(result: Mapping[str, Any]) -> str:
-    """Return of which known good walks the usual figures are; nothing where there are none like this one."""
+    """Return of which known good walks the usual figures are, or why there are none; nothing for older results."""
     if not (usual := result.get("usual")):
         return ""
-    note = "usual: least and greatest of" if usual["figures"] else "usual figures:"
-    text = f"{note} {usual['of']}; amber is worse by more than half their spread and by a tenth (rms) or half (others)."
+    amber = "amber is worse by more than half their spread and by a tenth (rms) or half (others)."
+    known = f"usual: least and greatest of {usual['of']}; {amber}"
+    text = known if usual["figures"] else f"usual figures: {usual['of']}."
     return f'<p class="note">{escape(text)}</p>'
 
 
@@ -165,7 +166,7 @@ class KeyFigure:
         factor: From the value in SI units to ``unit``.
         digits: Behind the decimal point.
         ground: The only ground on which it is shown; any when empty.
-        better: 1 where more is better, -1 where less is, 0 where neither is.
+        better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
         is_enough: Whether a value within its healthy bound is as good as any other.
     """
 
@@ -411,8 +412,8 @@ TRACKING_FIGURES = (
     ),
     KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
     KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
-    KeyFigure("tick_us.total.median", "tick time, median", "µs", 1.0, 0, better=-1),
-    KeyFigure("tick_us.total.p99", "tick time, p99", "µs", 1.0, 0, better=-1),
+    KeyFigure("tick_us.total.median", "tick time, median", "µs"),  # none is better: other programs
+    KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),  # on the computer make as much of a difference
 )
 """Figures that a report has in tables."""
 KEY_FIGURES = (

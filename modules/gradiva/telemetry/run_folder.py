@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class RunFolder:
         title = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "run"
         stem = f"{datetime.now():%Y%m%d-%H%M%S}-{title}"
         try:
-            path = _make_unique(Path(parent), stem)
+            path = _make_unused(Path(parent), stem)
         except OSError as error:
             raise ConfigError(f"cannot write a run below {parent}: {error.strerror}") from None
         tables, file = without_none(plain(config)), path / "config.toml"
@@ -151,13 +151,16 @@ def unsaved(path: Path, write: Callable[[], object]) -> list[str]:
     return []
 
 
-def _make_unique(parent: Path, stem: str) -> Path:
+def unused_path(folder: Path, stem: str, suffix: str = "") -> Path:
+    """Return the first path in a folder that is free: comparison.html, comparison-2.html."""
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(path for name in names if not (path := folder / f"{name}{suffix}").exists())
+
+
+def _make_unused(parent: Path, stem: str) -> Path:
+    """Make a folder of a name that is free, also when others do so at the same time; return its path."""
     parent.mkdir(parents=True, exist_ok=True)
-    for number in count(1):
-        path = parent / (stem if number == 1 else f"{stem}-{number}")
-        try:
-            path.mkdir()
-        except FileExistsError:
-            continue
-        return path
-    raise AssertionError("count() is endless")
+    while True:
+        with suppress(FileExistsError):
+            (path := unused_path(parent, stem)).mkdir()
+            return path

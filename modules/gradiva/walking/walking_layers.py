@@ -327,6 +327,11 @@ class WalkingLayers:
         torques = feedforward.servo_torques(self.start_posture, rest, rest, wrench, wrench)
         return ServoInverse(self.robot).offset(torques, self.config.walking.period)
 
+    @property
+    def has_own_tasks(self) -> bool:
+        """Whether layer 3 has tasks beside those of walking."""
+        return bool(self._tasks)
+
     def _kinematic_tasks(self) -> list[Task]:
         """Return the tasks of the inverse kinematics, which in torque control solves the start posture alone."""
         return [task for task in self._tasks if task.states_velocity or not self._by_torque]

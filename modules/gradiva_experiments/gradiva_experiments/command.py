@@ -90,7 +90,7 @@ Resume = Annotated[
         help="Go on with an interrupted run in its folder, as it was asked for. What it has walked so is kept.",
     ),
 ]
-Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Below it the run gets a new folder, by time and name.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 Publish = Annotated[
     bool,
