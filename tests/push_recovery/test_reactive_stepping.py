@@ -9,8 +9,15 @@ import pytest
 
 from gradiva.common import so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.push_recovery import AdaptedSteps, SteppingMode
-from gradiva.push_recovery.adapted_steps import LAGGING_DCM, MINIMUM_DELAY, STANCE_LOAD, WAIT
+from gradiva.push_recovery import SOLE_MARGIN, AdaptedSteps, SteppingMode
+from gradiva.push_recovery.adapted_steps import (
+    LAGGING_DCM,
+    MINIMUM_DELAY,
+    RELEASE_TIME,
+    STANCE_LOAD,
+    TRIGGER_TIME,
+    WAIT,
+)
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
@@ -180,15 +187,15 @@ def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone
 
 
 def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
-    step = SingleSupport(0.5, trigger=0.01, trigger_time=0.2, release_time=0.1)
+    step = SingleSupport(0.5, trigger=0.01)
     swinging, standing = step.reference, step.plan.at(step.plan.steps[4].touch_down + 0.05)
     for margin in (-0.01, 0.01):
         step.stepping.reset()
-        step.retarget((1.0 + margin) * 0.2 * SPEED * AHEAD)
+        step.retarget((1.0 + margin) * TRIGGER_TIME * SPEED * AHEAD)
         assert step.stepping.log.is_active == (margin > 0.0)
         step.retarget(0.2 * AHEAD)
         step.reference = standing
-        step.retarget((1.0 + margin) * 0.1 * SPEED * AHEAD)
+        step.retarget((1.0 + margin) * RELEASE_TIME * SPEED * AHEAD)
         assert step.stepping.log.is_active == (margin > 0.0)
         step.reference = swinging
 
@@ -240,7 +247,7 @@ def test_a_robot_falls_away_from_a_sole_that_comes_down_in_the_tick_in_which_the
 
 def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
     def delay(part, error, last_free_delay=0.8):
-        step = SingleSupport(part, 0.1, shortest_support=0.3, last_delay=0.6, last_free_delay=last_free_delay)
+        step = SingleSupport(part, 0.1, last_free_delay=last_free_delay)
         change = step.retarget(0.09 * error)
         return 0.0 if change is None else change.footholds[0].touch_down - step.plan.steps[4].touch_down
 
@@ -272,7 +279,7 @@ def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_w
 def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_leaves_the_dcm_within_its_sole(index):
     step = SingleSupport(0.3, index=index)
     reference, stance = step.reference, step.side.other
-    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - CONFIG.sole_margin
+    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - SOLE_MARGIN
     offset = stance.sign * (reference.dcm.position - reference.foot(stance).position[:2])[1]
     for beyond in (-1e-4, 1e-4):
         outward = np.array([0.0, stance.sign * (edge + beyond - offset)])

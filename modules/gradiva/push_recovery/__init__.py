@@ -25,6 +25,11 @@ from gradiva.push_recovery.soles import (
     landed_last,
 )
 from gradiva.push_recovery.step_adapter import (
+    FROZEN,
+    LONGEST_SUPPORT,
+    SHORTEST_SUPPORT,
+    SOLE_MARGIN,
+    ZMP_LAG,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -33,7 +38,12 @@ from gradiva.push_recovery.step_adapter import (
 )
 
 __all__ = [
+    "FROZEN",
+    "LONGEST_SUPPORT",
+    "SHORTEST_SUPPORT",
+    "SOLE_MARGIN",
     "STEP_ADAPTATIONS",
+    "ZMP_LAG",
     "AdaptedStep",
     "AdaptedSteps",
     "CaptureStepping",

@@ -58,7 +58,9 @@ CONSTANTS = {
     "step_adaptation": "minimum_move minimum_delay shortest_fall stance_load lagging_dcm wait standing_margin"
     " unloading recovery_time swing_acceleration swing_speed step_weight offset_weight"
     " time_weight airborne_load sole_height_gain sole_integral_gain stance_tilt_gain"
-    " sole_leak_time",
+    " sole_leak_time trigger_time release release_time prediction frozen shortest_support last_delay longest_support"
+    " sole_margin zmp_lag sole_speed highest steepest",
+    "torque_control": "form",
     "hip_strategy": "return_speed gain lead lag",
     "state_estimator": "anchor_blend_time minimum_load swing_load",
     "flexible_joint_observer": "acceleration_time_constant",

@@ -113,7 +113,7 @@ class RigidTorqueControlConfig:
         """Return what the tables of torque control and the constants of this law make."""
         priorities, weights, stance, swing = config.priorities, config.weights, config.stance_foot, config.swing_foot
         return cls(
-            form=config.form,
+            form=Form.REDUCED,
             solver=SolverName.DAQP,
             stance_foot=PoseTaskConfig(
                 Priority.HARD, _FOOT_WEIGHT, 0.0, stance.linear_damping, 0.0, stance.angular_damping

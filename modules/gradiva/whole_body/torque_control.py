@@ -168,7 +168,6 @@ class TorqueControlConfig:
     Attributes:
         ground: Chooses its controller.
         law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
-        form: Variables of the problem on rigid ground.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
         zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
@@ -187,7 +186,6 @@ class TorqueControlConfig:
 
     ground: GroundModel
     law: TorqueLaw
-    form: Form
     torque_rate: float = setting("N·m/s", above=0.0)
     zmp_excess: float = setting("m", above=0.0)
     touch_fraction: float = setting("-", least=0.0)
