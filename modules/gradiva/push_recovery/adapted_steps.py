@@ -27,7 +27,7 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.push_recovery.capture_steps import CaptureStepping
-from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
+from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     FROZEN,
     LONGEST_SUPPORT,
