@@ -78,6 +78,7 @@ class ComposedProblem:
         self._names, self._kind = (tuple(problem), tuple(outputs)), solver
         self._reference = reference
         self._readers = None if reference is None else (reference.reader(False), reference.reader(True))
+        self._has_own = reference is not None and reference.has_own
         self._bind()
 
     def twin(self) -> Self:
@@ -107,7 +108,7 @@ class ComposedProblem:
         assert self._readers is not None, f"{self._name} follows no references"
         reader = self._readers[has_feet]
         values: Values = dict(zip(reader.names, reader.read(reference), strict=True))
-        return values | self.reference.own_values(reference) if self.reference.has_own else values
+        return values | self.reference.own_values(reference) if self._has_own else values
 
     def _bind(self) -> None:
         results, (problem, outputs) = self._function.outputs, self._names
