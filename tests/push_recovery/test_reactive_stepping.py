@@ -9,7 +9,7 @@ import pytest
 
 from gradiva.common import so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.push_recovery import SOLE_MARGIN, AdaptedSteps, SteppingMode
+from gradiva.push_recovery import SHORTEST_SUPPORT, SOLE_MARGIN, AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
     LAGGING_DCM,
     MINIMUM_DELAY,
@@ -262,6 +262,17 @@ def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_o
     for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
         angle = math.radians(degrees)
         assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > MINIMUM_DELAY) == is_later
+
+
+@pytest.mark.parametrize("index", [3, 4])
+@pytest.mark.parametrize("part", [0.1, 0.3])
+def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_support(part, index):
+    step = SingleSupport(part, 0.1, index)
+    foothold = step.retarget(-0.12 * AHEAD).footholds[0]
+    planned = step.plan.steps[index]
+    assert planned.touch_down - planned.lift_off > SHORTEST_SUPPORT + 0.1
+    assert foothold.touch_down - planned.lift_off == pytest.approx(SHORTEST_SUPPORT, abs=2e-9)
+    assert foothold.pose.x < planned.footstep.pose.x - 0.1
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():

@@ -344,11 +344,17 @@ class ReactiveStepping:
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, state: RobotState, reference: WalkingReference) -> float:
-        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m]."""
+        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m].
+
+        Where it is so near to its present reference that nothing follows from it, that distance is returned.
+        """
         self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
         while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
             self._way.pop()
-        x, y = state.dcm_position.tolist()
+        (x, y), (_, now_x, now_y) = state.dcm_position.tolist(), self._way[0]
+        distance = math.hypot(x - now_x, y - now_y)
+        if distance <= (RELEASE if self._is_active else self._config.trigger):
+            return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
     def _is_believed(self, state: RobotState) -> bool:
