@@ -84,7 +84,7 @@ CONSTANTS = {
     "safety.responses": "clock_jump failed_tick relaxed",
     "simulation.plant": "joint_damping dry_friction",
     "simulation.servo": "damping_scale velocity_stiffness_scale velocity_damping_scale",
-    "simulation.sensors": "wrench_cutoff landing_duration",
+    "simulation.sensors": "wrench_cutoff landing_duration wrench_drift_time gyro_drift_time",
     "simulation.sensors.joints": "late_delay",
     "simulation.sensors.imu": "late_delay",
     "simulation.sensors.wrenches": "late_delay",
