@@ -16,7 +16,7 @@ from gradiva.setup import load_robot
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
 
-IDLE = 'torque_control.form="full"'
+IDLE = "torque_control.torque_rate=3000"
 CONTRACT = {
     "outcome": str,
     "reason": str,

@@ -221,11 +221,6 @@ def lines(setting, choices):
     ("setting", "choices", "warning"),
     [
         (
-            'torque_control.form="full"',
-            POSITION,
-            "torque_control.… has no effect in this walk, it needs --control torque",
-        ),
-        (
             "torque_control.torque_rate=3000",
             POSITION,
             "torque_control.… has no effect in this walk, it needs --control torque",

@@ -3,12 +3,13 @@ import pytest
 
 from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
-from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
+from gradiva.planner.contact_phases import contact_phases
+from gradiva.planner.dcm_segments import SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footsteps import Footstep, schedule_gait
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import contact_phases
 
 from .planning import config_of, start_of, times_of
 

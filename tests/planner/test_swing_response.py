@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.planner.dcm_trajectory import SwingResponse
+from gradiva.planner.dcm_segments import SwingResponse
 from gradiva.planner.footsteps import schedule_gait
 
 from .planning import LEGS, config_of, start_of

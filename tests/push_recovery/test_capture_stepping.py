@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import RobotState, Side, so3
 from gradiva.planner import WalkingPlanner
-from gradiva.push_recovery import AdaptedSteps
+from gradiva.push_recovery import ZMP_LAG, AdaptedSteps
 from gradiva.push_recovery.capture_steps import UNLOADING
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
@@ -72,6 +72,17 @@ def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
     shift = UNLOADING
     assert (step.lift_off - 5.0) / shift == pytest.approx(round((step.lift_off - 5.0) / shift), abs=1e-9)
     assert np.sign(step.shift_zmp[1]) in (0.0, step.side.sign)  # towards the foot that steps
+
+
+@pytest.mark.parametrize("offset", [(0.12, 0.0), (0.1, 0.05), (-0.12, 0.0), (-0.11, -0.04)])
+def test_until_lift_off_the_dcm_goes_towards_the_foot_that_stays(offset):
+    step, reference = step_of(offset), standing().at(5.0)
+    rate, before = reference.dcm.divergence_rate, np.asarray(offset)
+    kappa = rate * ZMP_LAG / (1.0 + rate * ZMP_LAG)
+    last = np.clip(offset, -0.05, 0.05)  # as of ``step_of``
+    growth, zmp = math.exp(rate * (step.lift_off - 5.0)), step.shift_zmp - reference.dcm.position
+    after = growth * (before - kappa * last) - ((1.0 - kappa) * growth - 1.0) * zmp
+    assert step.side.other.sign * (after - before)[1] > 0.005
 
 
 def test_of_equal_steps_the_soonest_is_taken_by_the_foot_that_the_push_unloads():

@@ -9,8 +9,15 @@ import pytest
 
 from gradiva.common import so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.push_recovery import AdaptedSteps, SteppingMode
-from gradiva.push_recovery.adapted_steps import LAGGING_DCM, MINIMUM_DELAY, STANCE_LOAD, WAIT
+from gradiva.push_recovery import SHORTEST_SUPPORT, SOLE_MARGIN, AdaptedSteps, SteppingMode
+from gradiva.push_recovery.adapted_steps import (
+    LAGGING_DCM,
+    MINIMUM_DELAY,
+    RELEASE_TIME,
+    STANCE_LOAD,
+    TRIGGER_TIME,
+    WAIT,
+)
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
@@ -182,15 +189,15 @@ def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone
 
 
 def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
-    step = SingleSupport(0.5, trigger=0.01, trigger_time=0.2, release_time=0.1)
+    step = SingleSupport(0.5, trigger=0.01)
     swinging, standing = step.reference, step.plan.at(step.plan.steps[4].touch_down + 0.05)
     for margin in (-0.01, 0.01):
         step.stepping.reset()
-        step.retarget((1.0 + margin) * 0.2 * SPEED * AHEAD)
+        step.retarget((1.0 + margin) * TRIGGER_TIME * SPEED * AHEAD)
         assert step.stepping.log.is_active == (margin > 0.0)
         step.retarget(0.2 * AHEAD)
         step.reference = standing
-        step.retarget((1.0 + margin) * 0.1 * SPEED * AHEAD)
+        step.retarget((1.0 + margin) * RELEASE_TIME * SPEED * AHEAD)
         assert step.stepping.log.is_active == (margin > 0.0)
         step.reference = swinging
 
@@ -242,7 +249,7 @@ def test_a_robot_falls_away_from_a_sole_that_comes_down_in_the_tick_in_which_the
 
 def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
     def delay(part, error, last_free_delay=0.8):
-        step = SingleSupport(part, 0.1, shortest_support=0.3, last_delay=0.6, last_free_delay=last_free_delay)
+        step = SingleSupport(part, 0.1, last_free_delay=last_free_delay)
         change = step.retarget(0.09 * error)
         return 0.0 if change is None else change.footholds[0].touch_down - step.plan.steps[4].touch_down
 
@@ -257,6 +264,17 @@ def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_o
     for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
         angle = math.radians(degrees)
         assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > MINIMUM_DELAY) == is_later
+
+
+@pytest.mark.parametrize("index", [3, 4])
+@pytest.mark.parametrize("part", [0.1, 0.3])
+def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_support(part, index):
+    step = SingleSupport(part, 0.1, index)
+    foothold = step.retarget(-0.12 * AHEAD).footholds[0]
+    planned = step.plan.steps[index]
+    assert planned.touch_down - planned.lift_off > SHORTEST_SUPPORT + 0.1
+    assert foothold.touch_down - planned.lift_off == pytest.approx(SHORTEST_SUPPORT, abs=2e-9)
+    assert foothold.pose.x < planned.footstep.pose.x - 0.1
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
@@ -274,7 +292,7 @@ def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_w
 def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_leaves_the_dcm_within_its_sole(index):
     step = SingleSupport(0.3, index=index)
     reference, stance = step.reference, step.side.other
-    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - CONFIG.sole_margin
+    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - SOLE_MARGIN
     offset = stance.sign * (reference.dcm.position - reference.foot(stance).position[:2])[1]
     for beyond in (-1e-4, 1e-4):
         outward = np.array([0.0, stance.sign * (edge + beyond - offset)])

@@ -11,7 +11,15 @@ import pytest
 from gradiva.common import ConfigError, FootReference, Side, altered, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
-from gradiva.push_recovery.soles import HEIGHT_GAIN, INTEGRAL_GAIN, LEAK_TIME, TILT_GAIN
+from gradiva.push_recovery.soles import (
+    HEIGHT_GAIN,
+    HIGHEST,
+    INTEGRAL_GAIN,
+    LEAK_TIME,
+    SOLE_SPEED,
+    STEEPEST,
+    TILT_GAIN,
+)
 from gradiva.setup import load_setup
 from tests.whole_body.standing_robot import PERIOD, reference, state
 
@@ -223,15 +231,13 @@ class Feet:
     right_foot: FootReference
 
 
-AT_ONCE = replace(CONFIG, sole_speed=10.0)
-
-
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
-    levelling = SoleLevelling(AT_ONCE, WEIGHT, SOLE)
-    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    levelling, low = SoleLevelling(CONFIG, WEIGHT, SOLE), 0.001
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -low}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
-    lift = (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * 0.005
+    lift = (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * low
+    assert lift < 0.01 * SOLE_SPEED
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
     assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
     tilt = so3.log(moved.right_foot.rotation)
@@ -244,8 +250,8 @@ def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears()
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     for tick in range(1, 4):
         moved = levelling.levelled(body, state, True, False, 0.01)
-        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * CONFIG.sole_speed, abs=1e-12)
-        assert moved.right_foot.twist[2] == pytest.approx(CONFIG.sole_speed, abs=1e-9)
+        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * SOLE_SPEED, abs=1e-12)
+        assert moved.right_foot.twist[2] == pytest.approx(SOLE_SPEED, abs=1e-9)
 
 
 def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
@@ -280,14 +286,14 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
         moved = levelling.levelled(body, state, True, False, 0.01)
-    assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
-    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
+    assert moved.right_foot.position[2] == pytest.approx(HIGHEST, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(STEEPEST, abs=1e-9)
 
 
 @pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])
 def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel(landed, gain):
-    config = replace(AT_ONCE, rise_gain=0.3, landed_rise_gain=0.6)
-    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.05
+    config = replace(CONFIG, rise_gain=0.3, landed_rise_gain=0.6)
+    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.02
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
     rise = SOLE.x[0] * math.sin(pitch)

@@ -11,7 +11,7 @@ import pytest
 from gradiva.common import ControlMode, RobotState, so3
 from gradiva.contacts import SupportPolygon
 from gradiva.push_recovery import HipStrategy, SteppingMode, followed
-from gradiva.push_recovery.push_recovery import ZMP_GAIN
+from gradiva.push_recovery.trunk import ZMP_GAIN
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
@@ -58,11 +58,11 @@ def plan_of(reference, soles=SOLES):
     return SimpleNamespace(reference=reference, polygon=soles)
 
 
-def tilted(dcm, ticks=40):
-    """A hip strategy after some ticks of a push that has moved the DCM."""
+def tilted(dcm, ticks=40, dcm_rate=(0.0, 0.0)):
+    """A hip strategy after some ticks of a push that has moved the DCM, which moves on."""
     hips = hip_strategy_of("icub_v2_7")
     for _ in range(ticks):
-        hips.update(state_of(dcm), np.zeros(2), plan_of(reference_of()), True, PERIOD)
+        hips.update(state_of(dcm), np.array(dcm_rate), plan_of(reference_of()), True, PERIOD)
     return hips
 
 
@@ -133,6 +133,14 @@ def test_the_part_of_the_zmp_beyond_the_soles_is_that_of_the_tilt():
     assert tilted([0.08, 0.0]).tilt.tolist() == [0.0, 0.0]
     np.testing.assert_allclose(tilted([0.3, -0.3]).tilt, [CONFIG.forward, -CONFIG.sideways], atol=1e-9)
     np.testing.assert_allclose(tilted([-0.3, 0.0]).tilt, [-CONFIG.backward, 0.0], atol=1e-9)
+
+
+def test_a_dcm_that_moves_outward_tilts_the_trunk_and_one_that_comes_back_does_not():
+    outward = tilted([0.08, 0.0], dcm_rate=(0.4, 0.0))
+    lead = (outward.tilt[0] * outward.gains[0] + 0.1) / ZMP_GAIN - 0.08
+    assert 0.01 < lead / 0.4 < 0.1
+    assert tilted([0.08, 0.0], dcm_rate=(-0.4, 0.0)).tilt.tolist() == [0.0, 0.0]
+    assert tilted([0.0, 0.08], dcm_rate=(0.0, 0.4)).tilt[1] > 0.0
 
 
 def test_a_dcm_that_is_off_by_the_same_all_along_is_not_predicted_to_be_farther_off():

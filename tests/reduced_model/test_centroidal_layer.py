@@ -122,6 +122,19 @@ def test_the_com_reference_of_the_mpc_is_the_planned_com():
     np.testing.assert_allclose(com_reference_of(now, now.dcm_ahead(0.02, 80))(times), planned, atol=2e-4)
 
 
+@pytest.mark.parametrize("index", [3, 4])
+def test_a_robot_on_its_plan_gets_the_planned_zmp_wherever_it_is(index):
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=4.0))
+    step = plan.steps[index]
+    time = 0.5 * (step.lift_off + step.touch_down)
+    now, layer = balance_plan(plan, time), balance_layer(SETUP.walking.balance, SETUP.robot)
+    planned = now.reference.dcm.zmp_position
+    assert np.abs(planned).min() > 0.05, "a wrong sign is seen"
+    np.testing.assert_allclose(
+        layer.update(state_on(now.reference), now, time, PERIOD).zmp_position, planned, atol=2e-3
+    )
+
+
 def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():
     plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
     step = next(step for step in plan.steps[2:] if step.footstep.side is Side.RIGHT)

@@ -7,8 +7,9 @@ import pytest
 from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.robot_model import interpreted
 from gradiva.whole_body import Priority, SolverName
-from gradiva.whole_body.composed_problem import ComposedProblem, QpComposer
-from gradiva.whole_body.whole_body_reference import Parameters
+from gradiva.whole_body.composed_problem import ComposedProblem
+from gradiva.whole_body.qp_composer import QpComposer
+from gradiva.whole_body.reference_symbols import Parameters
 
 
 class Toy:

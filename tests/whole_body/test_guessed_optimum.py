@@ -5,8 +5,8 @@ import pytest
 from gradiva.robot_model import FlatFunction
 from gradiva.setup import load_robot
 from gradiva.whole_body import Priority
-from gradiva.whole_body.composed_problem import QpComposer, guessed_optimum
-from gradiva.whole_body.whole_body_reference import Parameters
+from gradiva.whole_body.qp_composer import QpComposer, guessed_optimum
+from gradiva.whole_body.reference_symbols import Parameters
 from tests.whole_body.standing_robot import PERIOD, reference, rigid_controller, start_posture, state
 
 JOINT = load_robot("icub_v2_7").joints.index("l_elbow")

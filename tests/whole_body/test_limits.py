@@ -18,7 +18,7 @@ from gradiva.whole_body.limits import (
     narrowed_limits,
     torque_bounds,
 )
-from gradiva.whole_body.whole_body_reference import Parameters
+from gradiva.whole_body.reference_symbols import Parameters
 
 HORIZON, MARGIN = 0.03, 0.002
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.robot_model import FlatFunction
 from gradiva.whole_body import Priority, QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.composed_problem import UNBOUNDED, QpComposer
+from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer
 
 
 def solved(composer, variables, solver=SolverName.DAQP, **inputs):

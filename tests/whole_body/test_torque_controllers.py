@@ -14,7 +14,7 @@ from gradiva.whole_body import (
     TorqueActuation,
     make_solver,
 )
-from gradiva.whole_body.torque_control import GroundSearch, GroundSearchConfig
+from gradiva.whole_body.torque_control import Form, GroundSearch, GroundSearchConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,
@@ -143,7 +143,7 @@ def in_a_moved_world(asked, turn, shift):
 
 
 def test_both_forms_both_solvers_and_the_guess_find_the_same_optimum(rigid):
-    full = rigid_controller("torque_control.form=full")
+    full = RigidTorqueController(model_of(ROBOT), replace(CONFIG, form=Form.FULL), ACTUATION, start_posture())
     for asked in (reference(com_acceleration=np.array([0.5, -0.4, 0.2])), on_one_foot()):
         for before in disturbed_states(2):
             full.reset(start_posture())

@@ -9,6 +9,7 @@ import pytest
 from gradiva.common import GRAVITY, ConfigError, Side, so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array
 from gradiva.whole_body import walking_tasks as tasks
+from gradiva.whole_body.reference_symbols import Parameters, ReferenceSymbols
 from gradiva.whole_body.tasks import (
     Priority,
 )
@@ -19,7 +20,6 @@ from gradiva.whole_body.walking_tasks import (
     PoseTaskConfig,
     PostureTaskConfig,
 )
-from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 from tests.conftest import model_of
 
 TASKS = {PoseTaskConfig: 4, OrientationTaskConfig: 2, ComTaskConfig: 2, AngularMomentumTaskConfig: 1}

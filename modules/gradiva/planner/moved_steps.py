@@ -12,11 +12,13 @@ from typing import Self
 import numpy as np
 
 from gradiva.common import FootReference, NDArray, Side, so3, unchecked
-from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
+from gradiva.planner.contact_phases import contact_phases
+from gradiva.planner.dcm_segments import DcmEnd, SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, second_derivative
-from gradiva.planner.walking_plan import ContactPhase, WalkingPlan, contact_phases
+from gradiva.planner.walking_plan import ContactPhase, WalkingPlan
 
 _SAMPLED_POWERS = np.power.outer(np.linspace(0.0, 1.0, 41), range(6))
 

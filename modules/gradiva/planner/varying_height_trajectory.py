@@ -11,7 +11,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, DcmReference, NDArray
 from gradiva.contacts import ContactPlane
-from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
+from gradiva.planner.dcm_segments import cubic_coefficients, ends_of_steps
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import HEIGHT_GRID_PERIOD, LAST_STEP_ALPHA, PlannerConfig
 

@@ -17,12 +17,9 @@ import numpy.typing as npt
 from gradiva.common import DcmReference, NDArray, Registry, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand
-from gradiva.planner.dcm_trajectory import (
-    PendulumTrajectory,
-    SwingResponse,
-    cubic_coefficients,
-    ends_of_steps,
-)
+from gradiva.planner.contact_phases import contact_phases, standing_phase
+from gradiva.planner.dcm_segments import SwingResponse, cubic_coefficients, ends_of_steps
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
@@ -31,14 +28,7 @@ from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import (
-    HISTORY,
-    ContactPhase,
-    DcmTrajectory,
-    WalkingPlan,
-    contact_phases,
-    standing_phase,
-)
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, DcmTrajectory, WalkingPlan
 from gradiva.robot_model import ConfiguredRobot, configured
 
 _CHOICES = 7  # durations that are tried

@@ -3,18 +3,7 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
-from gradiva.push_recovery.push_recovery import (
-    STEP_ADAPTATIONS,
-    HipStrategy,
-    HipStrategyConfig,
-    PushRecovery,
-    StepAdaptation,
-    StepChange,
-    SteppingLog,
-    Trunk,
-    followed,
-    step_adaptation,
-)
+from gradiva.push_recovery.push_recovery import PushRecovery
 from gradiva.push_recovery.soles import (
     FootAdmittance,
     FootAdmittanceConfig,
@@ -24,16 +13,34 @@ from gradiva.push_recovery.soles import (
     Soles,
     landed_last,
 )
+from gradiva.push_recovery.step_adaptations import (
+    STEP_ADAPTATIONS,
+    StepAdaptation,
+    StepChange,
+    SteppingLog,
+    step_adaptation,
+)
 from gradiva.push_recovery.step_adapter import (
+    FROZEN,
+    LONGEST_SUPPORT,
+    SHORTEST_SUPPORT,
+    SOLE_MARGIN,
+    ZMP_LAG,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
     StepAdapter,
     SteppingMode,
 )
+from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
 __all__ = [
+    "FROZEN",
+    "LONGEST_SUPPORT",
+    "SHORTEST_SUPPORT",
+    "SOLE_MARGIN",
     "STEP_ADAPTATIONS",
+    "ZMP_LAG",
     "AdaptedStep",
     "AdaptedSteps",
     "CaptureStepping",

@@ -27,16 +27,25 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.push_recovery.capture_steps import CaptureStepping
-from gradiva.push_recovery.push_recovery import StepAdaptation, StepChange, SteppingLog
+from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
+    FROZEN,
+    LONGEST_SUPPORT,
+    RELEASE,
+    SOLE_MARGIN,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
     StepAdapter,
     SteppingMode,
+    shortest_single_support,
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
+TRIGGER_TIME = 0.13  # [s] times the speed of the walk is the error that triggers, where that is more
+RELEASE_TIME = 0.07  # [s] likewise of the error that releases
+_PREDICTION = 0.02  # [s] by which the DCM is old: the low pass on the CoM velocity
+LAST_DELAY = 0.6  # [-] of the single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
@@ -151,7 +160,7 @@ class ReactiveStepping:
     def __init__(self, adapter: StepAdapter, limits: PlannerConfig) -> None:
         """Take the law with its settings, and the limits of steps."""
         self._config, self._limits, self._adapter = adapter.config, limits, adapter
-        self._shortest = adapter.config.shortest_single_support(limits)
+        self._shortest = shortest_single_support(limits)
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()
@@ -174,14 +183,14 @@ class ReactiveStepping:
         config, is_believed, self.falls_away = self._config, self._is_believed(state), False
         factor, error = 1.0 if state.zmp_is_measured else _WITHOUT_ZMP, state.dcm_position - reference.dcm.position
         distance = self._distance_from_way(state, reference)
-        is_pushed = is_believed and _is_far(distance / factor, config.trigger, config.trigger_time, plan, index)
+        is_pushed = is_believed and _is_far(distance / factor, config.trigger, TRIGGER_TIME, plan, index)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
             self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         if self._is_active:
-            self._is_active = _is_far(distance, config.release, config.release_time, plan, index)
+            self._is_active = _is_far(distance, RELEASE, RELEASE_TIME, plan, index)
         return self._delay_lift_off(state, reference, plan, index, is_pushed)
 
     def _move_landing(
@@ -224,7 +233,7 @@ class ReactiveStepping:
         """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
         stance = reference.foot(side)
         offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
-        corners = self._adapter.sole.corners(side, self._config.sole_margin)
+        corners = self._adapter.sole.corners(side, SOLE_MARGIN)
         return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
 
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
@@ -282,7 +291,7 @@ class ReactiveStepping:
     def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
         """Return whether the sole lands so soon, or so near to the ground that it would be dragged along it."""
         config, side = self._config, step.footstep.side
-        if step.touch_down - reference.time < config.frozen + TIME_ROUNDING:
+        if step.touch_down - reference.time < FROZEN + TIME_ROUNDING:
             return True
         comes_down = config.clearance > 0.0 and float(reference.foot(side).twist[2]) < 0.0
         return comes_down and float(state.foot_position(side)[2]) - step.footstep.pose.z < config.clearance
@@ -309,20 +318,20 @@ class ReactiveStepping:
             stance=stance.planar,
             landing=pose.planar,
             double_support=double_support,
-            dcm_age=self._config.prediction,
+            dcm_age=_PREDICTION,
         )
         return _NominalStep(step, running)
 
     def _times(self, step: PlannedStep, nominal: _NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
-        config, left, elapsed = self._config, step.touch_down - time, time - step.lift_off
+        left, elapsed = step.touch_down - time, time - step.lift_off
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
-        last_delay = config.last_delay if tilts_onto_it else config.last_free_delay
+        last_delay = LAST_DELAY if tilts_onto_it else self._config.last_free_delay
         is_falling = elapsed > last_delay * planned + TIME_ROUNDING
-        return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
+        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
@@ -335,11 +344,17 @@ class ReactiveStepping:
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, state: RobotState, reference: WalkingReference) -> float:
-        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m]."""
+        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m].
+
+        Where it is so near to its present reference that nothing follows from it, that distance is returned.
+        """
         self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
         while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
             self._way.pop()
-        x, y = state.dcm_position.tolist()
+        (x, y), (_, now_x, now_y) = state.dcm_position.tolist(), self._way[0]
+        distance = math.hypot(x - now_x, y - now_y)
+        if distance <= (RELEASE if self._is_active else self._config.trigger):
+            return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
     def _is_believed(self, state: RobotState) -> bool:

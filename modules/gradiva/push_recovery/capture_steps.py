@@ -9,10 +9,14 @@ import numpy as np
 from gradiva.common import NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import CaptureStep, FootPose, WalkingPlan, WalkingPlanner, planned_polygon
 from gradiva.push_recovery.step_adapter import (
+    LONGEST_SUPPORT,
     OFFSET_WEIGHT,
+    SOLE_MARGIN,
     STEP_WEIGHT,
+    ZMP_LAG,
     RunningStep,
     StepAdapter,
+    shortest_single_support,
 )
 
 _BELIEVED = 2  # ticks in a row in which the DCM has to be outside
@@ -45,7 +49,7 @@ class CaptureStepping:
         """Take the law with its settings, and layer 1."""
         self._config, self._planner, self._adapter = adapter.config, planner, adapter
         limits, sole = planner.config, adapter.sole
-        self._shortest = adapter.config.shortest_single_support(limits)
+        self._shortest = shortest_single_support(limits)
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
         self._double_support = duration - limits.single_support(duration)
         margin = _STANDING_MARGIN
@@ -83,14 +87,14 @@ class CaptureStepping:
 
     def _lag_fraction(self, reference: WalkingReference) -> float:
         """Return κ, [-]."""
-        lag = reference.dcm.divergence_rate * self._config.zmp_lag
+        lag = reference.dcm.divergence_rate * ZMP_LAG
         return lag / (1.0 + lag)
 
     def _step(
         self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
     ) -> tuple[float, CaptureStep]:
         """Return the cost and the step of one foot, after a shift of ``shift`` [s], that catches the robot best."""
-        config, phase, lift_off = self._config, plan.phase_at(reference.time), reference.time + shift
+        phase, lift_off = plan.phase_at(reference.time), reference.time + shift
         foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
         nominal = CaptureStep(side, foot, lift_off, lift_off + self._shortest)
         offset = self._planner.capture_offset(nominal)
@@ -108,7 +112,7 @@ class CaptureStepping:
             double_support=self._double_support,
             time_left=self._shortest,
             shortest=self._shortest,
-            longest=config.longest_support * self._shortest,
+            longest=LONGEST_SUPPORT * self._shortest,
             swing_position=swing.position[:2],
             swing_velocity=swing.twist[:2],
         )
@@ -135,7 +139,7 @@ class CaptureStepping:
         """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
         growth, kappa = math.exp(reference.dcm.divergence_rate * shift), self._lag_fraction(reference)
         drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
-        polygon = planned_polygon(reference, self._adapter.sole).shrunk(self._config.sole_margin)
+        polygon = planned_polygon(reference, self._adapter.sole).shrunk(SOLE_MARGIN)
         zmp = polygon.project((drift - wanted) / eta)
         return zmp, drift - eta * zmp
 

@@ -32,6 +32,10 @@ HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes
 INTEGRAL_GAIN = 10.0  # [1/s] k_I
 TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
 LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
+HIGHEST = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
+STEEPEST = 0.35  # [rad] offset of its tilt about each axis, likewise
+SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
+_LARGEST_OFFSET = np.array((STEEPEST, STEEPEST, HIGHEST))
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -313,7 +317,6 @@ class SoleLevelling:
         """Take the gains, the robot's weight [N] and its left sole."""
         self._config, self._sole = config, sole
         self._load = _AIRBORNE_LOAD * weight
-        self._limit = np.array((config.steepest, config.steepest, config.highest))
         self.reset()
 
     def reset(self) -> None:
@@ -364,7 +367,6 @@ class SoleLevelling:
         rise: float,
         period: float,
     ) -> FootReference:
-        config = self._config
         foot = reference.left_foot if side is Side.LEFT else reference.right_foot
         last = self.offsets.get(side, np.zeros(3))
         tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
@@ -376,9 +378,9 @@ class SoleLevelling:
             integral = offset = last - min(1.0, period / LEAK_TIME) * last
             if stands and foot.in_contact:
                 integral = offset = offset + period * TILT_GAIN * np.array([*tilt, 0.0])
-        self._integrals[side] = integral.clip(-self._limit, self._limit)
-        offset = offset.clip(-self._limit, self._limit)
-        offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)
+        self._integrals[side] = integral.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset = offset.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset[2] = last[2] + np.clip(offset[2] - last[2], -SOLE_SPEED * period, SOLE_SPEED * period)
         self.offsets[side] = offset
         return _moved(foot, offset, (offset - last) / period)
 

@@ -11,9 +11,16 @@ from typing import Any
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
+from gradiva.common import NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
+
+RELEASE = 0.008  # [m] of the DCM error, below which the footholds are the plan's again
+SHORTEST_SUPPORT = 0.45  # [s] single support; the swing sole lags behind in shorter ones
+LONGEST_SUPPORT = 1.25  # [-] of the planned single support
+FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
+SOLE_MARGIN = 0.005  # [m] kept by the ZMP from the edges of the stance sole
+ZMP_LAG = 0.04  # [s] T_z, of the ZMP behind the commanded one
 
 
 class SteppingMode(StrEnum):
@@ -32,68 +39,39 @@ class StepAdaptationConfig:
         mode: What it may change.
         law: Name of the step adaptation: ``dcm``, an entry point of another package, or ``package.module:Class``.
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
-        trigger_time: In which the walk covers the error that triggers, where that is more, [s].
         lateness: Of the DCM of a healthy robot that walks fast, [s]: errors count from where its reference has been in
             that time.
-        release: DCM error below which the footholds are the plan's again, [m].
-        release_time: In which the walk covers the error that releases, where that is more, [s].
-        prediction: Age of the measured DCM, over which its error is predicted, [s].
-        frozen: Time before touch-down in which nothing is adapted, [s].
         clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
             within its sole.
-        shortest_support: Shortest single support, [s].
-        last_delay: Part of the planned single support after which touch-down is not delayed, [-], where the robot tilts
-            onto the foot that comes down.
-        last_free_delay: The same where it tilts elsewhere, [-].
-        longest_support: Longest single support, as a part of the planned one, [-].
+        last_free_delay: Part of the planned single support after which touch-down is not delayed, [-], where the robot
+            does not tilt onto the foot that comes down.
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
         longest_wait: Delay of a lift-off at most, [s].
-        sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
-        tipping_margin: The same from toe and heel, while landings are chosen, [m].
-        zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
-        sole_speed: Largest rate of that height, [m/s].
+        tipping_margin: Distance of the ZMP from toe and heel of the stance sole, while landings are chosen, [m].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
         landed_rise_gain: The same for a foot that has just landed, [-].
-        highest: Largest offset of its height, [m].
-        steepest: Largest offset of its tilt about each axis, [rad].
         laws: Tables of step adaptations of other packages, by name.
     """
 
     mode: SteppingMode
     law: str
-    trigger: float = setting("m", above=0.0)
-    trigger_time: float = setting("s", least=0.0)
+    trigger: float = setting("m", least=RELEASE, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
-    release: float = setting("m", above=0.0)
-    release_time: float = setting("s", least=0.0)
-    prediction: float = setting("s", least=0.0)
-    frozen: float = setting("s", above=0.0)
     clearance: float = setting("m", least=0.0)
     ankle_strategy: bool
-    shortest_support: float = setting("s", above=0.0)
-    last_delay: float = setting("-", above=0.0, most=1.0)
     last_free_delay: float = setting("-", above=0.0, most=1.0)
-    longest_support: float = setting("-", least=1.0)
     reach: float = setting("-", above=0.0)
     longest_wait: float = setting("s", least=0.0)
-    sole_margin: float = setting("m", least=0.0)
     tipping_margin: float = setting("m", least=0.0)
-    zmp_lag: float = setting("s", least=0.0)
-    sole_speed: float = setting("m/s", above=0.0)
     rise_gain: float = setting("-", least=0.0, most=1.0)
     landed_rise_gain: float = setting("-", least=0.0, most=1.0)
-    highest: float = setting("m", above=0.0)
-    steepest: float = setting("rad", above=0.0)
     laws: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        if self.release > self.trigger:
-            raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
 
-    def shortest_single_support(self, limits: PlannerConfig) -> float:
-        """Return the shortest single support, [s], also within the limits of the planner."""
-        return max(self.shortest_support, limits.single_support(limits.min_step_duration))
+def shortest_single_support(limits: PlannerConfig) -> float:
+    """Return the shortest single support, [s], also within the limits of the planner."""
+    return max(SHORTEST_SUPPORT, limits.single_support(limits.min_step_duration))
 
 
 @dataclass(slots=True, eq=False)
@@ -226,7 +204,7 @@ class StepAdapter:
     :math:`\zeta`       ``natural_frequency``                       rad/s
     :math:`T_n`         ``time_left``                               s
     :math:`T_d`         ``double_support``                          s
-    :math:`T_z`         ``config.zmp_lag``                          s
+    :math:`T_z`         ``ZMP_LAG``                                 s
     :math:`A`, V        ``SWING_ACCELERATION``, ``_SPEED``          m/s², m/s
     ==================  ==========================================  =====
     """
@@ -243,7 +221,7 @@ class StepAdapter:
         """Take the constants; ``config`` and ``sole`` may be read back.
 
         Args:
-            config: Margins of the sole, and the lag of the ZMP.
+            config: Margin of the sole from toe and heel.
             sole: Of the left foot.
             zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
             reach: Largest distance of the two sole frames, [m].
@@ -254,11 +232,10 @@ class StepAdapter:
         self._function = built_once((_function, compiler), lambda: _function(compiler))
         self._function.set(
             sole_x=np.add(sole.x, (config.tipping_margin, -config.tipping_margin)),
-            sole_y=np.add(sole.y, (config.sole_margin, -config.sole_margin)),
+            sole_y=np.add(sole.y, (SOLE_MARGIN, -SOLE_MARGIN)),
             zmp_offset=zmp_offset,
             reach=reach,
             min_width=min_width,
-            zmp_lag=config.zmp_lag,
         )
         self._constants: tuple[object, ...] = ()
 
@@ -319,7 +296,7 @@ _CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
 _STATE = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "planned_dcm", "planned_velocity")
 _VECTORS = (*_STATE, "sole_x", "sole_y", "zmp_offset")
 _TIMING = ("frequency", "dcm_age", "time_left", "shortest", "longest", "double_support")
-_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width", "zmp_lag")
+_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width")
 
 
 def _function(compiler: Compiler) -> FlatFunction:
@@ -383,7 +360,7 @@ class _Local:
         lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
         upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
         turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
-        lag = inputs["frequency"] * inputs["zmp_lag"]
+        lag = inputs["frequency"] * ZMP_LAG
         c, s = cs.cos(turn), cs.sin(turn)
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
         return cls(

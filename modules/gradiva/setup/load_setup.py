@@ -59,7 +59,9 @@ CONSTANTS = {
     "step_adaptation": "minimum_move minimum_delay shortest_fall stance_load lagging_dcm wait standing_margin"
     " unloading recovery_time swing_acceleration swing_speed step_weight offset_weight"
     " time_weight airborne_load sole_height_gain sole_integral_gain stance_tilt_gain"
-    " sole_leak_time",
+    " sole_leak_time trigger_time release release_time prediction frozen shortest_support last_delay longest_support"
+    " sole_margin zmp_lag sole_speed highest steepest",
+    "torque_control": "form",
     "hip_strategy": "return_speed gain lead lag",
     "state_estimator": "anchor_blend_time minimum_load swing_load",
     "flexible_joint_observer": "acceleration_time_constant",
@@ -83,7 +85,7 @@ CONSTANTS = {
     "safety.responses": "clock_jump failed_tick relaxed",
     "simulation.plant": "joint_damping dry_friction",
     "simulation.servo": "damping_scale velocity_stiffness_scale velocity_damping_scale",
-    "simulation.sensors": "wrench_cutoff landing_duration",
+    "simulation.sensors": "wrench_cutoff landing_duration wrench_drift_time gyro_drift_time",
     "simulation.sensors.joints": "late_delay",
     "simulation.sensors.imu": "late_delay",
     "simulation.sensors.wrenches": "late_delay",

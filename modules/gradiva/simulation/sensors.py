@@ -14,7 +14,8 @@ from gradiva.simulation.transport import DrawnValues, StreamConfig, effect_gener
 
 _LANDING_FORCE = 30.0  # [N] along the normal: a foot has touched down
 _STREAMS = ("joints", "wrenches", "imu")
-_SCALES = ("wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time")
+_DRIFT_TIME = 300.0  # [s] correlation time of the drift of wrenches and of the gyroscope's bias
+_SCALES = ("wrench_range_ratio", "gyro_bandwidth")
 _NO_ERRORS = (*_SCALES, "tilt_correlation_time")  # numbers that alone change no reading
 
 
@@ -59,7 +60,6 @@ class SensorConfig:
         torque_bias: Largest constant error, [N·m].
         force_drift: Standard deviation to which a zeroed sensor drifts in the long run, [N].
         torque_drift: The same of torques, [N·m].
-        wrench_drift_time: Correlation time of the drift, [s].
         wrench_gain_error: Largest relative error of a component's gain, [-].
         wrench_cross_talk: Largest fraction of one component that another one reads, both over their ranges, [-].
         wrench_range_ratio: Range of the sensors' torques over that of their forces, [m].
@@ -68,7 +68,6 @@ class SensorConfig:
         gyro_bandwidth: At which the gyroscope's gain has fallen by 3 dB, [Hz].
         gyro_bias: Largest constant error of an axis, [rad/s].
         gyro_drift: Standard deviation of the slow part of the bias, [rad/s].
-        gyro_drift_time: Correlation time of that part, [s].
         tilt_noise: Of the attitude, about each horizontal axis, [rad].
         tilt_correlation_time: Of the tilt's error; 0 for an error drawn anew for each sample, [s].
         tilt_bias: Largest constant error of the attitude about each horizontal axis, [rad].
@@ -92,7 +91,6 @@ class SensorConfig:
     torque_bias: float = setting("N·m", least=0.0)
     force_drift: float = setting("N", least=0.0)
     torque_drift: float = setting("N·m", least=0.0)
-    wrench_drift_time: float = setting("s", above=0.0)
     wrench_gain_error: float = setting("-", least=0.0)
     wrench_cross_talk: float = setting("-", least=0.0)
     wrench_range_ratio: float = setting("m", above=0.0)
@@ -101,7 +99,6 @@ class SensorConfig:
     gyro_bandwidth: float = setting("Hz", above=0.0)
     gyro_bias: float = setting("rad/s", least=0.0)
     gyro_drift: float = setting("rad/s", least=0.0)
-    gyro_drift_time: float = setting("s", above=0.0)
     tilt_noise: float = setting("rad", least=0.0, most=math.pi)
     tilt_correlation_time: float = setting("s", least=0.0)
     tilt_bias: float = setting("rad", least=0.0, most=math.pi)
@@ -276,7 +273,7 @@ class WrenchSensors:
         self._drift_scale = np.repeat([config.force_drift, config.torque_drift], 3)
         drifts = float(self._drift_scale.any())
         random = effect_generator(seed, "wrench_drift")
-        self._drift = GaussMarkov(drifts, config.wrench_drift_time, 6 * sensors, random)
+        self._drift = GaussMarkov(drifts, _DRIFT_TIME, 6 * sensors, random)
         self._drift.zero(0.0)
         self._gains = gain_matrices(config, sensors, seed)
         self._is_loaded = np.ones(sensors, dtype=bool)
@@ -318,7 +315,7 @@ class InertialSensor:
         correlation = 1.0 / (2.0 * math.pi * config.gyro_bandwidth)
         self._band = GaussMarkov(config.gyro_deviation, correlation, 3, effect_generator(seed, "gyro_noise_density"))
         self.bias = config.gyro_bias * effect_generator(seed, "gyro_bias").uniform(-1.0, 1.0, 3)
-        self._drift = GaussMarkov(config.gyro_drift, config.gyro_drift_time, 3, effect_generator(seed, "gyro_drift"))
+        self._drift = GaussMarkov(config.gyro_drift, _DRIFT_TIME, 3, effect_generator(seed, "gyro_drift"))
         self.tilt_bias = config.tilt_bias * effect_generator(seed, "tilt_bias").uniform(-1.0, 1.0, 2)
         self._tilt = GaussMarkov(
             config.tilt_noise, config.tilt_correlation_time, 2, effect_generator(seed, "tilt_noise")

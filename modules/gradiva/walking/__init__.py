@@ -1,8 +1,9 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
-from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig, pendulum_wrenches
+from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.chatter import Chatter, ChatterMonitor, ChatterRecord, high_pass_gains
+from gradiva.walking.pendulum_forces import pendulum_wrenches
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,

@@ -327,12 +327,13 @@ class WalkingController:
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
         layers, follower, last = self._layers, self._follower, self._last_command
-        reference = follower.present_plan.at(time)
+        planned = follower.present_plan
+        reference = planned.at(time)
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
         pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.untrusted_feet)
-        change = layers.push_recovery.update(pendulum, reference, follower.present_plan)
+        change = layers.push_recovery.update(pendulum, reference, planned)
         reference = follower.adapted(change, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))

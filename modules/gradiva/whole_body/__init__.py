@@ -1,7 +1,7 @@
 """Layer 3: from the references of feet, centre of mass and trunk to joint commands."""
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
-from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
+from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import (
     CommandedMotion,
     DrivesConfig,
@@ -11,7 +11,6 @@ from gradiva.whole_body.drives import (
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
 from gradiva.whole_body.inverse_kinematics import (
     ACCELERATION_TIME_CONSTANT,
-    InverseKinematicsConfig,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
@@ -19,6 +18,8 @@ from gradiva.whole_body.inverse_kinematics import (
     WalkingKinematics,
     integrate,
 )
+from gradiva.whole_body.kinematic_problem import InverseKinematicsConfig
+from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.start_posture import (

@@ -26,7 +26,6 @@ import casadi as cs
 
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
-from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
     FRICTION,
     LIMIT_HORIZON,
@@ -41,7 +40,9 @@ from gradiva.whole_body.limits import (
     limit_torques,
     limit_wrench,
 )
+from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
+from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.soft_sole import ContactSymbols, SoftSole, SoleFace, contact_values
 from gradiva.whole_body.tasks import (
     SoftTaskConfig,
@@ -72,7 +73,7 @@ from gradiva.whole_body.walking_tasks import (
     linear_momentum_rate,
     rotation_error,
 )
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ from gradiva.common import (
     minimum_jerk,
 )
 from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDescription, interpreted
-from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.qp_composer import Priority
+from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, refuse_negative
 from gradiva.whole_body.torque_control import TorqueActuation, TorqueControlConfig
@@ -43,7 +44,7 @@ from gradiva.whole_body.walking_tasks import (
     PostureTaskConfig,
     expected_wrench,
 )
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ import numpy as np
 
 from gradiva.common import ConfigError, NDArray, Side, nearest_name
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
-from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
+from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer
+from gradiva.whole_body.reference_symbols import Parameters
 from gradiva.whole_body.tasks import Body
-from gradiva.whole_body.whole_body_reference import Parameters
 
 # On rigid and on soft ground:
 LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits

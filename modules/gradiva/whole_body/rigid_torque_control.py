@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 from gradiva.common import GRAVITY, RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
-from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.limits import (
     FRICTION,
     LIMIT_HORIZON,
@@ -36,6 +35,7 @@ from gradiva.whole_body.limits import (
     limit_torques,
     limit_wrench,
 )
+from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import Task, refuse_negative
 from gradiva.whole_body.torque_control import (
@@ -113,7 +113,7 @@ class RigidTorqueControlConfig:
         """Return what the tables of torque control and the constants of this law make."""
         priorities, weights, stance, swing = config.priorities, config.weights, config.stance_foot, config.swing_foot
         return cls(
-            form=config.form,
+            form=Form.REDUCED,
             solver=SolverName.DAQP,
             stance_foot=PoseTaskConfig(
                 Priority.HARD, _FOOT_WEIGHT, 0.0, stance.linear_damping, 0.0, stance.angular_damping

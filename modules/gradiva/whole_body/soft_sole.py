@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gradiva.common import EstimationError, RobotState, Side, SoleRectangle
 from gradiva.contacts import LoadedEdge, SoleMoments, ViscoElasticEquations, loaded_part, normal_pressure
 from gradiva.robot_model import SymbolicFrame
+from gradiva.whole_body.reference_symbols import Parameters
 from gradiva.whole_body.walking_tasks import frame_acceleration
-from gradiva.whole_body.whole_body_reference import Parameters
 
 _NAMES = {
     side: tuple(f"{side}_{name}" for name in ("rest_position", "rest_rotation", "stiffness", "damping"))

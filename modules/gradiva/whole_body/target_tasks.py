@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, RobotPosture, nearest_name, readonly
 from gradiva.robot_model import IdynTreeModel
-from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.qp_composer import Priority
 from gradiva.whole_body.tasks import (
     Body,
     Gains,

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, ModelError, NDArray, RobotPosture, nearest_name
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
-from gradiva.whole_body.inverse_kinematics import base_first, compiled_problem, kinematic_problem
+from gradiva.whole_body.inverse_kinematics import base_first
+from gradiva.whole_body.kinematic_problem import compiled_problem, kinematic_problem
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -35,6 +35,7 @@ from gradiva.whole_body.limits import (
     limit_joint_positions,
     limit_torques,
 )
+from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, frame_acceleration
 from gradiva.whole_body.torque_control import Form, RigidGroundBody, TorqueProblem, compose
@@ -109,7 +110,7 @@ class InverseKinematics:
             raise ConfigError(f"dt={dt} s, must be positive: the velocity is held for it")
         for task in self.tasks:
             task.hold(self.robot, posture)
-        values = self.problem.reference.values(NO_WALK)
+        values = self.problem.reference_values(NO_WALK)
         values["base_position"], values["base_rotation"] = posture.base_position, posture.base_rotation
         values["joint_positions"], values["period"] = posture.joint_positions, dt
         return base_first(self.problem.solve(values, relaxed), len(posture.joint_positions))
@@ -276,7 +277,7 @@ class InverseDynamics:
             raise ModelError(f"the velocity has shape {speed.shape} and must be finite, of shape ({size},)")
         for task in self.tasks:
             task.hold(self.robot, posture)
-        values = self.problem.reference.values(NO_WALK)
+        values = self.problem.reference_values(NO_WALK)
         values["base_position"], values["base_rotation"] = posture.base_position, posture.base_rotation
         values["joint_positions"] = posture.joint_positions
         values["base_twist"], values["joint_velocities"] = speed[:6], speed[6:]

@@ -21,13 +21,9 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side, plugin_errors
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_log
-from gradiva.whole_body.composed_problem import Priority, QpComposer
-from gradiva.whole_body.whole_body_reference import (
-    FootSymbols,
-    Parameters,
-    ReferenceSymbols,
-    WholeBodyReference,
-)
+from gradiva.whole_body.qp_composer import Priority, QpComposer
+from gradiva.whole_body.reference_symbols import FootSymbols, Parameters, ReferenceSymbols
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 Gains = tuple[cs.SX, cs.SX]
 """k_p [1/s²] and k_d [1/s]."""

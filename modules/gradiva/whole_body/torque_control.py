@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 
 import casadi as cs
 import numpy as np
@@ -31,15 +32,22 @@ from gradiva.common import (
     setting,
 )
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
-from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, Priority, QpComposer, affine
+from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
+from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer, affine
 from gradiva.whole_body.qp_solver import SolverName
+from gradiva.whole_body.reference_symbols import FootSymbols, Values
 from gradiva.whole_body.tasks import Body, Task, Wrenches, distinct
 from gradiva.whole_body.walking_tasks import ZMP_EXCESS, OrientationTaskConfig, TrunkTask
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, foot_values, tick_values
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
+_STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")
+_of_state = attrgetter(*_STATE)
+_FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
+_REST = np.zeros(6)
+_VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 class Form(StrEnum):
@@ -168,7 +176,6 @@ class TorqueControlConfig:
     Attributes:
         ground: Chooses its controller.
         law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
-        form: Variables of the problem on rigid ground.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
         zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
@@ -187,7 +194,6 @@ class TorqueControlConfig:
 
     ground: GroundModel
     law: TorqueLaw
-    form: Form
     torque_rate: float = setting("N·m/s", above=0.0)
     zmp_excess: float = setting("m", above=0.0)
     touch_fraction: float = setting("-", least=0.0)
@@ -475,7 +481,6 @@ class TorqueController:
         self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
-        self._references = problem.reference
         self._searches = {side: GroundSearch(search) for side in Side}
         self._touch_downs = touch_downs or {}
         self._rate, self._zmp_excess = actuation.torque_rate, actuation.zmp_excess
@@ -537,7 +542,8 @@ class TorqueController:
         return touch_down.update(foot, float(state.foot_wrench(side)[2]), period)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = tick_values(self._references, state, reference)
+        values = self.problem.reference_values(reference)
+        values.update(zip(_STATE, _of_state(state), strict=True))
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = self._is_loaded(side, state, foot, period)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
@@ -546,3 +552,20 @@ class TorqueController:
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values
+
+
+def foot_values(
+    side: Side, state: RobotState, foot: FootReference, loaded: bool, search: NDArray
+) -> Iterable[tuple[str, npt.ArrayLike]]:
+    """Return the values of one foot by name.
+
+    A foot that carries load rests, whatever the plan says. One that should and does not searches the ground: it sinks
+    with velocity and acceleration ``search``, [m/s, m/s²], shape (2,).
+    """
+    position, twist, acceleration = foot.position, foot.twist, foot.acceleration
+    if loaded:
+        twist = acceleration = _REST
+    elif foot.in_contact:
+        position = np.array([position[0], position[1], state.foot_position(side)[2]])
+        twist, acceleration = np.outer(search, _VERTICAL)
+    return zip(_FOOT[side], (position, foot.rotation, twist, acceleration, float(loaded)), strict=True)

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradiva.common import ConfigError, Side
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
-from gradiva.whole_body.composed_problem import UNBOUNDED, Priority
+from gradiva.whole_body.qp_composer import UNBOUNDED, Priority
+from gradiva.whole_body.reference_symbols import FootSymbols
 from gradiva.whole_body.tasks import (
     Body,
     Frames,
@@ -29,7 +30,6 @@ from gradiva.whole_body.tasks import (
     pose_velocity,
     rotation_error,
 )
-from gradiva.whole_body.whole_body_reference import FootSymbols
 
 ZMP_EXCESS = "zmp_excess"
 """Parameter of `WalkingComTask`: how far its ZMP may be from the loaded soles, [m]; unbounded unless set."""

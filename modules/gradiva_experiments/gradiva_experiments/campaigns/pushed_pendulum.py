@@ -18,7 +18,16 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, PlanarPose, Side, SoleRectangle
 from gradiva.planner import quintic
-from gradiva.push_recovery import RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
+from gradiva.push_recovery import (
+    FROZEN,
+    LONGEST_SUPPORT,
+    SHORTEST_SUPPORT,
+    SOLE_MARGIN,
+    ZMP_LAG,
+    RunningStep,
+    StepAdapter,
+    SteppingMode,
+)
 from gradiva.setup import GccCompiler, Setup, cache_folder
 
 _STEP = 0.005  # [s] of the simulation
@@ -44,8 +53,6 @@ class PendulumGait:
         speed: [m/s].
         duration: Of a step, [s].
         double_support: Of that, [s].
-        zmp_lag: Time constant of the ZMP, [s].
-        sole_margin: Kept from the edges of the soles, [m].
     """
 
     com_height: float
@@ -58,13 +65,11 @@ class PendulumGait:
     speed: float
     duration: float = 0.9
     double_support: float = 0.18
-    zmp_lag: float = 0.04
-    sole_margin: float = 0.005
 
     @classmethod
     def of(cls, setup: Setup, speed: float) -> PendulumGait:
         """Return the gait with which a robot is commanded to walk straight ahead at a speed [m/s]."""
-        planner, stepping = setup.walking.planner, setup.walking.step_adaptation
+        planner = setup.walking.planner
         duration = planner.preferred_duration(speed)
         return cls(
             com_height=planner.com_height,
@@ -77,8 +82,6 @@ class PendulumGait:
             speed=speed,
             duration=duration,
             double_support=duration - planner.single_support(duration),
-            zmp_lag=stepping.zmp_lag,
-            sole_margin=stepping.sole_margin,
         )
 
     @property
@@ -107,7 +110,7 @@ class PendulumGait:
 
     def corners(self, side: Side) -> tuple[NDArray, NDArray]:
         """Return the least and greatest corner of a sole less its margin, in its frame, [m], shape (2,) each."""
-        corners = self.sole.corners(side, self.sole_margin)
+        corners = self.sole.corners(side, SOLE_MARGIN)
         return corners.min(axis=0), corners.max(axis=0)
 
 
@@ -120,18 +123,15 @@ class PushedPendulum:
         zmp_position: [m], shape (2,).
     """
 
-    def __init__(
-        self, gait: PendulumGait, adapter: StepAdapter, config: StepAdaptationConfig, mode: SteppingMode
-    ) -> None:
+    def __init__(self, gait: PendulumGait, adapter: StepAdapter, mode: SteppingMode) -> None:
         """Begin on the periodic gait.
 
         Args:
             gait: To walk with.
             adapter: Adapts the running step.
-            config: Limits of single support.
             mode: What may be adapted.
         """
-        self._gait, self._adapter, self._config, self._mode = gait, adapter, config, mode
+        self._gait, self._adapter, self._mode = gait, adapter, mode
         self._feet = {Side.LEFT: np.zeros(2), Side.RIGHT: -gait.landing(Side.LEFT, np.zeros(2))}
         self.now = 0.0
         self._begin_step(Side.RIGHT)
@@ -178,9 +178,9 @@ class PushedPendulum:
 
     def _advance(self, zmp: tuple[NDArray, NDArray], dcm_velocity: NDArray | float) -> None:
         """Let a step of the simulation pass, with a planned and a commanded ZMP."""
-        gait, zeta, (planned, commanded) = self._gait, self._gait.natural_frequency, zmp
+        zeta, (planned, commanded) = self._gait.natural_frequency, zmp
         residual = commanded - planned - self._correction
-        self._correction = self._correction + (1.0 - math.exp(-_STEP / gait.zmp_lag)) * residual
+        self._correction = self._correction + (1.0 - math.exp(-_STEP / ZMP_LAG)) * residual
         self.zmp_position = planned + self._correction
         growth = math.exp(zeta * _STEP)
         self.dcm_position = self.zmp_position + growth * (self.dcm_position - self.zmp_position) + _STEP * dcm_velocity
@@ -204,16 +204,16 @@ class PushedPendulum:
         return _Swing(np.array([quintic(*state, duration) for state in states]).T, self.now, duration)
 
     def _adapt(self) -> None:
-        gait, config, left = self._gait, self._config, self._touch_down - self.now
-        if left < config.frozen:
+        gait, left = self._gait, self._touch_down - self.now
+        if left < FROZEN:
             return
         nominal_left = self._lift_off + gait.single_support - self.now
-        nominal_left = nominal_left if nominal_left >= config.frozen else left
+        nominal_left = nominal_left if nominal_left >= FROZEN else left
         shortest = longest = nominal_left
         if self._mode is SteppingMode.PLACE_AND_TIME:
             elapsed = self.now - self._lift_off
-            shortest = max(config.frozen, config.shortest_support - elapsed)
-            longest = config.longest_support * gait.single_support - elapsed
+            shortest = max(FROZEN, SHORTEST_SUPPORT - elapsed)
+            longest = LONGEST_SUPPORT * gait.single_support - elapsed
         position, velocity, acceleration = self._swing.at(self.now)
         step = RunningStep(
             dcm_position=self.dcm_position,
@@ -311,9 +311,9 @@ class AttainableImpulses:
     def __init__(self, setup: Setup, speed: float) -> None:
         """Take the robot and the speed of its gait [m/s]."""
         planner, config = setup.walking.planner, setup.walking.step_adaptation
-        config = replace(config, tipping_margin=config.sole_margin)
+        config = replace(config, tipping_margin=SOLE_MARGIN)
         limits = planner.max_feet_distance, planner.min_step_width
-        self._gait, self._config = PendulumGait.of(setup, speed), config
+        self._gait = PendulumGait.of(setup, speed)
         self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, *limits, GccCompiler(cache_folder()))
 
     def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
@@ -329,7 +329,7 @@ class AttainableImpulses:
         begin = phase * gait.single_support
 
         def survives(impulse: float) -> bool:
-            pendulum = PushedPendulum(gait, self._adapter, self._config, mode)
+            pendulum = PushedPendulum(gait, self._adapter, mode)
             return pendulum.survives(impulse * way, begin, duration)
 
         return largest(survives, _RESOLUTION * gait.mass * gait.natural_frequency)
