@@ -28,13 +28,14 @@ def sampled(joints_at: float, imu_at: float) -> Measurement:
 
 def test_samples_of_the_present_are_handed_on_as_they_are() -> None:
     measurement = sampled(0.5, 0.5)
-    predicted, lag = SamplePredictor().at(measurement, 0.5, use_imu=True)
+    predicted, lag, change = SamplePredictor().at(measurement, 0.5, use_imu=True)
     assert predicted is measurement
     assert lag == 0.0
+    assert not change.any()
 
 
 def test_positions_go_on_with_their_velocities_to_the_present() -> None:
-    predicted, lag = SamplePredictor().at(sampled(0.49, 0.49), 0.5, use_imu=True)
+    predicted, lag, _ = SamplePredictor().at(sampled(0.49, 0.49), 0.5, use_imu=True)
     truth = sampled(0.5, 0.5)
     assert (predicted.time, lag) == (0.5, pytest.approx(0.01))
     np.testing.assert_allclose(predicted.joint_positions, truth.joint_positions, atol=0.5 * 8.0 * 0.01**2 + 1e-12)
@@ -44,29 +45,34 @@ def test_positions_go_on_with_their_velocities_to_the_present() -> None:
 
 def test_the_attitude_turns_on_with_the_gyroscope() -> None:
     before = sampled(0.49, 0.48)
-    predicted, _ = SamplePredictor().at(before, 0.5, use_imu=True)
+    predicted, _, _ = SamplePredictor().at(before, 0.5, use_imu=True)
     assert predicted.imu is not None
     assert before.imu is not None
     turned = so3.log(before.imu.rotation.T @ predicted.imu.rotation)
     np.testing.assert_allclose(turned, 0.02 * before.imu.angular_velocity, atol=1e-12)
 
 
+@pytest.mark.parametrize("follows_joints", [False, True])
 @pytest.mark.parametrize(("joints_age", "imu_age"), [(0.003, 0.011), (0.014, 0.005), (0.004, 0.004)])
-def test_joint_velocities_and_gyroscope_are_of_the_older_samples_instant(joints_age: float, imu_age: float) -> None:
-    predictor = SamplePredictor()
+def test_joint_velocities_are_of_the_older_samples_instant_or_their_change_since_is_known(
+    joints_age: float, imu_age: float, follows_joints: bool
+) -> None:
+    predictor = SamplePredictor(follows_joints)
     for tick in range(6):
         now = 0.01 * tick
-        predicted, lag = predictor.at(sampled(now - joints_age, now - imu_age), now, use_imu=True)
+        predicted, lag, change = predictor.at(sampled(now - joints_age, now - imu_age), now, use_imu=True)
     assert predicted.imu is not None
-    oldest = 0.05 - max(joints_age, imu_age)
-    assert lag == pytest.approx(max(joints_age, imu_age))
-    np.testing.assert_allclose(predicted.joint_velocities, RATES + ACCELERATIONS * oldest, atol=1e-9)
-    np.testing.assert_allclose(predicted.imu.angular_velocity, TURN + SPIN * oldest, atol=1e-9)
+    oldest = max(joints_age, imu_age)
+    age = joints_age if follows_joints else oldest
+    assert lag == pytest.approx(age)
+    np.testing.assert_allclose(predicted.joint_velocities, RATES + ACCELERATIONS * (0.05 - age), atol=1e-9)
+    np.testing.assert_allclose(change, ACCELERATIONS * (oldest - age), atol=1e-9)
+    np.testing.assert_allclose(predicted.imu.angular_velocity, TURN + SPIN * (0.05 - oldest), atol=1e-9)
 
 
 def test_no_prediction_reaches_farther_than_velocities_are_good_for() -> None:
     before = sampled(0.1, 0.1)
-    predicted, lag = SamplePredictor().at(before, 0.5, use_imu=True)
+    predicted, lag, _ = SamplePredictor().at(before, 0.5, use_imu=True)
     assert lag == 0.05
     np.testing.assert_allclose(predicted.joint_positions, before.joint_positions + 0.05 * before.joint_velocities)
 
@@ -74,37 +80,39 @@ def test_no_prediction_reaches_farther_than_velocities_are_good_for() -> None:
 def test_without_the_imu_its_age_does_not_count() -> None:
     predictor = SamplePredictor()
     for tick in range(6):
-        predicted, lag = predictor.at(sampled(0.01 * tick - 0.002, 0.01 * tick - 0.02), 0.01 * tick, use_imu=False)
+        predicted, lag, _ = predictor.at(sampled(0.01 * tick - 0.002, 0.01 * tick - 0.02), 0.01 * tick, use_imu=False)
     assert lag == pytest.approx(0.002)
     np.testing.assert_allclose(predicted.joint_velocities, RATES + ACCELERATIONS * 0.048, atol=1e-9)
 
 
 def test_a_sample_that_comes_twice_is_predicted_the_farther() -> None:
     predictor = SamplePredictor()
-    first, _ = predictor.at(sampled(0.1, 0.1), 0.105, use_imu=True)
-    again, lag = predictor.at(sampled(0.1, 0.1), 0.115, use_imu=True)
+    first, _, _ = predictor.at(sampled(0.1, 0.1), 0.105, use_imu=True)
+    again, lag, _ = predictor.at(sampled(0.1, 0.1), 0.115, use_imu=True)
     assert lag == pytest.approx(0.015)
     velocities = RATES + 0.1 * ACCELERATIONS
     np.testing.assert_allclose(again.joint_positions - first.joint_positions, 0.01 * velocities, atol=1e-12)
 
 
 def test_a_stamp_ahead_of_the_clock_is_taken_for_the_present() -> None:
-    predicted, lag = SamplePredictor().at(sampled(0.52, 0.52), 0.5, use_imu=True)
+    predicted, lag, _ = SamplePredictor().at(sampled(0.52, 0.52), 0.5, use_imu=True)
     assert (predicted.time, lag) == (0.5, 0.0)
     np.testing.assert_array_equal(predicted.joint_positions, sampled(0.52, 0.52).joint_positions)
 
 
-def estimator_with(icub, **values):
+def estimator_with(icub, follows_joints=False, **values):
     shipped = load_setup("icub_v2_7").walking.state_estimator
     unfiltered = {"zmp_time_constant": 0.0, "com_velocity_time_constant": 0.0}
-    return StateEstimator(icub, replace(shipped, **(unfiltered | values)), GccCompiler(cache_folder()))
+    return StateEstimator(
+        icub, replace(shipped, **(unfiltered | values)), GccCompiler(cache_folder()), follows_joints=follows_joints
+    )
 
 
 def test_the_pendulum_brings_the_com_velocity_to_the_present(icub):
     scene, zmp = Scene(icub), np.array([0.3, 0.15])
     imu = scene.imu()
     old = replace(scene.measurement(0.49, imu=ImuMeasurement(imu.rotation, imu.angular_velocity, 0.49)))
-    predicted, _ = SamplePredictor().at(old, 0.5, use_imu=True)
+    predicted, _, _ = SamplePredictor().at(old, 0.5, use_imu=True)
     here = replace(predicted, time=0.5, imu=replace(predicted.imu, time=0.5))
     present = estimator_with(icub).update(here, scene.reference(), 0.5, zmp)
     state = estimator_with(icub).update(old, scene.reference(), 0.5, zmp)
@@ -114,6 +122,21 @@ def test_the_pendulum_brings_the_com_velocity_to_the_present(icub):
     np.testing.assert_allclose(state.com_velocity[:2] - present.com_velocity[:2], pull, atol=1e-12)
     np.testing.assert_allclose(state.dcm_position - present.dcm_position, pull / 4.3, atol=1e-12)
     assert state.com_velocity[2] == present.com_velocity[2]
+
+
+def test_between_two_samples_of_the_gyroscope_the_base_turns_with_the_joints_of_the_stance_leg(icub):
+    before, after = Scene(icub), Scene(icub)
+    after.rates = before.rates + 0.3 * np.arange(len(before.rates))
+    after._place()
+    turn = ImuMeasurement(before.imu().rotation, before.imu().angular_velocity, 0.49)
+    estimator = estimator_with(icub, follows_joints=True)
+    estimator.update(before.measurement(0.49, imu=turn), before.reference(), 0.492)
+    state = estimator.update(after.measurement(0.5, imu=turn), after.reference(), 0.5)
+    assert state.velocity_lag == 0.0
+    truth = after.base_rotation.T @ after.base_twist[3:]
+    np.testing.assert_allclose(state.base_rotation.T @ state.base_twist[3:], truth, atol=1e-9)
+    assert np.linalg.norm(truth - before.base_rotation.T @ before.base_twist[3:]) > 0.1
+    np.testing.assert_allclose(state.left_foot_twist, np.zeros(6), atol=1e-9)
 
 
 def test_behind_its_low_pass_the_com_velocity_does_not_lag_where_the_pendulum_holds_and_noise_is_less(icub):

@@ -8,7 +8,12 @@ its pose :math:`p_S, R_S` in world known and constant:
     p_B &= p_S - R_B {}^B p_S, & \dot p_B &= -R_B {}^B v_S - \omega_B \times R_B {}^B p_S.
 
 With an IMU on a frame :math:`M` of the robot, roll, pitch and :math:`\omega_B` come from the IMU and only the
-heading from the stance sole. The IMU's own heading beyond that is how far the sole turned on the ground.
+heading from the stance sole. The IMU's own heading beyond that is how far the sole turned on the ground. From the
+sample of the IMU, :math:`t_M`, to a newer one of the joints, :math:`t_J`, the base turns as the joints turn it, on a
+sole that goes on turning as it did:
+
+.. math:: \omega_B(t_J) = \omega_B(t_M) - R_B \left( {}^B \omega_S(t_J) - {}^B \omega_S(t_M) \right).
+
 Where pose and twist of the base are measured, none of this is needed. Feet, CoM, DCM
 :math:`\xi = x + \dot x / \zeta` and foot wrenches follow, and the ZMP (thesis equation 7.2.21) of both feet,
 
@@ -187,10 +192,13 @@ def _base_by_stance(robot: SymbolicDynamics, memory: Memory, gain: cs.SX) -> tup
         "stance_position": cs.SX.sym("stance_position", 3),
         "stance_rotation": cs.SX.sym("stance_rotation", 3, 3),
         "use_imu": cs.SX.sym("use_imu"),
+        "velocities_since_imu": cs.SX.sym("velocities_since_imu", len(description.measured)),
         **attitude_inputs(),
     }
     rate = _imu_rate(inputs, memory, gain)
-    return _base_on_stance_sole(inputs, rate, feet, robot.frame(description.imu_frame)), inputs
+    change = _filtered(memory, "velocities_since_imu", inputs["velocities_since_imu"], gain)
+    change = cs.vertcat(change, cs.SX(len(description.joints) - change.numel(), 1))
+    return _base_on_stance_sole(robot, inputs, rate, change, feet), inputs
 
 
 def _imu_rate(inputs: dict[str, cs.SX], memory: Memory, gain: cs.SX) -> cs.SX:
@@ -204,9 +212,14 @@ def _imu_rate(inputs: dict[str, cs.SX], memory: Memory, gain: cs.SX) -> cs.SX:
 
 
 def _base_on_stance_sole(
-    inputs: dict[str, cs.SX], imu_rate: cs.SX, feet: dict[Side, SymbolicFrame], imu: SymbolicFrame
+    robot: SymbolicDynamics,
+    inputs: dict[str, cs.SX],
+    imu_rate: cs.SX,
+    change: cs.SX,
+    feet: dict[Side, SymbolicFrame],
 ) -> _Base:
-    left = inputs["left_is_stance"]
+    """Return the base; joint velocities are by ``change`` newer than the rate of the IMU, (n, 1)."""
+    left, imu = inputs["left_is_stance"], robot.frame(robot.model.description.imu_frame)
 
     def of_stance(quantity: str) -> cs.SX:
         return left * getattr(feet[Side.LEFT], quantity) + (1 - left) * getattr(feet[Side.RIGHT], quantity)
@@ -217,7 +230,8 @@ def _base_on_stance_sole(
     by_imu = attitude @ imu.rotation.T
     use_imu = inputs["use_imu"]
     rotation = cs.if_else(use_imu > 0.5, _heading_between(by_imu, by_sole) @ by_imu, by_sole)
-    rate_of_imu = imu.rotation @ imu_rate - imu.twist[3:]
+    since = cs.substitute(imu.twist[3:] - sole_twist[3:], robot.joint_velocities, change)
+    rate_of_imu = imu.rotation @ imu_rate - imu.twist[3:] + since
     rate_in_base = cs.if_else(use_imu > 0.5, rate_of_imu, -sole_twist[3:])
     angular_velocity = rotation @ rate_in_base
     lever = rotation @ sole_position

@@ -63,19 +63,27 @@ class SamplePredictor:
     r"""Predicts joints and inertial unit over the ages of their samples, with a short memory of velocities.
 
     Joints are sampled at :math:`t_J`, the inertial unit at :math:`t_M`, and the state is wanted at :math:`t`.
-    Velocities are those of the older sample, because joint velocities and gyroscope have to be of the same instant: a
-    foot at rest moves by their difference times its lever. Positions and attitude are of the present:
+    Joint velocities and gyroscope have to be of the same instant :math:`t_0`, for a foot at rest moves by their
+    difference times its lever. That is the older sample's; or always :math:`t_J`, for loops whose tick is shorter than
+    the inertial unit's period, which would hold all velocities over ten ticks. To a gyroscope that is older belongs
+    then what the joint velocities have changed by since; the state function turns the base by it. Positions and
+    attitude are of the present:
 
     .. math::
-        \dot s(t_0), \omega(t_0), \quad t_0 = \min(t_J, t_M), \qquad
+        \dot s(t_0), \omega(t_1), \dot s(t_0) - \dot s(t_1), \quad t_1 = \min(t_J, t_M), \qquad
         s(t) = s(t_J) + (t - t_J) \, \dot s(t_J), \qquad R(t) = R(t_M) \, Exp((t - t_M) \, \omega(t_M)).
 
     How far velocities then lag behind, :math:`t - t_0`, is left to the pendulum for the CoM's:
     :math:`\dot x(t) = \dot x(t_0) + (t - t_0) \, \omega_0^2 (x - z)` with the commanded ZMP z.
     """
 
-    def __init__(self) -> None:
-        """Begin without memory."""
+    def __init__(self, follows_joints: bool = False) -> None:
+        """Begin without memory.
+
+        Args:
+            follows_joints: Whether velocities are of the joints' sample, however old that of the inertial unit is.
+        """
+        self._follows_joints = follows_joints
         self.reset()
 
     def reset(self) -> None:
@@ -83,8 +91,10 @@ class SamplePredictor:
         self._joint_velocities: deque[tuple[float, NDArray]] = deque(maxlen=_REMEMBERED)
         self._rates: deque[tuple[float, NDArray]] = deque(maxlen=_REMEMBERED)
 
-    def at(self, measurement: Measurement, time: float, use_imu: bool) -> tuple[Measurement, float]:
-        """Return the measurement at ``time`` [s], and by how much its velocities are older, [s].
+    def at(self, measurement: Measurement, time: float, use_imu: bool) -> tuple[Measurement, float, NDArray]:
+        """Return the measurement at ``time`` [s], by how much its velocities are older, [s], and the joints' change.
+
+        That is by how much the joint velocities have changed since the sample of the gyroscope, [rad/s], shape (n,).
 
         A measurement of that instant is returned as it is; one from the future counts as of that instant.
 
@@ -96,13 +106,15 @@ class SamplePredictor:
         imu = measurement.imu if use_imu else None
         taken, imu_taken = measurement.time, measurement.time if imu is None else measurement.imu_time
         if abs(time - taken) < _SAME and abs(time - imu_taken) < _SAME:
-            return measurement, 0.0
+            return measurement, 0.0, np.zeros_like(measurement.joint_velocities)
         age, imu_age = known_age(taken, time), known_age(imu_taken, time)
         velocities, oldest = measurement.joint_velocities, min(taken, imu_taken)
+        then = _remembered(self._joint_velocities, taken, velocities, oldest)
+        joint_velocities, lag = (velocities, age) if self._follows_joints else (then, max(age, imu_age))
         changes: dict[str, Any] = {
             "time": time,
             "joint_positions": measurement.joint_positions + age * velocities,
-            "joint_velocities": _remembered(self._joint_velocities, taken, velocities, oldest),
+            "joint_velocities": joint_velocities,
         }
         if imu is not None:
             rate = _remembered(self._rates, imu_taken, imu.angular_velocity, oldest)
@@ -110,7 +122,7 @@ class SamplePredictor:
             changes["imu"] = altered(imu, rotation=rotation, angular_velocity=rate, time=time)
         if measurement.base is not None:
             changes["base"] = _moved(measurement.base, age)
-        return altered(measurement, **changes), max(age, imu_age)
+        return altered(measurement, **changes), lag, joint_velocities - then
 
 
 def _remembered(samples: deque[tuple[float, NDArray]], taken: float, newest: NDArray, time: float) -> NDArray:
@@ -415,6 +427,7 @@ class StateEstimator(Estimator):
         contacts: ContactEstimator | None = None,
         external_wrench: ExternalWrenchObserver | None = None,
         flexible_joints: FlexibleJointObserver | None = None,
+        follows_joints: bool = False,
     ) -> None:
         """Build the equations.
 
@@ -425,6 +438,7 @@ class StateEstimator(Estimator):
             contacts: Estimates the contacts with soft ground; None: the state has none.
             external_wrench: Estimates the external wrench; None: the state has none.
             flexible_joints: Observes the flexible joints of the model; None: it has none.
+            follows_joints: See `SamplePredictor`.
         """
         if config is None:
             config = configured(StateEstimatorConfig, cast(ConfiguredRobot, model), "state_estimator")
@@ -439,7 +453,7 @@ class StateEstimator(Estimator):
         self._function.set(**constants, minimum_load=MINIMUM_LOAD, swing_force=_SWING_LOAD * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         self._base = self._base_estimate()
-        self._predictor = SamplePredictor()
+        self._predictor = SamplePredictor(follows_joints)
         self._use_imu = config.use_imu and config.base is BaseSource.ODOMETRY
         self.reset()
 
@@ -487,9 +501,10 @@ class StateEstimator(Estimator):
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
         lag, age, zmp_lag = 0.0, 0.0, self._config.zmp_time_constant
+        change: npt.ArrayLike = 0.0
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
-            measurement, lag = self._predictor.at(measurement, time, self._use_imu)
+            measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
         if not reference.is_double_support:
             self._one_foot_time = measurement.time
@@ -500,6 +515,8 @@ class StateEstimator(Estimator):
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "zmp_lag": zmp_lag}
         lags["commanded_zmp"] = commanded_zmp
+        if self._config.base is BaseSource.ODOMETRY:
+            lags["velocities_since_imu"] = change
         observed = _RIGID
         if self.flexible_joints is not None:
             observed = self.flexible_joints.update(measurement, reference, self._last)
