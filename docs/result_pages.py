@@ -21,6 +21,8 @@ from gradiva_experiments.experiment import all_experiments, is_fulfilled
 RESULTS = Path(__file__).parents[1] / "results"
 PUBLISHED = "published"
 """Argument of the directive that stands for all published runs."""
+UNPUBLISHED = "unpublished"
+"""Argument of the directive that stands for the experiments that are not published."""
 BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
@@ -33,7 +35,7 @@ class Result(SphinxDirective):
     def run(self) -> list:
         """Return the nodes of the table, which is read again when its file has changed."""
         name = self.arguments[0]
-        made = {PUBLISHED: published_text, BANDS: bands_text}
+        made = {PUBLISHED: published_text, UNPUBLISHED: unpublished_text, BANDS: bands_text}
         for path in published_paths() if name in made else [RESULTS / f"{name}.json"]:
             self.env.note_dependency(str(path))
         text = made[name]() if name in made else recorded_text(*self.arguments)
@@ -66,12 +68,14 @@ def recorded_text(name: str, table_name: str = "") -> str:
 
 def published_text() -> str:
     """Return a section for each published run."""
-    runs = [read(path) for path in published_paths()]
-    known = {run["name"] for run in runs}
-    missing = sorted(name for name in all_experiments() if name not in known)
-    names = ", ".join(map(code, missing))
-    head = f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
-    return "\n".join([head, *(line for run in runs for line in _section(run))])
+    return "\n".join(line for path in published_paths() for line in _section(read(path)))
+
+
+def unpublished_text() -> str:
+    """Return which experiments nothing is published of."""
+    known = {read(path)["name"] for path in published_paths()}
+    names = ", ".join(code(name) for name in sorted(all_experiments()) if name not in known)
+    return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
 
 
 def _section(run: Mapping[str, Any]) -> Iterator[str]:

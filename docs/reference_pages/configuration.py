@@ -37,6 +37,7 @@ _MODULES = {
     "joypad": JoypadConfig,
 }
 _LINE = re.compile(r"^\s*([\w-]+)\s*=[^#]*?(?:#\s*(.*))?$")
+_OPTION = re.compile(r"(?<!`)(--[a-z][\w-]*)")
 _HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
 
 
@@ -253,7 +254,7 @@ def _overview_row(stem: str) -> tuple[str, str, str]:
     tables = _tables_of_files()[stem]
     return (
         f"[{stem}.toml](configuration_{stem}.md)",
-        prose(" ".join(line.lstrip("# ") for line in heading)),
+        _OPTION.sub(r"`\1`", prose(" ".join(line.lstrip("# ") for line in heading))),
         ", ".join(map(code, tables)),
     )
 

@@ -6,12 +6,13 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import casadi as cs
 import pytest
 
 from gradiva.setup import GccCompiler
-from gradiva.setup.compiler import run_tidily, tidy_when_terminated
+from gradiva.setup.compiler import run_tidily, tidy_when_terminated, typed_path
 from tests.waiting import wait_until
 
 COMPILER = """#!/bin/sh
@@ -41,6 +42,7 @@ def test_a_function_is_compiled_once_and_found_again(tmp_path, square):
         compiled = GccCompiler(tmp_path, said.append)(square)
         assert float(compiled(3.0)) == 9.0
     assert said == [f"compiling square (once on this machine, about 1 s; kept in {tmp_path})"]
+    assert str(typed_path(Path.home() / ".cache" / "gradiva")) == "~/.cache/gradiva"
     assert len(list(tmp_path.glob("square-*.so"))) == 1
 
 

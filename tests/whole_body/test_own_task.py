@@ -128,7 +128,7 @@ def test_a_mistake_in_the_reference_of_a_task_is_one_line_before_the_robot_stand
         WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[Mistaken("mistaken", 1.0, 1.0, "soft")])
 
 
-def test_a_target_task_in_a_walk_holds_the_described_posture_until_it_is_told_otherwise():
+def test_a_target_task_in_a_walk_holds_the_described_posture_at_first():
     hand = OrientationTask("l_hand")
     WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[hand])
     _, rotation = model_of(ROBOT).frame_pose(described_posture(model_of(ROBOT)), "l_hand")

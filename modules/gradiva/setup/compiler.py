@@ -114,8 +114,9 @@ class GccCompiler:
             library = self._place_of(function.name(), key_of(source.read_bytes()))
             if not library.exists():
                 seconds = max(1.0, source.stat().st_size / _SPEED)
+                place = typed_path(self.folder)
                 self._announce(
-                    f"compiling {function.name()} (once on this machine, about {seconds:.0f} s; kept in {self.folder})"
+                    f"compiling {function.name()} (once on this machine, about {seconds:.0f} s; kept in {place})"
                 )
                 self._compile(source, library)
             return library
@@ -137,6 +138,12 @@ class GccCompiler:
 
 def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def typed_path(folder: Path) -> Path:
+    """Return a folder as it is typed, ``~/.cache/gradiva``."""
+    home = Path.home()
+    return "~" / folder.relative_to(home) if folder.is_relative_to(home) else folder
 
 
 def _generate(function: cs.Function, source: Path) -> None:

@@ -113,12 +113,12 @@ class KnownWalk:
 
     @property
     def better(self) -> str:
-        """What the robot does where what is tried helps."""
+        """The robot's end in words, where a trial helps."""
         return "stands" if self.fell else "walks on"
 
     @property
     def no_better(self) -> str:
-        """What it does where that does not help."""
+        """Likewise where it does not help."""
         return "falls" if self.fell else "stops"
 
     @property
