@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -91,12 +93,14 @@ def reference(stance):
 
 def landed(dx, dy, turn):
     position, rotation = RIGHT_POSE
-    return {Side.LEFT: LEFT_POSE, Side.RIGHT: (position + np.array([dx, dy, 0.0]), so3.rotation_z(turn) @ rotation)}
+    right = position + np.array([dx, dy, 0.0]), so3.rotation_z(turn) @ rotation
+    poses = {Side.LEFT: LEFT_POSE, Side.RIGHT: right}
+    return SimpleNamespace(foot_position=lambda side: poses[side][0], foot_rotation=lambda side: poses[side][1])
 
 
 def test_the_first_stance_sole_stands_as_planned_and_the_plan_lies_at_the_origin():
     anchor = StanceAnchor(0.2)
-    side, position, rotation = anchor.update(0.0, reference(Side.LEFT), {})
+    side, position, rotation = anchor.update(0.0, reference(Side.LEFT), None)
     assert side is Side.LEFT
     np.testing.assert_array_equal(position, LEFT_POSE[0])
     np.testing.assert_array_equal(rotation, np.eye(3))
@@ -105,10 +109,10 @@ def test_the_first_stance_sole_stands_as_planned_and_the_plan_lies_at_the_origin
 
 def test_what_a_landing_missed_moves_the_plan_by_odometry_once_it_has_faded():
     anchor = StanceAnchor(0.2)
-    anchor.update(0.0, reference(Side.LEFT), {})
+    anchor.update(0.0, reference(Side.LEFT), None)
     feet = landed(0.01, -0.02, 0.0)
     _, position, _ = anchor.update(1.0, reference(Side.RIGHT), feet)
-    np.testing.assert_allclose(position, feet[Side.RIGHT][0])
+    np.testing.assert_allclose(position, feet.foot_position(Side.RIGHT))
     assert anchor.plan_origin.x == pytest.approx(0.0)
     _, position, _ = anchor.update(1.3, reference(Side.RIGHT), feet)
     np.testing.assert_allclose(position, RIGHT_POSE[0])
@@ -117,7 +121,7 @@ def test_what_a_landing_missed_moves_the_plan_by_odometry_once_it_has_faded():
 
 def test_the_stance_sole_never_moves_by_odometry():
     anchor = StanceAnchor(0.2)
-    anchor.update(0.0, reference(Side.LEFT), {})
+    anchor.update(0.0, reference(Side.LEFT), None)
     feet = landed(0.01, -0.02, 0.05)
     soles = []
     for time in np.linspace(1.0, 1.3, 31):
@@ -129,7 +133,7 @@ def test_the_stance_sole_never_moves_by_odometry():
 
 def test_a_sole_that_slipped_turns_the_plan_about_itself():
     anchor = StanceAnchor(0.2)
-    _, position, rotation = anchor.update(0.0, reference(Side.LEFT), {})
+    _, position, rotation = anchor.update(0.0, reference(Side.LEFT), None)
     anchor.turn_plan(0.1)
     assert anchor.plan_origin.yaw == pytest.approx(0.1)
     sole = anchor.plan_origin @ PlanarPose.of(position, rotation)

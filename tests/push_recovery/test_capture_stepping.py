@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from gradiva.common import RobotState, Side, so3
-from gradiva.planner import WalkingPlanner
+from gradiva.planner import CaptureStep, WalkingPlanner
 from gradiva.push_recovery import ZMP_LAG, AdaptedSteps
 from gradiva.push_recovery.capture_steps import UNLOADING
+from gradiva.push_recovery.step_adapter import shortest_single_support
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
@@ -74,15 +75,23 @@ def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
     assert np.sign(step.shift_zmp[1]) in (0.0, step.side.sign)  # towards the foot that steps
 
 
-@pytest.mark.parametrize("offset", [(0.12, 0.0), (0.1, 0.05), (-0.12, 0.0), (-0.11, -0.04)])
-def test_until_lift_off_the_dcm_goes_towards_the_foot_that_stays(offset):
-    step, reference = step_of(offset), standing().at(5.0)
-    rate, before = reference.dcm.divergence_rate, np.asarray(offset)
-    kappa = rate * ZMP_LAG / (1.0 + rate * ZMP_LAG)
-    last = np.clip(offset, -0.05, 0.05)  # as of ``step_of``
-    growth, zmp = math.exp(rate * (step.lift_off - 5.0)), step.shift_zmp - reference.dcm.position
-    after = growth * (before - kappa * last) - ((1.0 - kappa) * growth - 1.0) * zmp
-    assert step.side.other.sign * (after - before)[1] > 0.005
+@pytest.mark.parametrize("offset", [(0.1, 0.05), (0.08, 0.06), (0.1, -0.05)])
+def test_from_lift_off_on_the_dcm_ends_sideways_where_a_step_in_place_goes_on(offset):
+    """Over the ZMP point of the foot that stays; the ZMP before lift-off is not at an edge of the soles there."""
+    step, plan, limits = step_of(offset), standing(), PLANNER.config
+    reference, side = plan.at(5.0), step.side
+    rate, last = reference.dcm.divergence_rate, np.clip(offset, -0.05, 0.05)  # as of ``step_of``
+    kappa, growth = rate * ZMP_LAG / (1.0 + rate * ZMP_LAG), math.exp(rate * (step.lift_off - 5.0))
+    zmp = step.shift_zmp - reference.dcm.position
+    dcm = reference.dcm.position + growth * (offset - kappa * last) - ((1.0 - kappa) * growth - 1.0) * zmp
+    foot, stance = (plan.phase_at(5.0).foot(each).pose for each in (side, side.other))
+    over, swing = stance.zmp_point(side.other, limits.zmp_offset), shortest_single_support(limits)
+    duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+    double_support = duration - limits.single_support(duration)
+    end = over + math.exp(rate * (swing + 0.5 * double_support)) * (dcm - over)
+    in_place = CaptureStep(side, foot, step.lift_off, step.lift_off + swing)
+    wanted = foot.zmp_point(side, limits.zmp_offset) + PLANNER.capture_offset(in_place)
+    assert end[1] == pytest.approx(wanted[1], abs=1e-9)
 
 
 def test_of_equal_steps_the_soonest_is_taken_by_the_foot_that_the_push_unloads():

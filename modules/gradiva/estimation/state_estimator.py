@@ -150,10 +150,6 @@ def _moved(base: BaseMeasurement, age: float) -> BaseMeasurement:
     return altered(base, position=position, rotation=so3.exp(age * base.twist[3:]) @ base.rotation)
 
 
-FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
-"""Position (3,) and rotation (3, 3) of each sole."""
-
-
 class OdometryBase:
     """The stance sole rests where it landed; tilt and angular velocity are those of the IMU, where there is one."""
 
@@ -176,14 +172,14 @@ class OdometryBase:
         self._first_heading_over_imu: float | None = None
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
+        self, measurement: Measurement, reference: WalkingReference, last: RobotState | None
     ) -> dict[str, npt.ArrayLike]:
         """Return the inputs of the state function that place the base.
 
         Args:
             measurement: One sample of all sensors.
             reference: The plan at the same time.
-            feet: As last estimated.
+            last: The last estimate; None at the beginning.
 
         Raises:
             EstimationError: What it needs is not measured, or not finite.
@@ -191,7 +187,7 @@ class OdometryBase:
         imu = measurement.imu if self._use_imu else None
         if imu is not None and not (_is_finite(imu.rotation) and _is_finite(imu.angular_velocity)):
             raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")
-        stance, position, rotation = self._anchor.update(measurement.time, reference, feet)
+        stance, position, rotation = self._anchor.update(measurement.time, reference, last)
         inputs: dict[str, npt.ArrayLike] = {
             "left_is_stance": float(stance is Side.LEFT),
             "stance_position": position,
@@ -222,7 +218,7 @@ class MeasuredBase:
         """Do nothing: there is nothing to forget."""
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
+        self, measurement: Measurement, reference: WalkingReference, last: RobotState | None
     ) -> dict[str, npt.ArrayLike]:
         """See ``OdometryBase.inputs``."""
         base = measurement.base
@@ -283,17 +279,17 @@ class StanceAnchor:
         self._sole_by_odometry = PlanarPose(sole.x, sole.y, so3.wrap_angle(yaw + self._anchor.yaw))
 
     def update(
-        self, time: float, reference: WalkingReference, feet: Mapping[Side, tuple[NDArray, NDArray]]
+        self, time: float, reference: WalkingReference, last: RobotState | None
     ) -> tuple[Side, NDArray, NDArray]:
         """Return the stance side and the position (3,) and rotation (3, 3) of its sole in world.
 
         Args:
             time: [s].
             reference: Says which foot is the stance and where it was planned.
-            feet: The last estimate of each sole's position and rotation.
+            last: The last estimate, with the poses of the soles; None at the beginning.
         """
         if reference.stance_foot is not self._stance:
-            self._switch(time, reference, feet)
+            self._switch(time, reference, last)
         planned = reference.foot(reference.stance_foot)
         left = 1.0 - minimum_jerk((time - self._switch_time) / self._blend_time)[0]
         position, rotation = planned.position, planned.rotation
@@ -306,14 +302,14 @@ class StanceAnchor:
             self._from_anchor = self._anchor.inverse()
         return reference.stance_foot, position, rotation
 
-    def _switch(self, time: float, reference: WalkingReference, feet: Mapping[Side, tuple[NDArray, NDArray]]) -> None:
+    def _switch(self, time: float, reference: WalkingReference, last: RobotState | None) -> None:
         stance = reference.stance_foot
         planned = reference.foot(stance)
-        if self._stance is None:
+        if self._stance is None or last is None:
             self._switch_time = -np.inf
             self._sole_by_odometry = PlanarPose.of(planned.position, planned.rotation)
         else:
-            position, rotation = feet[stance]
+            position, rotation = last.foot_position(stance), last.foot_rotation(stance)
             self._sole_by_odometry = self.plan_origin @ PlanarPose.of(position, rotation)
             self._position_offset = position - planned.position
             self._rotation_offset = so3.log(rotation @ planned.rotation.T)
@@ -475,7 +471,6 @@ class StateEstimator(Estimator):
             self._external_wrench.reset()
         self._last: RobotState | None = None
         self._time = self._one_foot_time = -math.inf
-        self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
     def note_gap(self) -> None:
         """Note that the clock jumped: the duration until the next sample is not known."""
@@ -536,7 +531,6 @@ class StateEstimator(Estimator):
             velocity_lag=lag,
             zmp_lag=zmp_lag,
         )
-        self._feet = {s: (getattr(state, f"{s}_foot_position"), getattr(state, f"{s}_foot_rotation")) for s in Side}
         self._last = state
         if self._external_wrench is not None:
             state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
@@ -563,7 +557,7 @@ class StateEstimator(Estimator):
             left_in_contact=reference.left_foot.in_contact,
             right_in_contact=reference.right_foot.in_contact,
             contact_normal=reference.foot(reference.stance_foot).rotation[:, 2],
-            **self._base.inputs(measurement, reference, self._feet),
+            **self._base.inputs(measurement, reference, self._last),
             **lags,
         )
         outputs = function()

@@ -17,6 +17,7 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    so3,
 )
 from gradiva.planner import (
     CaptureStep,
@@ -374,7 +375,7 @@ class PlanFollower:
         is_due = self._planned_time + _HEADING_PERIOD < time < self.present_plan.end_time - _LAST_HEADING
         if not is_due or self.is_catching(time):
             return
-        if abs((self._planned_origin.inverse() @ plan_origin).yaw) > _MISSED_YAW:
+        if abs(so3.wrap_angle(plan_origin.yaw - self._planned_origin.yaw)) > _MISSED_YAW:
             self._planned_time = time
             self._ask(_Purpose.CORRECTION, given, time, plan_origin)
 
