@@ -68,7 +68,7 @@ def is_listened(host: str, port: int) -> bool:
     """Return whether something listens at a TCP port of ``host`` or of all addresses, if that is this machine.
 
     Binding asks the kernel alone: some 20 µs, and no program sees a connection. False for hosts that are other
-    machines, and for hosts that are no IPv4 addresses: no resolver is asked.
+    machines, and for hosts that are no IPv4 addresses, which a resolver would take long to find.
     """
     own = "127.0.0.1" if is_loopback(host) else host
     try:
