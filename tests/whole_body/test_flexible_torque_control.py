@@ -3,13 +3,16 @@
 from dataclasses import replace
 from functools import lru_cache
 
+import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError
-from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, as_array
+from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, SymbolicDynamics, as_array
 from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController, TorqueActuation
+from gradiva.whole_body.flexible_torque_control import expected_deflections as stated_deflections
+from gradiva.whole_body.torque_control import Form, RigidGroundBody
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,
@@ -177,6 +180,25 @@ def expected_deflections():
     before = replace(state(), flexible_positions=np.zeros(4), flexible_velocities=np.zeros(4))
     wrenches = np.array([reference().left_foot_wrench, reference().right_foot_wrench])
     return -generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE] / STIFFNESS
+
+
+def test_the_law_expects_the_deflections_at_which_the_expected_wrenches_are_in_balance():
+    body, now, before = RigidGroundBody(SymbolicDynamics.of(flexible()), Form.REDUCED), reference(), state()
+    stated, dynamics = stated_deflections(body), body.dynamics
+    values = {"base_position": before.base_position, "base_rotation": before.base_rotation, "base_twist": np.zeros(6)}
+    values["joint_positions"] = np.append(before.joint_positions, np.zeros(4))
+    values["joint_velocities"] = np.zeros(JOINTS + 4)
+    symbols = {name: getattr(dynamics, name) for name in values} | body.parameters.symbols
+    values |= body.parameters.constants
+    for side, foot in (("left", now.left_foot), ("right", now.right_foot)):
+        poses = {name: getattr(foot, name) for name in ("position", "rotation", "twist", "acceleration")}
+        wrench = getattr(now, f"{side}_foot_wrench")
+        values |= {
+            f"{side}_foot_{name}": value for name, value in {**poses, "is_loaded": 1.0, "wrench": wrench}.items()
+        }
+    found = cs.Function("deflections", [*symbols.values()], [stated])(*(values[name] for name in symbols))
+    assert np.abs(expected_deflections()).max() > 0.01
+    np.testing.assert_allclose(np.array(found)[:, 0], expected_deflections(), atol=1e-9)
 
 
 def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
