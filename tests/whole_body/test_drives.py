@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, LowPass, altered
+from gradiva.common import ConfigError, LowPass, Side, altered
 from gradiva.whole_body import (
     CommandedMotion,
     DrivesConfig,
@@ -15,7 +15,7 @@ from gradiva.whole_body import (
     ServoFeedforward,
     ServoFeedforwardConfig,
 )
-from gradiva.whole_body.torque_control import TouchDown
+from gradiva.whole_body.torque_control import PlayingJoints, TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,
@@ -113,6 +113,35 @@ def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
         commanded += PERIOD * acceleration
     assert compensation.fractions[ANKLE] == pytest.approx(true_fraction, abs=0.1)
     assert np.delete(compensation.fractions, ANKLE) == pytest.approx(0.0)
+
+
+def test_joints_with_play_are_compensated_while_their_leg_is_in_the_air():
+    """G1's left leg, some time constants after its foot has lifted; the others not at all."""
+    description = model_of("g1").description
+    playing, torques = PlayingJoints(description), np.arange(len(description.joints), dtype=float)
+    for _ in range(600):
+        commanded = playing.faded(torques, torques + 1.0, [Side.RIGHT], PERIOD)
+    is_left = np.isin(description.joints, description.joint_groups["left_leg"].joints)
+    np.testing.assert_allclose(commanded - torques, is_left.astype(float), atol=1e-6)
+    for _ in range(600):
+        commanded = playing.faded(torques, torques + 1.0, list(Side), PERIOD)
+    np.testing.assert_allclose(commanded, torques, atol=1e-6)
+
+
+def test_joints_without_play_are_always_compensated():
+    compensated = np.ones(23)
+    assert PlayingJoints(model_of(ROBOT).description).faded(REST, compensated, [], PERIOD) is compensated
+
+
+def test_joints_with_play_learn_and_do_not_answer_in_proportion():
+    model = model_of("g1")
+    joints = len(model.description.joints)
+    compensation = FrictionCompensator(model, DrivesConfig(1.0, 0.0, 1.0, 5.0))
+    rest, lost = np.zeros(joints), np.full(joints, 0.2)
+    compensation.added_to(rest, rest, rest, (rest, rest), PERIOD)
+    torques = compensation.added_to(rest, rest, rest, (rest, lost), PERIOD)
+    np.testing.assert_allclose(torques, rest, atol=1e-9)
+    assert (compensation.fractions > 0.0).all()
 
 
 def test_torque_control_commands_its_torques_plus_those_against_friction():

@@ -85,7 +85,7 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     if source is BaseSource.MEASURED:
         base, of_base = _measured_base(memory, gain)
     else:
-        base, of_base = _base_by_stance(robot, memory, gain)
+        base, of_base = _base_by_stance(robot, memory, gain, inputs["velocities_since_imu"])
     encoders = inputs["joint_velocities"].numel()
     outputs = {"joint_velocities": velocities[:encoders], "flexible_velocities": velocities[encoders:]}
     outputs |= _motion(robot, base, inputs["contact_wrenches"])
@@ -118,6 +118,7 @@ def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
         "flexible_positions": cs.SX.sym("flexible_positions", flexible),
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
         "measured_flexible_velocities": cs.SX.sym("measured_flexible_velocities", flexible),
+        "velocities_since_imu": cs.SX.sym("velocities_since_imu", joints),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
         "contact_normal": cs.SX.sym("contact_normal", 3),
         "commanded_zmp": cs.SX.sym("commanded_zmp", 2),
@@ -183,7 +184,9 @@ def _measured_base(memory: Memory, gain: cs.SX) -> tuple[_Base, dict[str, cs.SX]
     return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": measured}
 
 
-def _base_by_stance(robot: SymbolicDynamics, memory: Memory, gain: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
+def _base_by_stance(
+    robot: SymbolicDynamics, memory: Memory, gain: cs.SX, since_imu: cs.SX
+) -> tuple[_Base, dict[str, cs.SX]]:
     """Return the base and the inputs that place it."""
     description = robot.model.description
     feet = {side: robot.frame(description.foot_frame(side)) for side in Side}
@@ -192,11 +195,10 @@ def _base_by_stance(robot: SymbolicDynamics, memory: Memory, gain: cs.SX) -> tup
         "stance_position": cs.SX.sym("stance_position", 3),
         "stance_rotation": cs.SX.sym("stance_rotation", 3, 3),
         "use_imu": cs.SX.sym("use_imu"),
-        "velocities_since_imu": cs.SX.sym("velocities_since_imu", len(description.measured)),
         **attitude_inputs(),
     }
     rate = _imu_rate(inputs, memory, gain)
-    change = _filtered(memory, "velocities_since_imu", inputs["velocities_since_imu"], gain)
+    change = _filtered(memory, "velocities_since_imu", since_imu, gain)
     change = cs.vertcat(change, cs.SX(len(description.joints) - change.numel(), 1))
     return _base_on_stance_sole(robot, inputs, rate, change, feet), inputs
 

@@ -63,11 +63,9 @@ class SamplePredictor:
     r"""Predicts joints and inertial unit over the ages of their samples, with a short memory of velocities.
 
     Joints are sampled at :math:`t_J`, the inertial unit at :math:`t_M`, and the state is wanted at :math:`t`.
-    Joint velocities and gyroscope have to be of the same instant :math:`t_0`, for a foot at rest moves by their
-    difference times its lever. That is the older sample's; or always :math:`t_J`, for loops whose tick is shorter than
-    the inertial unit's period, which would hold all velocities over ten ticks. To a gyroscope that is older belongs
-    then what the joint velocities have changed by since; the state function turns the base by it. Positions and
-    attitude are of the present:
+    Velocities are of one instant :math:`t_0`, for a foot at rest moves by the difference of joints and gyroscope times
+    its lever: of the older sample, :math:`t_1`, or in loops faster than the inertial unit always of the joints'. The
+    state function then turns the base by what the joints have changed since. Positions and attitude are of the present:
 
     .. math::
         \dot s(t_0), \omega(t_1), \dot s(t_0) - \dot s(t_1), \quad t_1 = \min(t_J, t_M), \qquad
@@ -78,11 +76,7 @@ class SamplePredictor:
     """
 
     def __init__(self, follows_joints: bool = False) -> None:
-        """Begin without memory.
-
-        Args:
-            follows_joints: Whether velocities are of the joints' sample, however old that of the inertial unit is.
-        """
+        """Begin without memory; ``follows_joints``: velocities are of the joints' sample, whatever the IMU's age."""
         self._follows_joints = follows_joints
         self.reset()
 
@@ -92,9 +86,7 @@ class SamplePredictor:
         self._rates: deque[tuple[float, NDArray]] = deque(maxlen=_REMEMBERED)
 
     def at(self, measurement: Measurement, time: float, use_imu: bool) -> tuple[Measurement, float, NDArray]:
-        """Return the measurement at ``time`` [s], by how much its velocities are older, [s], and the joints' change.
-
-        That is by how much the joint velocities have changed since the sample of the gyroscope, [rad/s], shape (n,).
+        """Return the measurement at ``time`` [s], the age of its velocities, [s], and the joints' change [rad/s], (n,).
 
         A measurement of that instant is returned as it is; one from the future counts as of that instant.
 
@@ -111,11 +103,8 @@ class SamplePredictor:
         velocities, oldest = measurement.joint_velocities, min(taken, imu_taken)
         then = _remembered(self._joint_velocities, taken, velocities, oldest)
         joint_velocities, lag = (velocities, age) if self._follows_joints else (then, max(age, imu_age))
-        changes: dict[str, Any] = {
-            "time": time,
-            "joint_positions": measurement.joint_positions + age * velocities,
-            "joint_velocities": joint_velocities,
-        }
+        changes: dict[str, Any] = {"time": time, "joint_velocities": joint_velocities}
+        changes["joint_positions"] = measurement.joint_positions + age * velocities
         if imu is not None:
             rate = _remembered(self._rates, imu_taken, imu.angular_velocity, oldest)
             rotation = imu.rotation @ so3.exp(imu_age * imu.angular_velocity)
@@ -448,7 +437,8 @@ class StateEstimator(Estimator):
         constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
         self._function.set(**constants, minimum_load=MINIMUM_LOAD, swing_force=_SWING_LOAD * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)
-        self._base = self._base_estimate()
+        by_stance = OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
+        self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()
         self._predictor = SamplePredictor(follows_joints)
         self._use_imu = config.use_imu and config.base is BaseSource.ODOMETRY
         self.reset()
@@ -495,8 +485,7 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, zmp_lag = 0.0, 0.0, self._config.zmp_time_constant
-        change: npt.ArrayLike = 0.0
+        lag, age, zmp_lag, change = 0.0, 0.0, self._config.zmp_time_constant, np.zeros(self._joints)
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
@@ -509,9 +498,7 @@ class StateEstimator(Estimator):
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "zmp_lag": zmp_lag}
-        lags["commanded_zmp"] = commanded_zmp
-        if self._config.base is BaseSource.ODOMETRY:
-            lags["velocities_since_imu"] = change
+        lags |= {"commanded_zmp": commanded_zmp, "velocities_since_imu": change}
         observed = _RIGID
         if self.flexible_joints is not None:
             observed = self.flexible_joints.update(measurement, reference, self._last)
@@ -537,12 +524,6 @@ class StateEstimator(Estimator):
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
-
-    def _base_estimate(self) -> OdometryBase | MeasuredBase:
-        config = self._config
-        if config.base is BaseSource.MEASURED:
-            return MeasuredBase()
-        return OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
 
     def _evaluate(
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]

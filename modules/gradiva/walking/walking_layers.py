@@ -221,14 +221,9 @@ class WalkingLayers:
             external_wrench = ExternalWrenchObserver(self._flexible_model, config.external_wrench, compiler)
         if self.knows_flexible_joints:
             flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
+        observers = contacts, external_wrench, flexible_joints
         shipped = StateEstimator(
-            self._flexible_model,
-            config.state_estimator,
-            compiler,
-            contacts,
-            external_wrench,
-            flexible_joints,
-            follows_joints=self._by_torque,
+            self._flexible_model, config.state_estimator, compiler, *observers, follows_joints=self._by_torque
         )
         self.estimator: Estimator = ESTIMATORS.make(config.walking.estimator, config.estimators, shipped)
         self.flexible_joint_observer = flexible_joints

@@ -96,9 +96,11 @@ class FrictionCompensator:
     :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
     ================  =========================================================  =========
 
-    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero.
+    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero. Joints with gear
+    play have k = 0: within it a rotor moves alone, and would be shaken as if its leg hung on it.
 
     Attributes:
+        description: Of the robot.
         is_off: Whether it adds nothing.
         inertias: I, [kg·m²], shape (a,).
     """
@@ -113,7 +115,8 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        self.inertias = inertias
+        self.inertias, self.description = inertias, description
+        has_play = description.per_joint("gear_play")[actuated] > 0.0
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
         key = (FrictionCompensator, joints, compiler)
         self._function = function = built_once(key, lambda: _compensation(joints, compiler))
@@ -122,7 +125,7 @@ class FrictionCompensator:
             viscous=viscous,
             limits=model.torque_limits()[actuated],
             rates=config.friction_learning * inertias / (_VELOCITY_TIME_CONSTANT * dry),
-            gains=_ACCELERATION_GAIN * inertias * config_learns,
+            gains=_ACCELERATION_GAIN * config_learns * np.where(has_play, 0.0, inertias),
             load=config.gear_loss * description.per_joint("gear_loss")[actuated],
             largest=_LARGEST_FRICTION,
             inverse_velocity=1.0 / _FRICTION_VELOCITY,

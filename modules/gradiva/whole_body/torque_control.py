@@ -8,7 +8,7 @@ the function that states it three times as long: nothing is won.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
@@ -27,6 +27,7 @@ from gradiva.common import (
     RobotState,
     Side,
     configuration,
+    low_pass_gain,
     plugin_errors,
     sealed,
     setting,
@@ -43,6 +44,7 @@ from gradiva.whole_body.walking_tasks import ZMP_EXCESS, OrientationTaskConfig, 
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
+_FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")
 _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
@@ -434,6 +436,43 @@ class TouchDown:
         return self._stands
 
 
+class PlayingJoints:
+    """Lets the friction of joints with gear play be compensated only while their leg is in the air.
+
+    There stiction holds an ankle against the swing, and the foot lands on its edge; under load, with velocities behind
+    the low pass that such a robot needs, both soles rattle.
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        """Find the joints with play, and the legs."""
+        actuated = description.selection
+        names = np.array(description.joints)[actuated]
+        legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
+        self._have_play = description.per_joint("gear_play")[actuated] > 0.0
+        self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with both feet on the ground."""
+        self._parts = np.where(self._have_play, 0.0, 1.0)
+
+    def faded(self, torques: NDArray, compensated: NDArray, loaded: Collection[Side], period: float) -> NDArray:
+        """Return the torques to command, [N·m], shape (a,).
+
+        Args:
+            torques: Without friction, [N·m], shape (a,).
+            compensated: With it, likewise.
+            loaded: Feet that carry load.
+            period: [s].
+        """
+        if not self._have_play.any():
+            return compensated
+        in_the_air = [leg for side, leg in self._legs.items() if side not in loaded]
+        wanted = np.logical_or.reduce([~self._have_play, *in_the_air])
+        self._parts += low_pass_gain(_FADING, period) * (wanted - self._parts)
+        return sealed(torques + self._parts * (compensated - torques))
+
+
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
     """Bundle what all laws of torque control share beside their problems.
@@ -480,6 +519,8 @@ class TorqueController:
         """
         self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
+        if self._friction is not None:
+            self._playing = PlayingJoints(self._friction.description)
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._searches = {side: GroundSearch(search) for side in Side}
         self._touch_downs = touch_downs or {}
@@ -496,9 +537,11 @@ class TorqueController:
             touch_down.reset()
         if self._friction is not None:
             self._friction.reset()
+            self._playing.reset()
         self._posture: RobotPosture | None = posture
         self._start: RobotPosture | RobotState = posture
         self._period = 0.0
+        self._loaded: list[Side] = list(Side)
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
@@ -529,6 +572,7 @@ class TorqueController:
             return JointCommand(ControlMode.TORQUE, self._torques)
         known = measured[6:], self._motion.measured[6:]
         commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, period)
+        commanded = self._playing.faded(self._torques, commanded, self._loaded, period)
         return JointCommand(ControlMode.TORQUE, commanded)
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
@@ -544,8 +588,11 @@ class TorqueController:
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = self.problem.reference_values(reference)
         values.update(zip(_STATE, _of_state(state), strict=True))
+        self._loaded = []
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = self._is_loaded(side, state, foot, period)
+            if is_loaded:
+                self._loaded.append(side)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
         values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
