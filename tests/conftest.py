@@ -30,12 +30,12 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is marked as long, unless it is asked for by ``--long``, ``-m long`` or its own name."""
-    is_named = any("::" in argument for argument in config.args)
-    if config.getoption("--long") or "long" in config.getoption("-m") or is_named:
+    if config.getoption("--long") or "long" in config.getoption("-m"):
         return
-    left_out = [item for item in items if item.get_closest_marker("long")]
+    named = tuple(argument for argument in config.args if "::" in argument)
+    left_out = [item for item in items if item.get_closest_marker("long") and not item.nodeid.startswith(named or "::")]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    items[:] = [item for item in items if item not in left_out]
 
 
 @lru_cache

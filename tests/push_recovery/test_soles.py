@@ -13,11 +13,11 @@ from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
 from gradiva.push_recovery.soles import (
     HEIGHT_GAIN,
-    HIGHEST,
     INTEGRAL_GAIN,
+    LARGEST_HEIGHT_OFFSET,
+    LARGEST_TILT_OFFSET,
     LEAK_TIME,
     SOLE_SPEED,
-    STEEPEST,
     TILT_GAIN,
 )
 from gradiva.setup import load_setup
@@ -286,8 +286,8 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
         moved = levelling.levelled(body, state, True, False, 0.01)
-    assert moved.right_foot.position[2] == pytest.approx(HIGHEST, abs=1e-12)
-    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(STEEPEST, abs=1e-9)
+    assert moved.right_foot.position[2] == pytest.approx(LARGEST_HEIGHT_OFFSET, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
 
 
 @pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])

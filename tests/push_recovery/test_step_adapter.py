@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.push_recovery import SOLE_MARGIN, ZMP_LAG, RunningStep, StepAdapter, SteppingMode
-from gradiva.push_recovery.step_adapter import RELEASE, SWING_ACCELERATION, SWING_SPEED
+from gradiva.push_recovery.step_adapter import RELEASE_ERROR, SWING_ACCELERATION, SWING_SPEED
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
 
@@ -198,9 +198,9 @@ def test_a_mirrored_step_has_the_mirrored_answer(adapter):
 
 
 def test_settings_without_sense_are_refused():
-    assert replace(CONFIG, trigger=RELEASE).trigger == RELEASE
+    assert replace(CONFIG, trigger=RELEASE_ERROR).trigger == RELEASE_ERROR
     with pytest.raises(ConfigError, match=r"trigger.*releases"):
-        replace(CONFIG, trigger=0.99 * RELEASE)
+        replace(CONFIG, trigger=0.99 * RELEASE_ERROR)
     assert replace(CONFIG, landed_rise_gain=0.0, last_free_delay=1.0).last_free_delay == 1.0
     for wrong in ({"last_free_delay": 0.0}, {"last_free_delay": 1.1}, {"landed_rise_gain": -0.1}, {"rise_gain": 1.1}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):

@@ -22,7 +22,7 @@ class RuledWalk(KnownWalk):
     falls: object = None
     tried: list = field(default_factory=list)
 
-    def _stands(self, settings, difference=None):
+    def _is_better(self, settings, difference=None):
         self.tried.append(settings)
         return not self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
 
@@ -127,10 +127,16 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
 
 
 def test_the_keys_of_a_table_of_ones_own_are_one_difference():
-    keys = {"tasks.swing.class": "own:Swing", "tasks.swing.priority": "soft", "tasks.swing.weight": 2.0}
+    keys = {"tasks.swing.class": "own:Swing", "tasks.swing.priority": "soft", "tasks.swing.gains.leg": 2.0}
     cause = fall(keys, of_key("tasks.swing.priority"))
     assert cause.text.startswith("the table [tasks.swing]: it stands without that")
     assert cause.advice == "without [tasks.swing]: tried, the robot stands"
+
+
+def test_a_key_of_a_table_that_ships_empty_is_named_with_its_value():
+    bending = {"flexibility.joints": ["l_hip_yaw", "r_hip_yaw"], "simulation.flexibility.stiffness": 1e4}
+    cause = fall(bending, of_key("simulation.flexibility.stiffness"))
+    assert cause.text.startswith("simulation.flexibility.stiffness = 1e+04: it stands without that")
 
 
 def test_differences_that_do_no_harm_alone_are_named_together():

@@ -29,7 +29,7 @@ class DcmEnd:
     velocity: NDArray
 
 
-def _segments(
+def segments(
     schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse, end: DcmEnd | None
 ) -> tuple[NDArray, NDArray]:
     r"""Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
@@ -61,7 +61,7 @@ def _segments(
     return polynomials, growth
 
 
-def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:
+def segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:
     """Return C of all segments, shape (m, 6, 10), the CoM's decaying part still zero."""
     derivative = np.diag([1.0, 2.0, 3.0], 1)
     one = np.eye(4)
@@ -76,7 +76,7 @@ def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDA
     return matrices
 
 
-def _chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: float, com_position: NDArray) -> None:
+def chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: float, com_position: NDArray) -> None:
     """Choose K of each segment so that the CoM is continuous, from ``com_position`` on."""
     begin = matrices[:, 0, 4:6] + np.exp(-rates * durations)[:, None] * matrices[:, 4, 4:6]
     powers = np.stack((np.ones_like(durations), durations, durations**2, durations**3), axis=1)

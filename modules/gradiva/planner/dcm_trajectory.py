@@ -12,7 +12,7 @@ import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.contacts import ContactPlane
-from gradiva.planner.dcm_segments import DcmEnd, SwingResponse, _chain_com, _segment_matrices, _segments, ends_of_steps
+from gradiva.planner.dcm_segments import DcmEnd, SwingResponse, chain_com, ends_of_steps, segment_matrices, segments
 from gradiva.planner.footsteps import GaitSchedule, Motion, PlanningState
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 
@@ -95,16 +95,16 @@ class PendulumTrajectory:
         zeta = config.natural_frequency
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
         ends = ends_of_steps(schedule, decays, LAST_STEP_ALPHA, swings.at_boundaries(schedule), end)
-        polynomials, growth = _segments(schedule, start, ends, swings, end)
+        polynomials, growth = segments(schedule, start, ends, swings, end)
         times = schedule.phase_times
         starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])
         durations = np.append(np.diff(starts), 0.0)
         rates = np.full(len(starts), zeta)
         rates[::3] = rates[-1] = 0.0
-        matrices = _segment_matrices(polynomials, growth, zeta)
+        matrices = segment_matrices(polynomials, growth, zeta)
         if end is not None:
             starts, durations, rates, matrices = starts[:-1], durations[:-1], rates[:-1], matrices[:-1]
-        _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+        chain_com(matrices, rates, durations, zeta, start.com_position[:2])
         return cls(starts, durations, rates, matrices, zeta, config.com_height, start.contact_plane)
 
     @classmethod
@@ -137,10 +137,10 @@ class PendulumTrajectory:
         growth[0] += swing.at_lift_off[0]
         growth[1:] += swing.growth[0]
         is_there = durations > 0.0
-        matrices = _segment_matrices(polynomials[is_there], growth[is_there], zeta)
+        matrices = segment_matrices(polynomials[is_there], growth[is_there], zeta)
         durations = durations[is_there]
         starts, rates = start.time + np.cumsum(durations) - durations, np.full(len(durations), zeta)
-        _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+        chain_com(matrices, rates, durations, zeta, start.com_position[:2])
         return cls(starts, durations, rates, matrices, zeta, config.com_height, start.plane)
 
     @classmethod

@@ -21,7 +21,7 @@ from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
-_FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
+FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
@@ -321,8 +321,8 @@ def _check(
     limits: FootstepPlanner,
 ) -> None:
     """Refuse footholds that no step may have, and times that no swing can keep, in place of the ``old`` steps."""
-    if old[0].lift_off <= time and min(old[0].touch_down, steps[0].touch_down) < time + _FROZEN:
-        raise PlanningError(f"retarget: less than {_FROZEN} s are left until touch-down")
+    if old[0].lift_off <= time and min(old[0].touch_down, steps[0].touch_down) < time + FROZEN_TIME:
+        raise PlanningError(f"retarget: less than {FROZEN_TIME} s are left until touch-down")
     lift_off = change.footholds[0].lift_off if change.footholds else None
     if lift_off is not None and min(old[0].lift_off, lift_off) <= time:
         raise PlanningError(f"retarget: the foot lifts off at {lift_off:.3f} s, which is not ahead")

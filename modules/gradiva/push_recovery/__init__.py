@@ -21,7 +21,6 @@ from gradiva.push_recovery.step_adaptations import (
     step_adaptation,
 )
 from gradiva.push_recovery.step_adapter import (
-    FROZEN,
     LONGEST_SUPPORT,
     SHORTEST_SUPPORT,
     SOLE_MARGIN,
@@ -35,7 +34,6 @@ from gradiva.push_recovery.step_adapter import (
 from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
 __all__ = [
-    "FROZEN",
     "LONGEST_SUPPORT",
     "SHORTEST_SUPPORT",
     "SOLE_MARGIN",

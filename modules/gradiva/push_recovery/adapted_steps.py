@@ -18,6 +18,7 @@ from gradiva.common import (
     WalkingReference,
 )
 from gradiva.planner import (
+    FROZEN_TIME,
     Foothold,
     FootPose,
     PlannedStep,
@@ -29,9 +30,8 @@ from gradiva.planner import (
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
-    FROZEN,
     LONGEST_SUPPORT,
-    RELEASE,
+    RELEASE_ERROR,
     SOLE_MARGIN,
     AdaptedStep,
     RunningStep,
@@ -190,7 +190,7 @@ class ReactiveStepping:
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         if self._is_active:
-            self._is_active = _is_far(distance, RELEASE, RELEASE_TIME, plan, index)
+            self._is_active = _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
         return self._delay_lift_off(state, reference, plan, index, is_pushed)
 
     def _move_landing(
@@ -291,7 +291,7 @@ class ReactiveStepping:
     def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
         """Return whether the sole lands so soon, or so near to the ground that it would be dragged along it."""
         config, side = self._config, step.footstep.side
-        if step.touch_down - reference.time < FROZEN + TIME_ROUNDING:
+        if step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING:
             return True
         comes_down = config.clearance > 0.0 and float(reference.foot(side).twist[2]) < 0.0
         return comes_down and float(state.foot_position(side)[2]) - step.footstep.pose.z < config.clearance
@@ -353,7 +353,7 @@ class ReactiveStepping:
             self._way.pop()
         (x, y), (_, now_x, now_y) = state.dcm_position.tolist(), self._way[0]
         distance = math.hypot(x - now_x, y - now_y)
-        if distance <= (RELEASE if self._is_active else self._config.trigger):
+        if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 

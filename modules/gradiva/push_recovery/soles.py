@@ -32,10 +32,10 @@ HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes
 INTEGRAL_GAIN = 10.0  # [1/s] k_I
 TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
 LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
-HIGHEST = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
-STEEPEST = 0.35  # [rad] offset of its tilt about each axis, likewise
+LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
+LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
 SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
-_LARGEST_OFFSET = np.array((STEEPEST, STEEPEST, HIGHEST))
+_LARGEST_OFFSET = np.array((LARGEST_TILT_OFFSET, LARGEST_TILT_OFFSET, LARGEST_HEIGHT_OFFSET))
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 

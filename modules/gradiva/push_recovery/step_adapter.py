@@ -15,10 +15,9 @@ from gradiva.common import NDArray, PlanarPose, Side, SoleRectangle, configurati
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
-RELEASE = 0.008  # [m] of the DCM error, below which the footholds are the plan's again
+RELEASE_ERROR = 0.008  # [m] of the DCM error, below which the footholds are the plan's again
 SHORTEST_SUPPORT = 0.45  # [s] single support; the swing sole lags behind in shorter ones
 LONGEST_SUPPORT = 1.25  # [-] of the planned single support
-FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
 SOLE_MARGIN = 0.005  # [m] kept by the ZMP from the edges of the stance sole
 ZMP_LAG = 0.04  # [s] T_z, of the ZMP behind the commanded one
 
@@ -56,7 +55,7 @@ class StepAdaptationConfig:
 
     mode: SteppingMode
     law: str
-    trigger: float = setting("m", least=RELEASE, why="an error below it releases")
+    trigger: float = setting("m", least=RELEASE_ERROR, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
     clearance: float = setting("m", least=0.0)
     ankle_strategy: bool

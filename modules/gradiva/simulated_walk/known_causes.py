@@ -118,8 +118,13 @@ class KnownWalk:
 
     @property
     def no_better(self) -> str:
-        """Likewise where it does not help."""
-        return "falls" if self.fell else "stops"
+        """Likewise where it does not help; one that had stopped may fall as well."""
+        return "falls" if self.fell else "does not walk on"
+
+    @property
+    def no_better_either(self) -> str:
+        """Likewise beside another trial."""
+        return f"{self.no_better} {'as well' if self.fell else 'either'}"
 
     @property
     def is_repeatable(self) -> bool:
@@ -127,20 +132,20 @@ class KnownWalk:
         again, own = self._configured(self.settings), _flat(self.setup.tables)
         return {**_flat(again.tables), **self.settings} == {**own, **self.settings}
 
-    def stands_without(self, difference: Difference) -> bool:
+    def is_better_without(self, difference: Difference) -> bool:
         """Walk again without a difference until some time after the end; return whether the robot does better."""
         settings = {**self.settings, **difference.settings}
-        return self._stands({key: value for key, value in settings.items() if value is not None}, difference)
+        return self._is_better({key: value for key, value in settings.items() if value is not None}, difference)
 
-    def stands_with(self, settings: Mapping[str, Any]) -> bool:
+    def is_better_with(self, settings: Mapping[str, Any]) -> bool:
         """Walk again with more settings, likewise."""
-        return self._stands({**self.settings, **settings})
+        return self._is_better({**self.settings, **settings})
 
-    def stands_as_shipped(self) -> bool:
+    def is_better_as_shipped(self) -> bool:
         """Walk again without any setting of its own, likewise."""
-        return self._stands({})
+        return self._is_better({})
 
-    def _stands(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool:
+    def _is_better(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool:
         factor, plant = (difference.slower, difference.plant) if difference else (1.0, None)
         try:
             setup = self._configured(settings, plant)
@@ -260,9 +265,8 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
     for kind in dict.fromkeys(kinds.values()):
         keys = [key for key in kinds if kinds[key] is kind]
         for these in _one_by_one(keys, shipped) if kind is CauseKind.SETTING else [keys]:
-            if _is_of_own_table(these[0], shipped):
-                table = f"[{_table_of(these[0])}]"
-                text, advice = f"the table {table}", f"without {table}"
+            if table := _own_table(these[0], shipped):
+                text, advice = f"the table [{table}]", f"without [{table}]"
             else:
                 text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
                 advice = "; ".join(f"{key} as shipped" for key in these)
@@ -270,19 +274,21 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
 
 
 def _one_by_one(keys: Sequence[str], shipped: Mapping[str, Any]) -> list[list[str]]:
-    """Return each key alone, those of a table that no shipped robot has, as of a task of one's own, together."""
+    """Return each key alone, those of a table of one's own together."""
     groups: dict[str, list[str]] = {}
     for key in keys:
-        groups.setdefault(_table_of(key) if _is_of_own_table(key, shipped) else key, []).append(key)
+        groups.setdefault(_own_table(key, shipped) or key, []).append(key)
     return list(groups.values())
 
 
-def _is_of_own_table(key: str, shipped: Mapping[str, Any]) -> bool:
-    return all(_table_of(each) != _table_of(key) for each in shipped)
-
-
-def _table_of(key: str) -> str:
-    return key.rpartition(".")[0]
+def _own_table(key: str, shipped: Mapping[str, Any]) -> str:
+    """Return the table of one's own that has a key, as ``tasks.NAME``: below one that is shipped without keys."""
+    names = key.split(".")
+    for depth in range(2, len(names)):
+        parent = ".".join(names[: depth - 1])
+        if not any(each.startswith(f"{parent}.") for each in shipped):
+            return ".".join(names[:depth])
+    return ""
 
 
 def _kind_of(key: str) -> CauseKind:
@@ -338,10 +344,10 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
     is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
     candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
-    cure = next((difference for difference in candidates if _stands_without(known, difference, report)), None)
+    cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
         return _cause_of(known, cure, inferred, report)
-    if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.stands_as_shipped):
+    if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
         return Cause(found[0].kind, _together(known, found), "any of it as shipped, one after the other", is_tried=True)
     return _without_differences(known, found, speed, inferred, report)
 
@@ -360,23 +366,23 @@ def _without_differences(
 ) -> Cause | None:
     """Return as the cause, where no difference is one, the plant as drawn or the speed."""
     innocent = "; ".join(difference.text for difference in found)
-    aside = f" (it {known.no_better} as well without: {innocent})" if innocent else ""
+    aside = f" (it {known.no_better_either} without: {innocent})" if innocent else ""
     plant = known.setup.plant
     if plant is not Plant.IDEAL:
         ideal = Difference(
             CauseKind.PLANT, f"the plant {plant}, as seed {known.seed} draws it", "", {}, 1.0, Plant.IDEAL
         )
-        if _stands_without(known, ideal, report):
+        if _is_better_without(known, ideal, report):
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
             return Cause(
                 kind, f"{ideal.text}{text}{aside}", f"--plant ideal {known.better}; another --seed draws another", True
             )
-    if speed is not None and _stands_without(known, speed, report):
+    if speed is not None and _is_better_without(known, speed, report):
         return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} {known.better}, tried", is_tried=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
-    why = f"tried and {known.no_better} as well: {', '.join(tried)}" if tried else ""
+    why = f"tried and {known.no_better_either}: {', '.join(tried)}" if tried else ""
     return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 
 
@@ -397,23 +403,23 @@ def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, repor
     trials |= inferred.trials if inferred and measured else {}
     tried = []
     for advice, settings in trials.items():
-        stands = _reported(known, report, f"with {advice}", partial(known.stands_with, settings))
-        tried.append(f"{advice} was tried and {known.better if stands else f'{known.no_better} as well'}")
+        stands = _reported(known, report, f"with {advice}", partial(known.is_better_with, settings))
+        tried.append(f"{advice} was tried and {known.better if stands else known.no_better_either}")
         if stands:
             return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
     planner, control = known.setup.walking.planner, known.setup.walking.walking.control
-    options = f"--control {control}", f"--speed {commanded_speed(known.command, planner):.3g}"
+    options = "--control", str(control), "--speed", f"{commanded_speed(known.command, planner):.3g}"
     advice = "; ".join([*tried, maps_of_pushes(known.setup.robot_argument, *options)])
     return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
 
 
-def _stands_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
+def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
     what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
     return _reported(
         known,
         report,
         difference.advice if difference.kind is CauseKind.SPEED else what,
-        lambda: known.stands_without(difference),
+        lambda: known.is_better_without(difference),
     )
 
 

@@ -211,6 +211,13 @@ def test_numbers_of_others_are_given_away_only_at_the_end_oldest_first():
     assert numbers.take("/a", {2, 3}) == 1
 
 
+def test_numbers_that_were_passed_over_are_handed_out_at_the_end():
+    numbers = PortNumbers(10002, 10005)
+    assert [numbers.take("/a", {10002}), numbers.take("/b", ())] == [10003, 10004]
+    assert numbers.take("/a", {10003, 10004}) == 10005
+    assert [numbers.take(name, {10004, 10005}) for name in ("/c", "/d")] == [10002, 10003]
+
+
 def test_freed_numbers_are_taken_again_the_smallest_first():
     numbers = FreeNumbers(1)
     assert [numbers.take() for _ in range(4)] == [1, 2, 3, 4]

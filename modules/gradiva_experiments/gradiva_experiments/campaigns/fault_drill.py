@@ -535,7 +535,7 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     """
     before = walk.walker.status()["safety_events"]
     complaint = _error_of(lambda: _carry_out(walk, drill))
-    _await_port(walk, COORDINATOR)  # the fault may have ended it
+    complaint = complaint or _error_of(lambda: _await_port(walk, COORDINATOR))  # the fault may have ended it
     status, truth = walk.walker.status(), walk.truth()
     row: Row = {
         "fault": drill.fault,

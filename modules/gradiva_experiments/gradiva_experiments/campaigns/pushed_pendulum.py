@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, PlanarPose, Side, SoleRectangle
-from gradiva.planner import quintic
+from gradiva.planner import FROZEN_TIME, quintic
 from gradiva.push_recovery import (
-    FROZEN,
     LONGEST_SUPPORT,
     SHORTEST_SUPPORT,
     SOLE_MARGIN,
@@ -205,14 +204,14 @@ class PushedPendulum:
 
     def _adapt(self) -> None:
         gait, left = self._gait, self._touch_down - self.now
-        if left < FROZEN:
+        if left < FROZEN_TIME:
             return
         nominal_left = self._lift_off + gait.single_support - self.now
-        nominal_left = nominal_left if nominal_left >= FROZEN else left
+        nominal_left = nominal_left if nominal_left >= FROZEN_TIME else left
         shortest = longest = nominal_left
         if self._mode is SteppingMode.PLACE_AND_TIME:
             elapsed = self.now - self._lift_off
-            shortest = max(FROZEN, SHORTEST_SUPPORT - elapsed)
+            shortest = max(FROZEN_TIME, SHORTEST_SUPPORT - elapsed)
             longest = LONGEST_SUPPORT * gait.single_support - elapsed
         position, velocity, acceleration = self._swing.at(self.now)
         step = RunningStep(

@@ -65,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def is_listened(host: str, port: int) -> bool:
-    """Return whether something listens at a TCP port of ``host`` or of all addresses, if that is this machine.
+    """Return whether no port can listen at a TCP port of ``host``, if that is this machine: another one does.
 
     Binding asks the kernel alone: some 20 µs, and no program sees a connection. False for hosts that are other
     machines, and for hosts that are no IPv4 addresses, which a resolver would take long to find.

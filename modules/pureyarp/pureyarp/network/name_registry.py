@@ -17,14 +17,15 @@ from pureyarp.wire import Element, to_text
 class PortNumbers:
     """Counts from ``first`` to ``last``; every name gets its former number back as long as no other name has it.
 
-    Only when the counter has reached the end, numbers whose names are no longer registered go to others, the one that
-    was handed out longest ago first. At most ``last - first + 1`` names are remembered.
+    Only when the counter has reached the end, numbers that were in use when their turn came, and then those whose names
+    are no longer registered, go to others, the oldest first. At most ``last - first + 1`` names are remembered.
     """
 
     def __init__(self, first: int, last: int) -> None:
         self._next = first
         self._last = last
         self._number_of: OrderedDict[str, int] = OrderedDict()
+        self._passed_over: dict[int, None] = {}  # in use when their turn came, the first passed over first
 
     def take(self, name: str, used: Container[int]) -> int | None:
         """Return a number for ``name`` that is not among the ``used`` ones, None if there is none left."""
@@ -32,6 +33,8 @@ class PortNumbers:
         if former is not None and former not in used:
             self._number_of.move_to_end(name)
             return former
+        if former is not None:
+            self._passed_over[former] = None
         number = self._fresh(used)
         if number is None:
             number = self._abandoned(used)
@@ -46,9 +49,14 @@ class PortNumbers:
             self._next += 1
             if number not in used:
                 return number
+            self._passed_over[number] = None
         return None
 
     def _abandoned(self, used: Container[int]) -> int | None:
+        for number in self._passed_over:
+            if number not in used:
+                del self._passed_over[number]
+                return number
         for name, number in self._number_of.items():
             if number not in used:
                 del self._number_of[name]
