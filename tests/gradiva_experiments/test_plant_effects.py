@@ -105,7 +105,6 @@ class SlowerPool:
         return TrialResult(figures, None)
 
 
-@pytest.mark.long
 def test_each_effect_is_walked_alone_and_all_together(tmp_path):
     experiment, pool = find_experiment("plant"), SlowerPool()
     options = ExperimentOptions(robots=("icub_v2_7",), controls=(ControlMode.POSITION,), seeds=3)

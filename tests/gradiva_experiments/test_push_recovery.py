@@ -85,7 +85,6 @@ def test_an_error_in_a_fork_is_raised_with_its_traceback():
         list(search_in_forks([Countdown()], run, processes=1))
 
 
-@pytest.mark.long
 def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):
     run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",), quick=True)  # sweeps no levels
     find_experiment("push_recovery").run(run)

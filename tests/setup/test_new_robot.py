@@ -52,7 +52,6 @@ def test_force_torque_sensors_of_the_urdf_are_used_and_others_simulated():
     assert "no force-torque sensors in the feet: left_foot_ft, right_foot_ft are simulated at the soles" in draft.notes
 
 
-@pytest.mark.long
 def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     draft = draft_of("romeo", ROMEO)

@@ -85,7 +85,6 @@ def test_a_whole_layer_2_takes_the_place_of_the_configured_one():
     assert layer.updates >= 20
 
 
-@pytest.mark.long
 @pytest.mark.walk
 def test_the_signals_of_a_law_are_in_the_log(second):
     namespace = dict(second)

@@ -123,7 +123,6 @@ def test_every_direction_ends_where_it_should(ready, robot, way):
     np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], target, atol=0.05)
 
 
-@pytest.mark.long
 def test_a_figure_of_eight_is_followed_and_ends_where_and_as_it_began(ready):
     walk, distances = ready("icub_v2_7"), []
     walk.controller.walk(PathCommand(figure_of_eight(radius=0.5), 0.25))
