@@ -26,6 +26,7 @@ server.start()
 yarp.Network.init()
 first, second, third, nameless = yarp.Port(), yarp.BufferedPortBottle(), yarp.RpcServer(), yarp.Port()
 opened = [first.open("/first"), second.open("/second"), yarp.Port().open("/second")]
+time.sleep(2.0)  # until this process knows that the name server is one of its own, whose place it does not take
 server.kill()
 server.start()  # it has forgotten all names, and yet hands out no number on which a port listens
 opened.append(nameless.open("..."))  # as ports within a device, which are opened once

@@ -58,7 +58,7 @@ CONTRACT = {
     "max_tilt_rad": float,
     "specific_energetic_cost": float,
     "chatter": dict,
-    "usual": type(None),  # of walks straight ahead alone
+    "usual": dict,
     "bridged_readings": dict,
     "qp_failures": int,
     "safety_events": list,

@@ -199,7 +199,7 @@ def _base_by_stance(
     }
     rate = _imu_rate(inputs, memory, gain)
     change = _filtered(memory, "velocities_since_imu", since_imu, gain)
-    change = cs.vertcat(change, cs.SX(len(description.joints) - change.numel(), 1))
+    change = cs.vertcat(change, cs.SX.zeros(len(description.joints) - change.numel()))
     return _base_on_stance_sole(robot, inputs, rate, change, feet), inputs
 
 
