@@ -171,6 +171,7 @@ def test_the_keys_that_pages_name_exist(reference):
 def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     keys = importlib.import_module("reference_pages.configuration").all_keys().values()
     assert [key.path for key in keys if key.type in ("number", "integer") and not key.unit] == []
+    assert [key.path for key in keys if set(key.unit) & set("'\"`")] == []  # a value in brackets is no unit
     rows = [line for line in pages["configuration_step_adaptation"].splitlines() if "landed_rise_gain" in line]
     assert len(rows) == 1
     assert "`1.0`: number, in [0, 1] |" in rows[0]
@@ -181,7 +182,7 @@ def test_every_table_of_results_is_on_a_page_and_says_where_it_comes_from():
     shown = "\n".join(path.read_text(encoding="utf-8") for path in SITE.glob("results/*.md"))
     files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ROOT.glob("results/*.json")}
     recorded = {name: file for name, file in files.items() if "rows" not in file}
-    assert len(recorded) == 7
+    assert len(recorded) == 8
     assert [
         f"{name} {table}" for name in recorded for table in recorded[name]["tables"] if f"{name} {table}\n" not in shown
     ] == []

@@ -46,6 +46,13 @@ def test_a_function_is_compiled_once_and_found_again(tmp_path, square):
     assert len(list(tmp_path.glob("square-*.so"))) == 1
 
 
+@pytest.mark.parametrize(("home", "typed"), [("/nowhere", "~/cache"), ("~", "/nowhere/cache")])
+def test_a_folder_is_typed_from_the_home_folder_where_there_is_one(monkeypatch, home, typed):
+    monkeypatch.setattr("os.path.expanduser", lambda path: home)  # "~": neither HOME nor an entry of the user
+    assert str(typed_path(Path("/nowhere/cache"))) == typed
+    assert typed_path(Path("~/cache")) == Path("~/cache")
+
+
 def test_a_simplified_function_is_found_again_by_the_function_that_it_was_made_of(tmp_path, square):
     x, made = cs.SX.sym("x"), []
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.telemetry import RunFolder, plain, without_none
+from gradiva.telemetry import RunFolder, plain, unused_path, without_none
 
 
 class Colour(StrEnum):
@@ -87,6 +87,11 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot write a run below"):
         RunFolder.create(tmp_path / "file", "walk", {})
+
+
+def test_the_name_of_a_dangling_link_is_not_free(tmp_path):
+    (tmp_path / "page.html").symlink_to(tmp_path / "gone")
+    assert unused_path(tmp_path, "page", ".html") == tmp_path / "page-2.html"
 
 
 def test_values_become_plain():

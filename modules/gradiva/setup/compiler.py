@@ -141,9 +141,9 @@ def _print_line(line: str) -> None:
 
 
 def typed_path(folder: Path) -> Path:
-    """Return a folder as it is typed, ``~/.cache/gradiva``."""
-    home = Path.home()
-    return "~" / folder.relative_to(home) if folder.is_relative_to(home) else folder
+    """Return a folder as it is typed, ``~/.cache/gradiva``; without a home folder as it is."""
+    home = Path(os.path.expanduser("~"))  # of users without one it stays "~", where `Path.home` raises
+    return "~" / folder.relative_to(home) if home.is_absolute() and folder.is_relative_to(home) else folder
 
 
 def _generate(function: cs.Function, source: Path) -> None:

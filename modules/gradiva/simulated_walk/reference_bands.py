@@ -21,11 +21,11 @@ from gradiva.simulation import GroundKind
 from gradiva.telemetry import KEY_FIGURES, TRACKING_FIGURES
 
 _FILES = "reference_bands*.json"
-_MACHINE = ("tick_us", "mpc", "stability_margins")  # figures of the computer, of one law, of the configuration alone
+_WITHOUT_BANDS = ("mpc", "stability_margins")  # figures of one law, of the configuration alone
 BAND_FIGURES = tuple(
     figure
     for figure in (*TRACKING_FIGURES, *KEY_FIGURES)
-    if figure.better < 0 and not figure.ground and figure.key.partition(".")[0] not in _MACHINE
+    if figure.better < 0 and not figure.ground and figure.key.partition(".")[0] not in _WITHOUT_BANDS
 )
 """Figures that have bands: the less, the better."""
 _DURATIONS = 8.0, 15.0  # [s] comparable with 10: start and stop are more of a shorter walk, drift grows in a longer one

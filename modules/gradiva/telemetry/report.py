@@ -412,8 +412,9 @@ TRACKING_FIGURES = (
     ),
     KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
     KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
-    KeyFigure("tick_us.total.median", "tick time, median", "µs"),  # none is better: other programs
-    KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),  # on the computer make as much of a difference
+    # Neither tick time is the better one: other programs on the computer make as much of a difference.
+    KeyFigure("tick_us.total.median", "tick time, median", "µs"),
+    KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),
 )
 """Figures that a report has in tables."""
 KEY_FIGURES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -152,9 +153,9 @@ def unsaved(path: Path, write: Callable[[], object]) -> list[str]:
 
 
 def unused_path(folder: Path, stem: str, suffix: str = "") -> Path:
-    """Return the first path in a folder that is free: comparison.html, comparison-2.html."""
+    """Return the first path in a folder that is free: comparison.html, comparison-2.html; a dangling link is not."""
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-    return next(path for name in names if not (path := folder / f"{name}{suffix}").exists())
+    return next(path for name in names if not os.path.lexists(path := folder / f"{name}{suffix}"))
 
 
 def _make_unused(parent: Path, stem: str) -> Path:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +28,7 @@ from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import current_settings
 from gradiva.setup import Plant, load_setup
+from gradiva.telemetry import unused_path
 from gradiva.yarp_modules.application import (
     AlreadyRunsError,
     Application,
@@ -238,19 +238,13 @@ def _run(application: Application, request: RunRequest, target: JsonTarget, sign
         if not remove_leftovers(claim, signals.hurry):
             return _FAILED
         options = RunOptions(restarts=request.restarts)
-        folder = _free_folder(request.out, application.name)
+        folder = unused_path(request.out, f"{datetime.now():%Y%m%d-%H%M%S}-{application.name}")
         session = ApplicationSession(application, claim, folder, options, console, request.prints_output)
         status = session.run(signals, request.duration)
     target.write(status)
     reason = f": {status['reason']}" if status["reason"] else ""
     console.print(f"{status['outcome']}{reason}", markup=False)
     return _FAILED if status["outcome"] == "failed" else _DONE
-
-
-def _free_folder(parent: Path, name: str) -> Path:
-    stem = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
-    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
-    return next(parent / each for each in names if not (parent / each).exists())
 
 
 class ApplicationSession:
