@@ -37,6 +37,12 @@ def test_all_robots_walk_in_torque_control(ready, robot, speed):
     assert_walked(walk, com=0.005)
 
 
+def test_g1_walks_in_torque_control_with_the_friction_and_play_of_its_gears(ready):
+    walk = ready("g1", TORQUE, plant=Plant.ROBOT, settle=0.2)
+    assert walk.follow(VelocityCommand(0.15, duration=2.0), settle=0.2)
+    assert_walked(walk, com=0.025)
+
+
 @pytest.mark.long
 def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready, monkeypatch):
     walk, torques = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", plant=Plant.NOISY), []

@@ -15,7 +15,7 @@ from gradiva.whole_body import (
     ServoFeedforward,
     ServoFeedforwardConfig,
 )
-from gradiva.whole_body.torque_control import PlayingJoints, TouchDown
+from gradiva.whole_body.torque_control import TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,
@@ -65,23 +65,23 @@ REST = np.zeros(23)
 def test_the_desired_velocity_integrates_the_accelerations_and_returns_to_the_measured_one():
     compensation, acceleration, velocity = compensator(1.0), np.full(23, 3.0), np.full(23, 0.1)
     for _ in range(100):
-        torques = compensation.added_to(REST, velocity, acceleration, (velocity, REST), PERIOD)
+        torques = compensation.added_to(REST, velocity, acceleration, (velocity, REST), Side, PERIOD)
     reached = (0.1 + 0.1 * 3.0) * (1.0 - np.exp(-0.1 / 0.1))
     np.testing.assert_allclose(torques, friction(1.0).torques(np.full(23, reached)), rtol=1e-12)
     compensation.reset()
-    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), PERIOD), REST)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, PERIOD), REST)
 
 
 def test_the_sum_respects_the_torque_limits():
     limits, ones = model_of(ROBOT).torque_limits(), np.ones(23)
-    commanded = compensator(1.0).added_to(limits - 0.01, ones, np.full(23, 100.0), (ones, REST), PERIOD)
+    commanded = compensator(1.0).added_to(limits - 0.01, ones, np.full(23, 100.0), (ones, REST), Side, PERIOD)
     np.testing.assert_array_equal(commanded, limits)
 
 
 def test_gears_lose_a_fraction_of_the_torque():
     compensation, velocity, load = compensator(1.0, load=0.5), np.full(23, 10.0), np.full(23, -5.0)
     for _ in range(2000):
-        commanded = compensation.added_to(load, velocity, REST, (velocity, REST), PERIOD)
+        commanded = compensation.added_to(load, velocity, REST, (velocity, REST), Side, PERIOD)
     lost = 0.5 * 5.0 * model_of(ROBOT).description.per_joint("gear_loss")
     assert lost.min() > 0.0
     np.testing.assert_allclose(commanded - load, friction(1.0).torques(velocity) + lost, rtol=1e-6)
@@ -89,8 +89,8 @@ def test_gears_lose_a_fraction_of_the_torque():
 
 def test_velocity_that_was_lost_is_answered_in_proportion_to_the_inertia():
     compensation, lost = compensator(learning=5.0), np.linspace(-0.2, 0.2, 23)
-    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), PERIOD), REST)
-    torques = compensation.added_to(REST, REST, REST, (REST, lost), PERIOD)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, PERIOD), REST)
+    torques = compensation.added_to(REST, REST, REST, (REST, lost), Side, PERIOD)
     np.testing.assert_allclose(torques, 12.0 * compensation.inertias * np.exp(-PERIOD / 0.1) * lost, atol=1e-12)
 
 
@@ -107,7 +107,7 @@ def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
         acceleration = -0.5 * rate**2 * np.sin(rate * tick * PERIOD) + 30.0 * (wanted - velocity)
         velocities[ANKLE], accelerations[ANKLE], integral[ANKLE] = velocity, acceleration, commanded
         bare = np.where(np.arange(23) == ANKLE, inertia * acceleration, 0.0)
-        torque = compensation.added_to(bare, velocities, accelerations, (velocities, integral), PERIOD)[ANKLE]
+        torque = compensation.added_to(bare, velocities, accelerations, (velocities, integral), Side, PERIOD)[ANKLE]
         lost = true_fraction * (coulomb * np.tanh(velocity / 0.05) + viscous * velocity)
         velocity += PERIOD * (torque - lost) / inertia
         commanded += PERIOD * acceleration
@@ -115,33 +115,43 @@ def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
     assert np.delete(compensation.fractions, ANKLE) == pytest.approx(0.0)
 
 
-def test_joints_with_play_are_compensated_while_their_leg_is_in_the_air():
-    """G1's left leg, some time constants after its foot has lifted; the others not at all."""
-    description = model_of("g1").description
-    playing, torques = PlayingJoints(description), np.arange(len(description.joints), dtype=float)
-    for _ in range(600):
-        commanded = playing.faded(torques, torques + 1.0, [Side.RIGHT], PERIOD)
-    is_left = np.isin(description.joints, description.joint_groups["left_leg"].joints)
-    np.testing.assert_allclose(commanded - torques, is_left.astype(float), atol=1e-6)
-    for _ in range(600):
-        commanded = playing.faded(torques, torques + 1.0, list(Side), PERIOD)
-    np.testing.assert_allclose(commanded, torques, atol=1e-6)
+def g1_compensator(fraction):
+    return FrictionCompensator(model_of("g1"), DrivesConfig(1.0, fraction, 0.0, 5.0))
 
 
-def test_joints_without_play_are_always_compensated():
-    compensated = np.ones(23)
-    assert PlayingJoints(model_of(ROBOT).description).faded(REST, compensated, [], PERIOD) is compensated
+IS_LEFT_LEG = np.isin(model_of("g1").description.joints, model_of("g1").description.joint_groups["left_leg"].joints)
+G1_REST, G1_ONES = np.zeros(len(IS_LEFT_LEG)), np.ones(len(IS_LEFT_LEG))
 
 
-def test_joints_with_play_learn_and_do_not_answer_in_proportion():
-    model = model_of("g1")
-    joints = len(model.description.joints)
-    compensation = FrictionCompensator(model, DrivesConfig(1.0, 0.0, 1.0, 5.0))
-    rest, lost = np.zeros(joints), np.full(joints, 0.2)
-    compensation.added_to(rest, rest, rest, (rest, rest), PERIOD)
-    torques = compensation.added_to(rest, rest, rest, (rest, lost), PERIOD)
-    np.testing.assert_allclose(torques, rest, atol=1e-9)
-    assert (compensation.fractions > 0.0).all()
+def test_joints_with_backlash_are_compensated_while_their_leg_is_in_the_air():
+    """G1's left leg, some time constants after its foot has lifted; the right leg, torso and arms are not."""
+    compensation, velocity = g1_compensator(0.5), G1_ONES
+    for loaded, compensated in (([Side.RIGHT], IS_LEFT_LEG), (Side, False)):
+        for _ in range(1000):
+            torques = compensation.added_to(G1_REST, velocity, G1_REST, (velocity, G1_REST), loaded, PERIOD)
+        expected = FrictionFeedforward(model_of("g1"), drives(0.5)).torques(velocity) * compensated
+        np.testing.assert_allclose(torques, expected, atol=1e-3)
+
+
+def test_joints_with_backlash_learn_nothing_while_their_leg_carries_load():
+    """A foot lifts, learns for 0.3 s and lands; friction that nothing compensates goes on taking off velocity."""
+    compensation, lost, fractions = g1_compensator(0.0), G1_REST, []
+    for loaded in [[Side.RIGHT]] * 300 + [list(Side)] * 2000:
+        lost = lost + 0.001 * G1_ONES  # [rad/s] of each tick: 1 rad/s² less than commanded
+        compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), loaded, PERIOD)
+        fractions.append(compensation.fractions)
+    learned, landed, last = fractions[299][IS_LEFT_LEG], fractions[600][IS_LEFT_LEG], fractions[-1]
+    assert (learned > 0.0).all()
+    np.testing.assert_allclose(last[IS_LEFT_LEG], landed, rtol=1e-4)
+    assert (landed - learned < 0.2 * learned).all()  # what fades in and out
+    np.testing.assert_array_equal(last[~IS_LEFT_LEG], 0.0)
+
+
+def test_joints_with_backlash_do_not_answer_in_proportion():
+    compensation, lost = g1_compensator(0.0), 0.2 * G1_ONES
+    for velocities in ((G1_REST, G1_REST), (G1_REST, lost)):
+        torques = compensation.added_to(G1_REST, G1_REST, G1_REST, velocities, [Side.RIGHT], PERIOD)
+    np.testing.assert_allclose(torques, G1_REST, atol=1e-9)
 
 
 def test_torque_control_commands_its_torques_plus_those_against_friction():
@@ -151,7 +161,7 @@ def test_torque_control_commands_its_torques_plus_those_against_friction():
     commanded = with_friction.command(before, reference(), PERIOD).values
     acceleration = accelerations(without, before)[6:]
     measured = before.joint_velocities, REST
-    expected = compensator(0.8).added_to(bare, before.joint_velocities, acceleration, measured, PERIOD)
+    expected = compensator(0.8).added_to(bare, before.joint_velocities, acceleration, measured, Side, PERIOD)
     np.testing.assert_allclose(commanded, expected, atol=1e-9)
     assert np.abs(commanded - bare).max() > 0.05
 

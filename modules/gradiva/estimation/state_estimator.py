@@ -62,10 +62,11 @@ _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by
 class SamplePredictor:
     r"""Predicts joints and inertial unit over the ages of their samples, with a short memory of velocities.
 
-    Joints are sampled at :math:`t_J`, the inertial unit at :math:`t_M`, and the state is wanted at :math:`t`.
-    Velocities are of one instant :math:`t_0`, for a foot at rest moves by the difference of joints and gyroscope times
-    its lever: of the older sample, :math:`t_1`, or in loops faster than the inertial unit always of the joints'. The
-    state function then turns the base by what the joints have changed since. Positions and attitude are of the present:
+    Joints are sampled at :math:`t_J`, the inertial unit at :math:`t_M`, and the state is wanted at :math:`t`. Joint
+    velocities are taken at :math:`t_0`, the gyroscope's rate at :math:`t_1`, the older of the two samples. By default
+    :math:`t_0 = t_1`, since velocities of two instants make a foot at rest seem to move. Torque control needs the
+    newest joint velocities and sets ``follows_joints``: :math:`t_0 = t_J`, and the state function turns the base by
+    what the joint velocities have changed since :math:`t_1`. Positions and attitude are of the present:
 
     .. math::
         \dot s(t_0), \omega(t_1), \dot s(t_0) - \dot s(t_1), \quad t_1 = \min(t_J, t_M), \qquad

@@ -44,7 +44,7 @@ from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
 TRIGGER_TIME = 0.13  # [s] times the speed of the walk is the error that triggers, where that is more
 RELEASE_TIME = 0.07  # [s] likewise of the error that releases
-_PREDICTION = 0.02  # [s] by which the DCM is old: the low pass on the CoM velocity
+_PREDICTION = 0.02  # [s] covers the age of the estimated DCM after a push, 12.5 to 17.5 ms
 LAST_DELAY = 0.6  # [-] of the single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate

@@ -18,7 +18,7 @@ Constraints
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -558,8 +558,10 @@ class CompliantTorqueController(TorqueController):
                 self._wrenches[side] = outputs[wrench].copy()
         return command
 
-    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = super()._values(state, reference, period)
+    def _values(
+        self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float
+    ) -> Values:
+        values = super()._values(state, reference, loaded, period)
         values["period"] = period
         for side in Side:
             values |= contact_values(side, state)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 
 import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import NDArray, configuration, low_pass_gain, sealed, setting
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
+from gradiva.common import NDArray, Side, configuration, low_pass_gain, sealed, setting
+from gradiva.robot_model import (
+    Compiler,
+    FlatFunction,
+    IdynTreeModel,
+    RobotDescription,
+    as_array,
+    built_once,
+    interpreted,
+)
 
 _FRICTION_VELOCITY = 0.05  # [rad/s] at which the compensation of Coulomb friction is 0.76 of it; 0.03 to 0.2 walk alike
 _VELOCITY_TIME_CONSTANT = 0.1  # [s]
 """Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
 _ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s gained less than commanded
 _LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
+_FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 
 
 @configuration
@@ -71,10 +81,43 @@ class FrictionFeedforward:
         return torques + self._viscous * velocities
 
 
+class StanceFrictionFade:
+    """Fades out the compensation of friction in joints with gear backlash while their leg carries load.
+
+    In the air stiction holds an ankle against the swing, and the foot lands on its edge. Under load, with velocities
+    behind the low pass that such a robot needs, compensation makes both soles rattle. Torso and arms belong to no leg:
+    with backlash they are never compensated.
+
+    Attributes:
+        parts: Of the compensation that counts, [-], shape (a,); 1 for joints without backlash.
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        """Find the joints with backlash, and the legs."""
+        actuated = description.selection
+        names = np.array(description.joints)[actuated]
+        legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
+        self._without_backlash = description.per_joint("gear_play")[actuated] == 0.0
+        self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with both feet on the ground."""
+        self.parts = self._without_backlash.astype(float)
+
+    def update(self, loaded: Collection[Side], period: float) -> NDArray:
+        """Return the parts after a tick of ``period`` [s] in which the feet of ``loaded`` carry load, shape (a,)."""
+        if not self._without_backlash.all():
+            in_the_air = [leg for side, leg in self._legs.items() if side not in loaded]
+            wanted = np.logical_or.reduce([self._without_backlash, *in_the_air])
+            self.parts = self.parts + low_pass_gain(_FADING, period) * (wanted - self.parts)
+        return self.parts
+
+
 class FrictionCompensator:
     r"""Adds to the torques of torque control those against friction, whose size it learns joint by joint.
 
-    .. math:: \tau_f = \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
+    .. math:: \tau_f = p \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
               \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*)
 
     Torque control has no desired velocities but those :math:`v^*` to which its accelerations lead. Friction differs
@@ -83,12 +126,13 @@ class FrictionCompensator:
     friction, and the fraction :math:`\alpha` of the nominal one is learned. The rest is answered in proportion:
 
     .. math:: \dot e = \ddot s^* - \ddot s - \frac{e}{T}, \qquad
-              \dot \alpha = \gamma \frac{I e}{T F_c} \tanh \frac{\dot s + e}{v_0}
+              \dot \alpha = p \gamma \frac{I e}{T F_c} \tanh \frac{\dot s + e}{v_0}
 
     ================  =========================================================  =========
     Symbol            Field                                                      Unit
     ================  =========================================================  =========
     :math:`\alpha`    first ``friction_compensation``, at most ``largest_friction`` -
+    :math:`p`         ``parts`` of `StanceFrictionFade`                          -
     :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
@@ -97,10 +141,10 @@ class FrictionCompensator:
     ================  =========================================================  =========
 
     The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero. Joints with gear
-    play have k = 0: within it a rotor moves alone, and would be shaken as if its leg hung on it.
+    play have k = 0: within it a rotor moves alone, and would be shaken as if its leg hung on it. Where p is 0 nothing
+    is learned: uncompensated, the friction would leave an e that goes on raising the fraction.
 
     Attributes:
-        description: Of the robot.
         is_off: Whether it adds nothing.
         inertias: I, [kg·m²], shape (a,).
     """
@@ -115,7 +159,7 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        self.inertias, self.description = inertias, description
+        self.inertias, self._fade = inertias, StanceFrictionFade(description)
         has_play = description.per_joint("gear_play")[actuated] > 0.0
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
         key = (FrictionCompensator, joints, compiler)
@@ -134,7 +178,7 @@ class FrictionCompensator:
         self._period = 0.0
         self._signals = function.inputs["signals"].reshape(-1)  # written into at once: 2 µs less than by name
         self._memory, self._next = function.inputs["memory"], function.outputs["memory"]
-        self._commanded = function.outputs["commanded"]
+        self._parts, self._commanded = function.inputs["parts"], function.outputs["commanded"]
         self.reset()
 
     @property
@@ -147,6 +191,7 @@ class FrictionCompensator:
         self._memory[...] = 0.0
         self._memory[0] = self._config.friction_compensation
         self._is_first = True
+        self._fade.reset()
 
     def added_to(
         self,
@@ -154,6 +199,7 @@ class FrictionCompensator:
         velocities: NDArray,
         accelerations: NDArray,
         measured: tuple[NDArray, NDArray],
+        loaded: Collection[Side],
         period: float,
     ) -> NDArray:
         """Return the torques with those against friction, within the limits, [N·m], shape (a,).
@@ -164,6 +210,7 @@ class FrictionCompensator:
             accelerations: Commanded for the coming ``period`` [s], [rad/s²], shape (n,).
             measured: The newest measured velocities, and the integral of the accelerations that had been commanded for
                 that instant, [rad/s], shape (n,) each.
+            loaded: Feet that carry load.
             period: [s].
         """
         function, actuated = self._function, self._actuated
@@ -173,6 +220,7 @@ class FrictionCompensator:
         now, commanded = measured
         values = torques, velocities[actuated], accelerations[actuated], now[actuated], commanded[actuated]
         np.concatenate(values, out=self._signals)
+        self._parts[...] = self._fade.update(loaded, period)
         if self._is_first:
             self._memory[3], self._is_first = (commanded - now)[actuated], False
         function()
@@ -186,7 +234,7 @@ def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
     Rows of its signals: torques, velocities, accelerations, measured velocities, integral of the commanded
     accelerations; of its memory: fractions, desired velocities, e, what e was taken of.
     """
-    constants = ("coulomb", "viscous", "load", "limits", "rates", "gains")
+    constants = ("coulomb", "viscous", "load", "limits", "rates", "gains", "parts")
     numbers = ("largest", "inverse_velocity", "time_constant", "period", "return_gain")
     inputs = {name: cs.SX.sym(name, joints) for name in constants}
     inputs |= {name: cs.SX.sym(name) for name in numbers}
@@ -197,13 +245,13 @@ def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
     lost = integral - measured
     error = (1.0 - inputs["return_gain"]) * (error + lost - last)
     direction = cs.tanh(inputs["inverse_velocity"] * (measured + error))
-    fractions = fractions + inputs["period"] * inputs["rates"] * error * direction
+    fractions = fractions + inputs["parts"] * inputs["period"] * inputs["rates"] * error * direction
     fractions = cs.fmin(cs.fmax(fractions, 0.0), inputs["largest"])
     target = velocities + inputs["time_constant"] * accelerations
     desired = desired + inputs["return_gain"] * (target - desired)
     dry = inputs["coulomb"] + inputs["load"] * cs.fabs(torques)
     friction = dry * cs.tanh(inputs["inverse_velocity"] * desired) + inputs["viscous"] * desired
-    commanded = torques + fractions * friction + inputs["gains"] * error
+    commanded = torques + inputs["parts"] * fractions * friction + inputs["gains"] * error
     commanded = cs.fmin(cs.fmax(commanded, -inputs["limits"]), inputs["limits"])
     kept = cs.horzcat(fractions, desired, error, lost).T
     return FlatFunction("friction_compensation", inputs, {"commanded": commanded, "memory": kept}, compiler)

@@ -16,7 +16,7 @@ Without flexible joints it is TSID-Rigid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as cs
@@ -259,15 +259,16 @@ class FlexibleTorqueController(RigidTorqueController):
         self._trim()
         return command
 
-    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = super()._values(state, reference, period)
+    def _values(
+        self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float
+    ) -> Values:
+        values = super()._values(state, reference, loaded, period)
         if state.flexible_stiffness.size:
             values["passive_stiffness"] = state.flexible_stiffness
         if self._transition_duration is None:
             return values
         for side in Side:
-            is_loaded = values[f"{side}_foot_is_loaded"] == 1.0
-            self._since_touch[side] = self._since_touch[side] + period if is_loaded else 0.0
+            self._since_touch[side] = self._since_touch[side] + period if side in loaded else 0.0
             values[transition_of(side)] = minimum_jerk(self._since_touch[side] / self._transition_duration)[0]
         return values
 

@@ -27,7 +27,6 @@ from gradiva.common import (
     RobotState,
     Side,
     configuration,
-    low_pass_gain,
     plugin_errors,
     sealed,
     setting,
@@ -44,7 +43,6 @@ from gradiva.whole_body.walking_tasks import ZMP_EXCESS, OrientationTaskConfig, 
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
-_FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")
 _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
@@ -436,43 +434,6 @@ class TouchDown:
         return self._stands
 
 
-class PlayingJoints:
-    """Lets the friction of joints with gear play be compensated only while their leg is in the air.
-
-    There stiction holds an ankle against the swing, and the foot lands on its edge; under load, with velocities behind
-    the low pass that such a robot needs, both soles rattle.
-    """
-
-    def __init__(self, description: RobotDescription) -> None:
-        """Find the joints with play, and the legs."""
-        actuated = description.selection
-        names = np.array(description.joints)[actuated]
-        legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
-        self._have_play = description.per_joint("gear_play")[actuated] > 0.0
-        self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin again with both feet on the ground."""
-        self._parts = np.where(self._have_play, 0.0, 1.0)
-
-    def faded(self, torques: NDArray, compensated: NDArray, loaded: Collection[Side], period: float) -> NDArray:
-        """Return the torques to command, [N·m], shape (a,).
-
-        Args:
-            torques: Without friction, [N·m], shape (a,).
-            compensated: With it, likewise.
-            loaded: Feet that carry load.
-            period: [s].
-        """
-        if not self._have_play.any():
-            return compensated
-        in_the_air = [leg for side, leg in self._legs.items() if side not in loaded]
-        wanted = np.logical_or.reduce([~self._have_play, *in_the_air])
-        self._parts += low_pass_gain(_FADING, period) * (wanted - self._parts)
-        return sealed(torques + self._parts * (compensated - torques))
-
-
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
     """Bundle what all laws of torque control share beside their problems.
@@ -519,8 +480,6 @@ class TorqueController:
         """
         self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
-        if self._friction is not None:
-            self._playing = PlayingJoints(self._friction.description)
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._searches = {side: GroundSearch(search) for side in Side}
         self._touch_downs = touch_downs or {}
@@ -537,11 +496,9 @@ class TorqueController:
             touch_down.reset()
         if self._friction is not None:
             self._friction.reset()
-            self._playing.reset()
         self._posture: RobotPosture | None = posture
         self._start: RobotPosture | RobotState = posture
         self._period = 0.0
-        self._loaded: list[Side] = list(Side)
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
@@ -559,7 +516,8 @@ class TorqueController:
         """See ``WholeBodyController.command``."""
         measured = np.concatenate((state.base_twist, state.joint_velocities))
         velocity = self._motion.completed(measured, state.velocity_lag, period)
-        values = self._values(state, reference, period)
+        loaded = self._loaded_feet(state, reference, period)
+        values = self._values(state, reference, loaded, period)
         values["base_twist"], values["joint_velocities"] = velocity[:6], velocity[6:]
         acceleration, torques = self.problem.command(values, relaxed)
         self._torques = sealed(torques)
@@ -571,9 +529,13 @@ class TorqueController:
         if self._friction is None:
             return JointCommand(ControlMode.TORQUE, self._torques)
         known = measured[6:], self._motion.measured[6:]
-        commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, period)
-        commanded = self._playing.faded(self._torques, commanded, self._loaded, period)
+        commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, loaded, period)
         return JointCommand(ControlMode.TORQUE, commanded)
+
+    def _loaded_feet(self, state: RobotState, reference: WholeBodyReference, period: float) -> set[Side]:
+        """Return the feet that carry load from this tick on."""
+        feet = (Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)
+        return {side for side, foot in feet if self._is_loaded(side, state, foot, period)}
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
         """Return whether a foot carries load: as estimated, else from its touch on, else as planned."""
@@ -585,14 +547,13 @@ class TorqueController:
             return foot.in_contact
         return touch_down.update(foot, float(state.foot_wrench(side)[2]), period)
 
-    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
+    def _values(
+        self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float
+    ) -> Values:
         values = self.problem.reference_values(reference)
         values.update(zip(_STATE, _of_state(state), strict=True))
-        self._loaded = []
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
-            is_loaded = self._is_loaded(side, state, foot, period)
-            if is_loaded:
-                self._loaded.append(side)
+            is_loaded = side in loaded
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
         values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
