@@ -25,6 +25,7 @@ from gradiva.telemetry.report import (
     number,
     tables,
     tiles,
+    unhealthy_figures,
     unusual_figures,
     usual_note,
 )
@@ -315,6 +316,14 @@ def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robo
     for slip, mark in ((0.029, ""), (0.031, " beyond")):
         shown = tiles({"foot_slip_m": slip, "healthy": {"foot_slip_m": 0.015}, "usual": known})
         assert f'class="tile{mark}">' in shown
+
+
+def test_what_is_beyond_healthy_is_named_where_nothing_usual_is_known():
+    result = {"foot_slip_m": 0.031, "healthy": {"foot_slip_m": 0.015}, "outcome": "walked"}
+    assert unhealthy_figures(result) == "beyond healthy: foot slip 31.0 mm (healthy up to 15.0)"
+    known = {"of": "", "figures": {"foot_slip_m": usual(0.01, 0.02, 0.03)}}
+    for other in ({"usual": known}, {"outcome": "fell"}, {"foot_slip_m": 0.014}):
+        assert unhealthy_figures(result | other) == ""
 
 
 def test_a_figure_that_reads_like_the_bound_is_usual():

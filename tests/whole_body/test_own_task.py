@@ -128,6 +128,21 @@ def test_a_mistake_in_the_reference_of_a_task_is_one_line_before_the_robot_stand
         WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[Mistaken("mistaken", 1.0, 1.0, "soft")])
 
 
+class Short(TargetTask):
+    PARTS: ClassVar = {}
+
+    def velocity(self, body):
+        return _unit(body, 0), cs.SX.zeros(2)
+
+
+def test_a_jacobian_that_does_not_fit_and_a_negative_weight_are_one_line():
+    said = r"task 'short': Short.velocity returned J of shape \(1, \d+\); with v\* it has to be \(2, \d+\)"
+    with pytest.raises(ConfigError, match=said):
+        WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[Short("short", 1.0, 1.0, "soft")])
+    with pytest.raises(ConfigError, match="weight=-1.0, must not be negative"):
+        OrientationTask("l_hand", weight=-1.0)
+
+
 def test_a_target_task_in_a_walk_holds_the_described_posture_at_first():
     hand = OrientationTask("l_hand")
     WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[hand])

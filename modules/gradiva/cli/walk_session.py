@@ -54,6 +54,7 @@ from gradiva.telemetry import (
     WalkRecord,
     adapted_steps,
     number,
+    unhealthy_figures,
     unsaved,
     unusual_figures,
 )
@@ -215,6 +216,8 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
     if is_filmed:
         check_film(requests[0].setup.simulated_robot, BESIDE_OTHERS)
     for settings, request in zip(each, requests, strict=True):
+        if little_margin := check_margins(request.setup):
+            _warn(console, [f"{', '.join(settings)}: {little_margin}"])
         with console.status(f"walking with {', '.join(settings)}"):
             outcomes.append(run_walk(request))
         folders.append(RunFolder(outcomes[-1].save(out)))
@@ -245,6 +248,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         _warn(console, [f"warning: {oscillation}"])
     if unusual := unusual_figures(outcome.result):
         console.print(unusual, markup=False, soft_wrap=True)
+    if unhealthy := unhealthy_figures(outcome.result):
+        console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
     if outcome.result["report"] or not len(outcome.log):
         report = outcome.result["report"] or "none: the robot never balanced"

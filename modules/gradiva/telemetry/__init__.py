@@ -11,6 +11,7 @@ from gradiva.telemetry.report import (
     TRACKING_FIGURES,
     KeyFigure,
     number,
+    unhealthy_figures,
     unusual_figures,
     write_report,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "rotations_from_rpy",
     "save_replay_page",
     "shade",
+    "unhealthy_figures",
     "unsaved",
     "unused_path",
     "unusual_figures",

@@ -130,10 +130,26 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
         return ""
     found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_unusual(result)]
     found.sort(key=lambda figure: -float(figure.value(result)) / max(figure.usual(result)["most"], 1e-12))
-    texts = [f"{figure.label} {figure.number(result)} {figure.unit}".rstrip() for figure in found]
-    ranges = [f"{text} (usual {figure.usual_range(result)})" for text, figure in zip(texts, found, strict=True)]
-    more = f" and {len(ranges) - _MOST_UNUSUAL} more" * (len(ranges) > _MOST_UNUSUAL)
-    return f"worse than usual: {', '.join(ranges[:_MOST_UNUSUAL])}{more}" if ranges else ""
+    return _listed("worse than usual", [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
+
+
+def unhealthy_figures(result: Mapping[str, Any]) -> str:
+    """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none."""
+    if result.get("outcome") in _BAD:
+        return ""
+    found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_beyond(result)]
+    return _listed(
+        "beyond healthy", [(each, _healthy_range(each, result)) for each in found if not each.usual(result)], result
+    )
+
+
+def _listed(what: str, figures: Sequence[tuple[KeyFigure, str]], result: Mapping[str, Any]) -> str:
+    """Return figures with what each is compared with, the first few; empty where there are none."""
+    texts = [
+        f"{figure.label} {figure.number(result)} {figure.unit}".rstrip() + f" ({other})" for figure, other in figures
+    ]
+    more = f" and {len(texts) - _MOST_UNUSUAL} more" * (len(texts) > _MOST_UNUSUAL)
+    return f"{what}: {', '.join(texts[:_MOST_UNUSUAL])}{more}" if texts else ""
 
 
 def _mark(figure: KeyFigure, result: Mapping[str, Any]) -> str:
@@ -148,11 +164,14 @@ def _usual(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 
 def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    return f'<div class="label">{shown}</div>' if (shown := _healthy_range(figure, result)) else ""
+
+
+def _healthy_range(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     """Return up to where a figure is healthy, or from where on; nothing where the result does not say."""
     if (bound := figure.bound(result)) is None:
         return ""
-    text = number(bound, figure.factor, figure.digits)
-    return f'<div class="label">healthy {"from" if figure.better > 0 else "up to"} {text}</div>'
+    return f"healthy {'from' if figure.better > 0 else 'up to'} {number(bound, figure.factor, figure.digits)}"
 
 
 @dataclass(frozen=True, slots=True)

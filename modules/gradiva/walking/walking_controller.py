@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import (
     ClockJump,
+    ConfigError,
     ControlClock,
     ControlMode,
     EstimationError,
@@ -74,6 +75,7 @@ class WalkingController:
         self._tick = layers.config.walking
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
+        self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own, in the first tick
         self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
@@ -511,8 +513,19 @@ class WalkingController:
         )
 
     def _signals_of_own(self) -> Signals:
+        """Return the signals of the user's own.
+
+        Raises:
+            ConfigError: Their names or shapes are not those of the first tick.
+        """
         sources = self._layers.own_signal_sources
-        return {name + signal: value for name, own in sources for signal, value in own.signals().items()}
+        signals = {name + signal: value for name, own in sources for signal, value in own.signals().items()}
+        shapes = {name: np.shape(value) for name, value in signals.items()}
+        self._own_shapes = self._own_shapes or shapes
+        if shapes != self._own_shapes:
+            changed = min(name for name, _ in shapes.items() ^ self._own_shapes.items())
+            raise ConfigError(f"signals(): '{changed}' is not what it was in the first tick: the same names and shapes")
+        return signals
 
     def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:
         """Return the log of step adaptation: of layer 2 while a foot that it has moved is in the air.

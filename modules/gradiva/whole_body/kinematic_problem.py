@@ -21,6 +21,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import (
+    ConfigError,
     NDArray,
     Side,
     configuration,
@@ -123,9 +124,24 @@ def kinematic_problem(
     for task in distinct(tasks):
         with plugin_errors(f"[tasks.{task.name}]", task):
             jacobian, target = task.velocity(body)
+            _check_rows(task, jacobian, target, velocity.numel())
             task.demand(composer, body, jacobian @ velocity - target)
     _bound_velocities(composer, body, lower, upper, dynamics.model.velocity_limits())
     return body, composer
+
+
+def _check_rows(task: Task, jacobian: cs.SX, target: cs.SX, columns: int) -> None:
+    """Pass when J and v* of a task fit to each other and to the robot.
+
+    Raises:
+        ConfigError: They do not.
+    """
+    wanted, found = (cs.SX(target).numel(), columns), tuple(jacobian.shape)
+    if found != wanted:
+        kind = type(task).__name__
+        raise ConfigError(
+            f"task '{task.name}': {kind}.velocity returned J of shape {found}; with v* it has to be {wanted}"
+        )
 
 
 def compiled_problem(

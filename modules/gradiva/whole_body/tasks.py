@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
 import casadi as cs
+import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, Registry, RobotPosture, Side, plugin_errors
@@ -91,6 +92,8 @@ class Task:
         self.config: Any = config
         self.priority = config.priority
         self.weight: Any = config.weight
+        if not np.all(np.greater_equal(self.weight, 0.0)):
+            raise ConfigError(f"task '{name}': weight={config.weight}, must not be negative")
 
     def velocity(self, body: Any) -> tuple[cs.SX, cs.SX]:
         """Return J, (m, 6 + n), and v*, (m, 1), of kinematics, in the symbols of a `Body`."""
