@@ -139,7 +139,7 @@ def test_a_jacobian_that_does_not_fit_and_a_negative_weight_are_one_line():
     said = r"task 'short': Short.velocity returned J of shape \(1, \d+\); with v\* it has to be \(2, \d+\)"
     with pytest.raises(ConfigError, match=said):
         WalkingLayers(description_of(ROBOT), load_setup(ROBOT).walking, tasks=[Short("short", 1.0, 1.0, "soft")])
-    with pytest.raises(ConfigError, match="weight=-1.0, must not be negative"):
+    with pytest.raises(ConfigError, match=r"weight=-1\.0, must not be negative"):
         OrientationTask("l_hand", weight=-1.0)
 
 
