@@ -335,6 +335,15 @@ def test_a_figure_that_reads_like_the_bound_is_usual():
     )
 
 
+def test_a_run_that_is_worse_than_usual_in_one_figure_is_the_best_in_none():
+    slip, tilt = (next(each for each in KEY_FIGURES if each.key == key) for key in ("foot_slip_m", "max_tilt_rad"))
+    known = {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}
+    figures = (0.004, 0.01), (0.001, 0.02)
+    results = [{"outcome": "walked", "foot_slip_m": a, "max_tilt_rad": b, "usual": known} for a, b in figures]
+    assert figure_cells(slip, results) == ['<td class="unusual">4.0</td>', '<td class="best">✓ 1.0</td>']
+    assert figure_cells(tilt, results) == ["<td>0.6</td>", '<td class="best">✓ 1.1</td>']
+
+
 def test_a_comparison_marks_what_is_worse_than_usual_and_no_tick_time_as_the_best():
     slip = next(figure for figure in KEY_FIGURES if figure.key == "foot_slip_m")
     known = {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}

@@ -104,8 +104,16 @@ def differing_settings(runs: Sequence[ComparedRun]) -> list[str]:
 def _name(run: ComparedRun, differing: Sequence[str]) -> str:
     """Return how legends name a run: by what is different in it, where that is short, else by its folder."""
     few = 0 < len(differing) <= _NAMED_BY
-    text = ", ".join(f"{name.rsplit('.', 1)[-1]} {run.settings.get(name, '–')}" for name in differing)
+    text = ", ".join(f"{name.rsplit('.', 1)[-1]} {_value(run, name)}" for name in differing)
     return f"{run.letter}: {text if few else run.folder.name}"
+
+
+def _value(run: ComparedRun, name: str) -> str:
+    """Return a setting as text: of tables in a list, as of pushes, the values alone."""
+    value = run.settings.get(name, "–")
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
+        return "; ".join(" ".join(str(part) for part in each.values()) for each in value)
+    return str(value)
 
 
 def _heading(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
@@ -138,7 +146,9 @@ def figure_table(runs: Sequence[ComparedRun]) -> str:
         if any(figure.is_shown(result) for result in results)
     ]
     return _table(
-        [run.letter for run in runs], rows, "✓ the best of those that walked and stand; amber: worse than usual"
+        [run.letter for run in runs],
+        rows,
+        "✓ the best of those that stand and are nowhere worse than usual, if there are any; amber: worse than usual",
     )
 
 
@@ -146,15 +156,14 @@ def figure_cells(figure: KeyFigure, results: Sequence[Mapping[str, Any]]) -> lis
     """Return the cells of a row: rounded figures, which are compared as they are read.
 
     Values of which each is enough within its healthy bound have no best: of margins, less feedback makes larger ones.
+    Nor is a run the best in one figure that is worse than usual in another: too low a gain looks good everywhere else.
     """
     texts = [figure.number(result) if figure.is_shown(result) else "–" for result in results]
-    standing = {
-        text: figure.better * abs(figure.value(result))
-        for text, result in zip(texts, results, strict=True)
-        if text != "–" and result.get("outcome") in _STANDING
-    }
-    has_best = figure.better and not figure.is_enough and len(standing) > 1
-    best = max(standing, key=lambda text: standing[text]) if has_best else None
+    upright = [(text, each) for text, each in zip(texts, results, strict=True) if each.get("outcome") in _STANDING]
+    shown = [(text, each) for text, each in upright if text != "–"]
+    candidates = [(text, each) for text, each in shown if not unusual_figures(each)] or shown
+    has_best = figure.better and not figure.is_enough and len({text for text, _ in shown}) > 1
+    best = max(candidates, key=lambda pair: figure.better * abs(figure.value(pair[1])))[0] if has_best else None
     return [
         _cell(
             f"✓ {text}" if text == best else text, "unusual" if figure.is_unusual(result) else "best" * (text == best)
@@ -171,7 +180,7 @@ def settings_table(runs: Sequence[ComparedRun], differing: Sequence[str]) -> str
     """Return the values of settings that differ; a long table opens at a click."""
     if not differing:
         return '<p class="left-out">None.</p>'
-    rows = [(name, [f"<td>{escape(str(run.settings.get(name, '–')))}</td>" for run in runs]) for name in differing]
+    rows = [(name, [f"<td>{escape(_value(run, name))}</td>" for run in runs]) for name in differing]
     table = _table([run.letter for run in runs], rows)
     short = len(differing) <= 20
     return table if short else f"<details><summary>{len(differing)} settings</summary>{table}</details>"
