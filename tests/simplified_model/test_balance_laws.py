@@ -83,6 +83,9 @@ def test_a_model_that_is_no_law_is_refused(model, complaint):
 def test_a_table_of_a_law_that_does_not_walk_is_warned_of():
     setup = load_setup("icub_v2_7", ["dcm_mpc.horizon=1.0"])
     assert "--model dcm_mpc" in idle_settings(["dcm_mpc.horizon=1.0"], setup)[0]
+    twice = ["planner.swing_height=0.02", "planner.swing_height=0.03"]
+    replaced = "warning: --set planner.swing_height: the last value counts; 'gradiva compare' walks with each"
+    assert idle_settings(twice, setup) == [replaced]
 
 
 def test_the_law_of_joints_that_bend_is_warned_of_where_none_bends():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -408,9 +409,11 @@ class _Table:
 
 
 def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
-    """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
+    """Return one line for each ``table.key=value`` that a later one replaces, and for each table that is not read."""
     keys = [setting.partition("=")[0].strip() for setting in settings]
-    return [
+    repeated = [key for key, count in Counter(keys).items() if count > 1]
+    replaced = [f"warning: --set {key}: the last value counts; 'gradiva compare' walks with each" for key in repeated]
+    return replaced + [
         f"warning: --set {each.title} has no effect in this walk, it needs {each.choice}" for each in _idle(keys, setup)
     ]
 
