@@ -201,6 +201,23 @@ def test_a_reply_that_comes_too_late_is_counted_and_left():
     assert remote.record.late == 1
 
 
+class SlowLine(DirectLine):
+    """Hands an answer out in its own tick only to who waits for it, else in the next one."""
+
+    def take(self, timeout):
+        return super().take(timeout) if timeout > 0.0 or len(self.replies) > 1 else None
+
+
+def test_after_a_silence_the_first_late_answer_makes_ticks_wait_again():
+    line = SlowLine(service_of(SETUP))
+    remote, local = remote_on(line), balance_layer(SETUP.walking.balance, SETUP.robot)
+    for tick in range(24):
+        line.is_up = not 5 <= tick < 15
+        assert_same(update(remote, tick), update(local, tick))
+    assert (remote.warning, remote.is_answering) == ("", True)
+    assert remote.fallback_ticks == 12
+
+
 def test_a_model_control_that_is_configured_otherwise_is_not_obeyed():
     other = load_setup("icub_v2_7", {"dcm_controller.proportional_gain": 1.7})
     remote, local = remote_on(DirectLine(service_of(other))), balance_layer(SETUP.walking.balance, SETUP.robot)

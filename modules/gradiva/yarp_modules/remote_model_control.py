@@ -202,7 +202,7 @@ class RemoteModelControl(BalanceLayer):
     The fallback is the instantaneous law in this process. The state of layer 2 goes to and fro with the messages, so
     that the other process and the fallback take over from each other without a jump. A few ticks by the fallback
     are tolerated. More in a row are a finding (the robot finishes the step and stands); from then on no tick waits
-    until model control answers again.
+    until an answer comes again, be it a late one.
 
     Attributes:
         warning: Why it is not answering; empty while it is.
@@ -292,7 +292,9 @@ class RemoteModelControl(BalanceLayer):
         self._writer.write(request)
         self.record.asked += 1
         is_connected = self._writer.has_readers and self._reader.has_source
-        reply = self._reply_to(request, self._timeout if is_connected and self._is_worth_waiting else 0.0)
+        timeout = self._timeout if is_connected and self._is_worth_waiting else 0.0
+        self._is_worth_waiting = self._silent_ticks < self._max_silent_ticks  # for the next tick; or any answer now
+        reply = self._reply_to(request, timeout)
         if reply is None:
             why = self._malformed or "it did not answer in time"
             self._note_silence(why if is_connected else "it is not connected")
@@ -323,7 +325,6 @@ class RemoteModelControl(BalanceLayer):
         self._silent_ticks += 1
         if self._silent_ticks <= self._max_silent_ticks:
             return
-        self._is_worth_waiting = False
         if not self.warning:
             self.warning = f"model control is not answering ({why}); this process balances in its place"
             _LOGGER.warning("%s", self.warning)
