@@ -283,7 +283,7 @@ def test_a_table_that_is_read_gives_no_warning(setting, choices):
 
 
 def test_a_table_is_warned_about_once():
-    settings = ["dcm_mpc.horizon=1.0", "dcm_mpc.horizon=1.5"]
+    settings = ["dcm_mpc.horizon=1.0", "dcm_mpc.zmp_weight=20000.0"]
     assert len(idle_settings(settings, load_setup("icub_v2_7", settings))) == 1
 
 
