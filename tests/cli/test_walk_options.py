@@ -177,8 +177,8 @@ def test_the_configuration_of_a_run_names_the_robot(tmp_path):
 
 
 def test_noise_is_short_for_the_noisy_plant():
-    assert request().setup.simulation.sensors.encoder_noise == 0.0
-    assert request(noise=True).setup.simulation.sensors.encoder_noise > 0.0
+    assert request().setup.simulation.sensors.encoders.encoder_noise == 0.0
+    assert request(noise=True).setup.simulation.sensors.encoders.encoder_noise > 0.0
     assert (
         request(noise=True).arguments
         == request(plant="noisy").arguments

@@ -46,15 +46,14 @@ def test_the_tables_of_a_run_lead_to_the_same_setup():
 def test_each_plant_is_its_preset_and_that_of_the_robot_over_it(tmp_path, monkeypatch):
     folder = tmp_path / "mine"
     shutil.copytree(robot_folder("icub_v3"), folder)
-    (folder / "plant_robot.toml").write_text("[simulation.sensors]\nforce_bias = 7.5\n")
+    (folder / "plant_robot.toml").write_text("[simulation.sensors.force_torque]\nforce_bias = 7.5\n")
     setups = {plant: load_setup(str(folder), plant=plant) for plant in Plant}
     assert [setup.plant for setup in setups.values()] == list(Plant)
     assert [setup.tables["plant"] for setup in setups.values()] == ["ideal", "noisy", "robot"]
-    assert [setup.simulation.sensors.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
-    assert len({setup.simulation.sensors.force_noise for setup in setups.values()}) == 3
-    assert (
-        load_setup(str(folder), ["simulation.sensors.force_bias=1.0"], plant="robot").simulation.sensors.force_bias == 1
-    )
+    assert [setup.simulation.sensors.force_torque.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
+    assert len({setup.simulation.sensors.force_torque.force_noise for setup in setups.values()}) == 3
+    changed = load_setup(str(folder), ["simulation.sensors.force_torque.force_bias=1.0"], plant="robot")
+    assert changed.simulation.sensors.force_torque.force_bias == 1
     assert len({id(setup.walking) for setup in setups.values()}) == 3
     assert all(setup.walking == setups[Plant.IDEAL].walking for setup in setups.values())  # one set of gains
 

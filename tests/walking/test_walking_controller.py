@@ -77,7 +77,7 @@ def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
 
 DISTURBANCES = {
     "10 ms of delay": ["simulation.servo.delay=0.01"],
-    "encoders off by up to 1 degree": ["simulation.sensors.encoder_offset=0.01745"],
+    "encoders off by up to 1 degree": ["simulation.sensors.encoders.encoder_offset=0.01745"],
     "a tenth more mass": ["simulation.plant.mass_scale=1.1"],
     "2 degrees up and to the left": ["simulation.ground.slope_forward=0.0349", "simulation.ground.slope_left=0.0349"],
 }

@@ -58,7 +58,7 @@ class CentroidalLimits:
 
     @property
     def slope(self) -> float:
-        """Of the faces of the pyramid whose edges lie on the cone, μ / √2, [-]."""
+        """Slope of the faces of the pyramid whose edges lie on the cone, μ / √2, [-]."""
         return self.friction / math.sqrt(2.0)
 
 

@@ -41,6 +41,17 @@ MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
 _MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
+_GROUPED = {
+    "simulation.sensors": {
+        "encoders": "encoder_noise encoder_offset encoder_resolution velocity_source velocity_noise"
+        " velocity_resolution",
+        "force_torque": "wrench_source force_noise torque_noise force_bias torque_bias force_drift torque_drift"
+        " wrench_gain_error wrench_cross_talk wrench_range_ratio",
+        "inertial": "gyro_noise gyro_noise_density gyro_bandwidth gyro_bias gyro_drift tilt_noise"
+        " tilt_correlation_time tilt_bias heading_drift landing_gyro_noise",
+    },
+}
+"""Keys of earlier versions, by table, that stand in a table below it now."""
 MOVED = {
     _UNREAD: "[centroidal_walking.mpc]",
     "rigid_torque_control": "[torque_control]",
@@ -50,6 +61,11 @@ MOVED = {
     "coordinator.lateral_fraction": "coordinator.full_deflection",
     "coordinator.turn_fraction": "coordinator.full_deflection",
     "contact_estimator.detector.force_time_constant": "contact_estimator.force_time_constant",
+} | {
+    f"{table}.{key}": f"{table}.{group}.{key}"
+    for table, groups in _GROUPED.items()
+    for group, keys in groups.items()
+    for key in keys.split()
 }
 """Tables and keys of earlier versions, and which one is read now."""
 CONSTANTS = {
