@@ -156,10 +156,10 @@ def test_gains_that_fall_with_motion_servos_are_refused_for_these_alone():
 
 def test_soles_sink_in_the_plan_as_deep_as_the_ground_that_the_controller_assumes_lets_them():
     soft = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic", "contact_estimator.stiffness": 2e6}
-    depth = load_setup("icub_v2_7", soft).walking.planner.sinkage
+    depth = load_setup("icub_v2_7", soft).walking.planner.pendulum.sinkage
     assert depth == pytest.approx(33.06 * GRAVITY / (0.16 * 0.072 * 2e6))
-    assert load_setup("icub_v2_7", {**soft, "planner.sinkage": 0.01}).walking.planner.sinkage == 0.01
-    assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.sinkage == 0.0
+    assert load_setup("icub_v2_7", {**soft, "planner.pendulum.sinkage": 0.01}).walking.planner.pendulum.sinkage == 0.01
+    assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.pendulum.sinkage == 0.0
 
 
 def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():

@@ -176,4 +176,4 @@ def test_what_a_choice_of_control_brings_along_is_no_difference():
 def test_a_slower_command_goes_the_same_way():
     planner = load_setup("icub_v2_7").walking.planner
     assert slower_command(VelocityCommand(0.2, 0.1, 0.3, 4.0), 0.5, planner) == VelocityCommand(0.1, 0.05, 0.15, 4.0)
-    assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.cruise_speed
+    assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.commands.cruise_speed

@@ -151,7 +151,7 @@ def test_fast_walks_with_noisy_sensors(ready, robot, speed):
 
 
 def test_a_changing_com_height_is_walked(ready):
-    walk = ready("icub_v2_7", "planner.com_height_amplitude=0.01")
+    walk = ready("icub_v2_7", "planner.pendulum.com_height_amplitude=0.01")
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk)
     heights = walk.recorder.log["simulation::com::position"][:, 2]

@@ -42,6 +42,11 @@ _COMMAND_LINE = "on the command line"
 _MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
 _GROUPED = {
+    "planner": {
+        "commands": "max_backward_speed max_lateral_speed max_angular_speed max_duration cruise_speed",
+        "footsteps": "time_weight turning_lever heel_length ramp_steps double_support_ratio",
+        "pendulum": "first_double_support last_double_support zmp_tolerance sinkage com_height_amplitude com_arc",
+    },
     "simulation.sensors": {
         "encoders": "encoder_noise encoder_offset encoder_resolution velocity_source velocity_noise"
         " velocity_resolution",
@@ -393,10 +398,10 @@ def simulated_robot(tables: Mapping[str, Any]) -> RobotDescription:
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:
     """Set the planner's sinkage where layer 3 takes the ground to be soft, unless it is configured."""
-    if not config.knows_soft_ground or config.planner.sinkage != 0.0:
+    if not config.knows_soft_ground or config.planner.pendulum.sinkage != 0.0:
         return config
     depth = static_sinkage(mass * GRAVITY, sole, config.contact_estimator.stiffness)
-    return replace(config, planner=replace(config.planner, sinkage=depth))
+    return replace(config, planner=replace(config.planner, pendulum=replace(config.planner.pendulum, sinkage=depth)))
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
