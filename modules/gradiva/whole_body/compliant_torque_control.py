@@ -27,12 +27,7 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.limits import (
-    FRICTION,
     LIMIT_HORIZON,
-    MINIMUM_FORCE,
-    SOLE_FRACTION,
-    TORQUE_LIMIT_WEIGHT,
-    TORSIONAL_FRICTION,
     JointLimitConfig,
     TorqueLimitConfig,
     WrenchConeConfig,
@@ -238,7 +233,6 @@ class CompliantTorqueControlConfig:
     def of(cls, config: TorqueControlConfig) -> CompliantTorqueControlConfig:
         """Return what the tables of torque control and the constants of this law make."""
         priorities, own = config.priorities, config.compliant
-        cone = priorities.wrench_cone, _LIMIT_WEIGHT, FRICTION, TORSIONAL_FRICTION, SOLE_FRACTION
         limits = priorities.joint_limits, _LIMIT_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
         return cls(
             linear_momentum=_LINEAR_MOMENTUM,
@@ -249,13 +243,13 @@ class CompliantTorqueControlConfig:
             torso=_TORSO,
             pelvis=_PELVIS,
             posture=PostureTaskConfig(config.posture_stiffness, own.posture_weights),
-            wrench_cone=WrenchConeConfig(*cone, MINIMUM_FORCE),
+            wrench_cone=WrenchConeConfig(priorities.wrench_cone, _LIMIT_WEIGHT),
             wrench_age=_WRENCH_AGE,
             wrench_time_constant=own.wrench_time_constant,
             response_delay=_RESPONSE_DELAY,
             cone_horizon=_CONE_HORIZON,
             joint_limits=JointLimitConfig(*limits),
-            torque_limits=TorqueLimitConfig(priorities.torque_limits, TORQUE_LIMIT_WEIGHT),
+            torque_limits=TorqueLimitConfig(priorities.torque_limits),
             reference_damping=_REFERENCE_DAMPING,
             search=_SEARCH,
         )

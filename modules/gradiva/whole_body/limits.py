@@ -26,13 +26,7 @@ from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.reference_symbols import Parameters
 from gradiva.whole_body.tasks import Body
 
-# On rigid and on soft ground:
 LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits
-TORQUE_LIMIT_WEIGHT = 1e6  # [-] an (N·m)² beyond; at 1e4 a foot lifted under load makes torques jump a quarter more
-FRICTION = 0.5  # [-] of each direction of the pyramid; half of what the simulated sole has
-TORSIONAL_FRICTION = 0.03  # [m] moment over normal force; half a sole's width times the friction
-SOLE_FRACTION = 0.9  # [-] of the sole that the centre of pressure may use
-MINIMUM_FORCE = 5.0  # [N] a foot that stands keeps touching
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +62,12 @@ class TorqueLimitConfig:
 
     Attributes:
         priority: Hard, soft or off.
-        weight: Of each (N·m)² of violation, when soft, [-].
+        weight: Of each (N·m)² of violation, when soft, [-]; at 1e4 a foot lifted under load makes torques jump a
+            quarter more.
     """
 
     priority: Priority
-    weight: float
+    weight: float = 1e6
 
     def __post_init__(self) -> None:
         if self.weight <= 0.0:
@@ -120,23 +115,23 @@ def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[c
 
 @dataclass(frozen=True, slots=True)
 class WrenchConeConfig:
-    """Configure the wrench cone of a foot.
+    """Configure the wrench cone of a foot; by default as on rigid and on soft ground.
 
     Attributes:
         priority: Hard, soft or off.
         weight: Of each N² and (N·m)² of violation, when soft, [-].
-        friction: Coefficient of each direction of the pyramid, [-].
-        torsional_friction: Moment about the vertical over the normal force, [m].
+        friction: Coefficient of each direction of the pyramid, [-]; half of what the simulated sole has.
+        torsional_friction: Moment about the vertical over the normal force, [m]; half a sole's width times friction.
         sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
         minimum_force: Normal force that a loaded foot keeps, [N].
     """
 
     priority: Priority
     weight: float
-    friction: float
-    torsional_friction: float
-    sole_fraction: float
-    minimum_force: float
+    friction: float = 0.5
+    torsional_friction: float = 0.03
+    sole_fraction: float = 0.9
+    minimum_force: float = 5.0
 
     def __post_init__(self) -> None:
         for name in ("weight", "friction", "torsional_friction"):

@@ -22,12 +22,7 @@ from dataclasses import dataclass
 from gradiva.common import GRAVITY, RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.limits import (
-    FRICTION,
     LIMIT_HORIZON,
-    MINIMUM_FORCE,
-    SOLE_FRACTION,
-    TORQUE_LIMIT_WEIGHT,
-    TORSIONAL_FRICTION,
     JointLimitConfig,
     TorqueLimitConfig,
     WrenchConeConfig,
@@ -134,18 +129,11 @@ class RigidTorqueControlConfig:
             pelvis=_TRUNK,
             posture=PostureTaskConfig(config.posture_stiffness, config.posture_weights),
             wrench_weight=weights.wrenches,
-            wrench_cone=WrenchConeConfig(
-                priorities.wrench_cone,
-                _CONE_WEIGHT,
-                FRICTION,
-                TORSIONAL_FRICTION,
-                SOLE_FRACTION,
-                MINIMUM_FORCE,
-            ),
+            wrench_cone=WrenchConeConfig(priorities.wrench_cone, _CONE_WEIGHT),
             joint_limits=JointLimitConfig(
                 priorities.joint_limits, _POSITION_WEIGHT, LIMIT_HORIZON, _LIMIT_MARGIN, config.narrowed
             ),
-            torque_limits=TorqueLimitConfig(priorities.torque_limits, TORQUE_LIMIT_WEIGHT),
+            torque_limits=TorqueLimitConfig(priorities.torque_limits),
             search=_SEARCH,
             touch_fraction=config.touch_fraction,
             touch_timeout=config.touch_timeout,

@@ -6,8 +6,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gradiva.cli.yarp.calling import message_of
 from gradiva.cli.yarp.connections import connect_or_fail
@@ -22,6 +23,7 @@ _CLOSING = 2.0  # [s] for the reading thread
 _READ_PERIOD = 0.001  # [s] of polling for messages: a read that waits holds the interpreter of the real bindings
 Sink = Callable[[yarp.Bottle, yarp.Bottle], None]  # of a message and its envelope
 _POLLING_PERIOD = 0.05  # [s]
+PortT = TypeVar("PortT", yarp.Port, yarp.BufferedPortBottle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,7 @@ def _read(request: ReadRequest) -> int:
         return _print_rates(port, source, request) if request.rate else _print_messages(port, source, request)
 
 
-@contextmanager
-def open_reader(name: str) -> Iterator[yarp.BufferedPortBottle]:
+def open_reader(name: str) -> AbstractContextManager[yarp.BufferedPortBottle]:
     """Open an input that queues all messages; close it at the end.
 
     Raises:
@@ -75,11 +76,7 @@ def open_reader(name: str) -> Iterator[yarp.BufferedPortBottle]:
     """
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
-    try:
-        _open(port, name)
-        yield port
-    finally:
-        port.close()
+    return _opened(port, name)
 
 
 def _print_messages(port: yarp.BufferedPortBottle, source: SourceConnection | None, request: ReadRequest) -> int:
@@ -267,8 +264,7 @@ def write(request: WriteRequest) -> int:
     return 0
 
 
-@contextmanager
-def open_writer(name: str) -> Iterator[yarp.Port]:
+def open_writer(name: str) -> AbstractContextManager[yarp.Port]:
     """Open an output; close it at the end.
 
     Raises:
@@ -276,18 +272,19 @@ def open_writer(name: str) -> Iterator[yarp.Port]:
     """
     port = yarp.Port()
     port.setInputMode(False)
+    return _opened(port, name)
+
+
+@contextmanager
+def _opened(port: PortT, name: str) -> Iterator[PortT]:
     try:
-        _open(port, name)
+        if name != ANONYMOUS and is_alive(name):
+            raise ToolFailure(f"port {name} is already open in another process")
+        if not port.open(name):
+            raise ToolFailure(f"port {name} cannot be opened")
         yield port
     finally:
         port.close()
-
-
-def _open(port: yarp.Port | yarp.BufferedPortBottle, name: str) -> None:
-    if name != ANONYMOUS and is_alive(name):
-        raise ToolFailure(f"port {name} is already open in another process")
-    if not port.open(name):
-        raise ToolFailure(f"port {name} cannot be opened")
 
 
 def _wait_for_reader(port: yarp.Port, name: str) -> None:
