@@ -144,15 +144,7 @@ def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float
         ModelError: The file is missing or is not a URDF, or lacks the joint that a flexible one sits at.
     """
     mass = inertia / FICTITIOUS_INERTIA * FICTITIOUS_MASS
-    try:
-        if flexible:
-            robot = ElementTree.fromstring(flexible_urdf(path, flexible, mass, inertia))
-        else:
-            robot = ElementTree.parse(path).getroot()
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}") from None
-    except ElementTree.ParseError as error:
-        raise ModelError(f"{path} is not XML: {error}") from None
+    robot = ElementTree.fromstring(flexible_urdf(path, flexible, mass, inertia))
     if robot.tag != "robot":
         raise ModelError(f"{path}: expected a URDF <robot>, found <{robot.tag}>")
     try:

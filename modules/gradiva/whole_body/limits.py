@@ -27,6 +27,8 @@ from gradiva.whole_body.reference_symbols import Parameters
 from gradiva.whole_body.tasks import Body
 
 LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits
+FRICTION = 0.5  # [-] of each direction of the pyramid; half of what the simulated sole has
+SOLE_FRACTION = 0.9  # [-] of the sole that the centre of pressure may use
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class WrenchConeConfig:
     Attributes:
         priority: Hard, soft or off.
         weight: Of each N² and (N·m)² of violation, when soft, [-].
-        friction: Coefficient of each direction of the pyramid, [-]; half of what the simulated sole has.
+        friction: Coefficient of each direction of the pyramid, [-].
         torsional_friction: Moment about the vertical over the normal force, [m]; half a sole's width times friction.
         sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
         minimum_force: Normal force that a loaded foot keeps, [N].
@@ -128,9 +130,9 @@ class WrenchConeConfig:
 
     priority: Priority
     weight: float
-    friction: float = 0.5
+    friction: float = FRICTION
     torsional_friction: float = 0.03
-    sole_fraction: float = 0.9
+    sole_fraction: float = SOLE_FRACTION
     minimum_force: float = 5.0
 
     def __post_init__(self) -> None:
