@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -439,12 +440,13 @@ def check_name(name: str, folder: Path, taken: Iterable[str]) -> None:
         raise ConfigError(f"there is a robot '{name}' already: take another name, or remove its folder")
 
 
-def write_robot(draft: Draft, folder: Path) -> list[Path]:
+def write_robot(draft: Draft, folder: Path, model: Path | None = None) -> list[Path]:
     """Write a robot's folder, then build its layers once, which finds contradictions to the model.
 
     Args:
         draft: Of the robot, its name that of the folder.
         folder: Does not exist yet.
+        model: Folder of a URDF and its meshes that are the robot's own; None for one that stays where it is.
 
     Returns:
         The files.
@@ -455,6 +457,9 @@ def write_robot(draft: Draft, folder: Path) -> list[Path]:
     robot, written = draft.description, []
     try:
         folder.mkdir(parents=True)
+        if model is not None:
+            shutil.copytree(model, folder, dirs_exist_ok=True)
+            written.extend(sorted(folder.glob("*.urdf")))
         for name, text in _texts(draft).items():
             (folder / name).write_text(text, encoding="utf-8")
             written.append(folder / name)
