@@ -103,7 +103,7 @@ def test_the_urdf_of_an_mjcf_moves_weighs_and_is_limited_as_mujoco_has_it(as_urd
 
 def test_a_biped_of_mjcf_is_drafted_with_its_sole(as_urdf):
     file = as_urdf()
-    draft = draft_robot("biped", file.source, file.path)
+    draft = draft_robot("biped", file)
     assert draft.description.sole.x == (-0.07, 0.13)
     assert draft.description.left_foot_frame == "left_foot"
     assert draft.description.joint_groups["left_leg"].joints == tuple(
@@ -118,7 +118,7 @@ def test_feet_without_a_level_frame_get_soles(as_urdf):
     assert limbs.soles == {Side.LEFT: "left_sole", Side.RIGHT: "right_sole"}
     (pose,) = frames(file.path, {}, "pelvis", ["left_sole"])
     np.testing.assert_allclose(pose[:3, :3], np.eye(3), atol=1e-7)
-    assert draft_robot("biped", file.source, file.path).description.sole.x == (-0.07, 0.13)
+    assert draft_robot("biped", file).description.sole.x == (-0.07, 0.13)
     assert missing_soles(read_urdf(file.path), Choices()) == {}
 
 

@@ -114,10 +114,10 @@ def new(
     console = text_console()
     with TemporaryDirectory() as place:
         model = model_file_of(name, urdf, mjcf, choices, Path(place))
-        draft = draft_robot(name, model.source, model.path, choices, rectangle, title)
-        for note in (*model.notes, *draft.notes):
+        draft = draft_robot(name, model, choices, rectangle, title)
+        for note in draft.notes:
             console.print(note, markup=False, soft_wrap=True)
-        for path in write_robot(draft, folder / name, model.folder):
+        for path in write_robot(draft, folder / name):
             console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
     shown = name if name in robot_names() else folder / name

@@ -16,7 +16,7 @@ from gradiva.simulation import add_origin, find_mesh, numbers, origin_pose, read
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """What a robot is drafted from.
+    """Model that a new robot is drafted from.
 
     Attributes:
         source: ``package`` and ``model`` of robot.toml.
