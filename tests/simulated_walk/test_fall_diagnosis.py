@@ -7,7 +7,14 @@ from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import diagnose, walk_result
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
+from gradiva.simulated_walk.fall_diagnosis import (
+    Diagnosis,
+    advised,
+    bending_links,
+    chatter_table,
+    names_loop,
+    oscillating_loop,
+)
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
@@ -285,6 +292,14 @@ def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
     assert "servo_feedforward" in table["text"]
     assert "servo_feedforward" not in by_velocity["text"]
+
+
+def test_a_setting_of_the_loop_is_no_other_cause_than_its_oscillation():
+    found = [
+        names_loop(Cause(CauseKind.SETTING, f"{key} = 9 (shipped 1): it stands without that", "", is_shown=True))
+        for key in ("zmp_com_controller.walking.zmp", "planner.swing_height")
+    ]
+    assert found == [True, False]
 
 
 def test_chatter_that_the_noise_of_the_sensors_makes_in_a_loop_with_margins_is_no_oscillation():
