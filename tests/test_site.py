@@ -12,6 +12,7 @@ import pytest
 import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
+from gradiva.setup import shipped_robot_names
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from tests.cli.test_walk_command import CONTRACT
 
@@ -99,6 +100,16 @@ def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
     assert "| `dcm::position::measured` | x, y | m |" in pages["signals"]
     assert signals.is_named("tick::whole_body")
     assert not signals.is_named("dcm::position")
+
+
+def test_every_frame_and_joint_of_a_robot_is_on_the_page(reference, pages):
+    frames = importlib.import_module("reference_pages.frames")
+    sections = re.split(r"^## ", pages["frames"], flags=re.MULTILINE)[1:]
+    assert {section.split()[0] for section in sections} == set(shipped_robot_names())
+    for section in sections:
+        names = frames.names_of(section.split()[0])
+        assert all(f"`{name}`" in section for group in names.values() for name in group)
+        assert len(names["Links"]) > len(names["Joints"]) > 20
 
 
 def test_the_page_of_what_is_stable_lists_what_the_code_has(reference, pages):
