@@ -197,9 +197,23 @@ def test_every_table_of_results_is_on_a_page_and_says_where_it_comes_from():
     assert [
         f"{name} {table}" for name in recorded for table in recorded[name]["tables"] if f"{name} {table}\n" not in shown
     ] == []
+    tables = {f"{name} {table}": found for name in recorded for table, found in recorded[name]["tables"].items()}
+    assert {name for name in tables if not tables[name].get("command")} == {"pushes pendulum", "torque noise_units"}
     for name in files.keys() - recorded.keys():
         assert {"command", "date", "commit", "machine", "rows"} <= files[name].keys(), name
         assert all((ROOT / "results" / figure).is_file() for figure in files[name]["figures"]), name
+
+
+def test_pages_that_show_runs_find_some(reference):
+    shown = [
+        match.groups()
+        for path in SITE.rglob("*.md")
+        for match in re.finditer(r"^```\{result\} runs (\w+) ?(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(shown) >= 4
+    texts = {run: importlib.import_module("result_pages").runs_text(*run) for run in shown}
+    assert [run for run, text in texts.items() if "commit" not in text] == []
+    assert "| robot |" in texts["push_recovery", r"^(?!.*--plant).*--speed 0\.3"]
 
 
 def test_no_figure_of_a_results_page_is_typed_by_hand():
