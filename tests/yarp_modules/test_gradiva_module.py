@@ -1,9 +1,12 @@
+import os
+import signal
 import threading
 
 import pytest
 
 from gradiva.common import PlanningError
 from gradiva.middleware import NetworkError, as_items, yarp
+from gradiva.yarp_modules import gradiva_module
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_called, ok
@@ -193,3 +196,18 @@ def test_a_flood_of_garbage_neither_ends_nor_stops_the_module(counter):
     stop.set()
     for thread in threads:
         thread.join(TIMEOUT)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_wait_for_the_name_server_although_the_bindings_handle_signals(monkeypatch, caplog, number):
+    monkeypatch.setattr(yarp.Network, "checkNetwork", lambda: os.kill(os.getpid(), number))  # None: not there
+    monkeypatch.setattr(gradiva_module, "_LOOK_PERIOD", 0.01)
+    kind = gradiva_module.module_class("logger")
+    handled_by_yarp = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gradiva_module.run_module(kind, ["--robot", "icub_v2_7", "--environment", "simulation"])
+    finally:
+        for each, before in handled_by_yarp.items():
+            signal.signal(each, before)
+    assert "waiting for the name server" in caplog.text

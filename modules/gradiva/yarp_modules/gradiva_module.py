@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar, cast
@@ -283,13 +284,15 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
 
     Raises:
         WalkingError: The options or the configuration are wrong, or building a part of the module failed.
-        KeyboardInterrupt: Ctrl-C before it had begun.
+        KeyboardInterrupt: Ctrl-C or SIGTERM before it had begun.
         SystemExit: Help was asked for.
     """
     options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
     set_up_log(options)
     module = kind(options)
-    join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
+    stopped = threading.Event()
+    with TerminationSignals(stopped.set):  # YARP's own handler tries to close a module that does not run yet
+        join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK, stopped)
     try:
         with TerminationSignals(module.stopModule):  # YARP's own handler runs Python in the midst of Python: it crashes
             status = int(module.runModule(yarp.ResourceFinder()))
@@ -315,18 +318,22 @@ def set_up_log(options: ModuleOptions) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def join_network(clock: str = "", is_clock: bool = False) -> None:
+def join_network(clock: str, is_clock: bool, stopped: threading.Event) -> None:
     """Wait for the name server, and for the first time of a simulated clock where there is one.
 
     Args:
         clock: Port of the simulated clock; empty for the machine's, or ``YARP_CLOCK``'s.
         is_clock: Whether this process is the clock of others: it follows the machine's, even if ``YARP_CLOCK`` is set.
+        stopped: Ends the wait.
+
+    Raises:
+        KeyboardInterrupt: It was stopped before all was there.
     """
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # the clock may not run yet, see `follow_clock`
-    _wait("the name server", yarp.Network.checkNetwork)
+    _wait("the name server", yarp.Network.checkNetwork, stopped)
     followed = "" if is_clock else clock or os.environ.get("YARP_CLOCK", "")
     if followed:
-        _wait(f"the clock {followed}", lambda: follow_clock(followed, _CLOCK_TIMEOUT))
+        _wait(f"the clock {followed}", lambda: follow_clock(followed, _CLOCK_TIMEOUT), stopped)
 
 
 def _clock_of(options: ModuleOptions) -> str:
@@ -334,10 +341,12 @@ def _clock_of(options: ModuleOptions) -> str:
     return options.clock or ("/clock" if options.lockstep else "")
 
 
-def _wait(for_what: str, is_there: Callable[[], bool]) -> None:
+def _wait(for_what: str, is_there: Callable[[], bool], stopped: threading.Event) -> None:
     logged = -float("inf")
     while not is_there():
         if time.monotonic() - logged > _LOG_PERIOD:
             logged = time.monotonic()
             _LOGGER.warning("waiting for %s", for_what)
-        time.sleep(_LOOK_PERIOD)
+        if stopped.wait(_LOOK_PERIOD):
+            leave_network()
+            raise KeyboardInterrupt
