@@ -33,6 +33,10 @@ BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
 
+_UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°", "rad": "rad", "n": "N"}
+"""Last parts of the names of columns."""
+
+
 class Result(SphinxDirective):
     """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), published runs, or bands.
 
@@ -198,7 +202,9 @@ def _range(figure: KeyFigure, figures: Mapping[str, list[float]]) -> str:
 
 
 def _title(run: Mapping[str, Any], name: str) -> str:
-    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, name.replace("_", " "))
+    words, _, unit = name.rpartition("_")
+    plain = f"{words} [{_UNITS[unit]}]" if words and unit in _UNITS else name
+    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, plain.replace("_", " "))
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -108,7 +108,9 @@ def robot_folder(robot: str) -> Path:
     Raises:
         ConfigError: No such robot.
     """
-    folders = robot_folders()
+    if not isinstance(robot, str | os.PathLike):
+        raise ConfigError(f"robot {robot!r}: expected a name, or the path of a folder with {ROBOT_FILE}")
+    robot, folders = os.fspath(robot), robot_folders()
     if robot in folders:
         if not (folders[robot] / ROBOT_FILE).is_file():
             raise ConfigError(f"robot '{robot}': the entry point of '{ROBOTS}' leads to no folder with {ROBOT_FILE}")
