@@ -41,6 +41,10 @@ _OPTION = re.compile(r"(?<!`)(--[a-z][\w-]*)")
 _HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
 
 
+_STACKED = "```{rst-class} stacked\n```\n\n"
+"""Stands before a table whose rows become paragraphs where the page is narrow, see ``site.css``."""
+
+
 @dataclasses.dataclass(slots=True)
 class Key:
     """One key: what its file and its class say of it, and which files change it."""
@@ -222,7 +226,7 @@ def _key_table(keys: list[Key]) -> str:
         kind = ", ".join(part for part in (key.type, key.unit.strip("-"), key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)
         rows.append((code(key.path), value, text, "; ".join(key.differs)))
-    return table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
+    return _STACKED + table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
@@ -288,5 +292,5 @@ def _robot_page() -> str:
     ):
         hints = typing.get_type_hints(kind)
         rows = [(code(name), _type(hints.get(name, "")), text) for name, text in attributes(kind).items()]
-        parts += [f"## {title}\n", summary(kind) + "\n", table(("key", "type", "meaning"), rows)]
+        parts += [f"## {title}\n", summary(kind) + "\n", _STACKED + table(("key", "type", "meaning"), rows)]
     return "\n".join(parts)

@@ -141,6 +141,11 @@ def test_walk_refuses(gradiva, case, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["taken"]
 
 
+def test_an_account_without_a_home_gets_one_line(gradiva, monkeypatch):
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # neither HOME nor an entry of the user
+    assert_refused(*gradiva("robots"), "this account has no home folder: set HOME")
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [

@@ -65,7 +65,7 @@ def of_key(key):
 def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was_set_beside_it(key, value, kind, text):
     beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_noise": 1.0}
     cause = fall({key: value, **beside}, of_key(key))
-    assert (cause.kind, cause.text.startswith(text), cause.is_tried) == (kind, True, True)
+    assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
 
 

@@ -16,6 +16,11 @@ from gradiva.common.arrays import NDArray
 _SMALL_ANGLE = 1e-8
 
 
+def is_rotation(matrix: NDArray, tolerance: float = 1e-2) -> bool:
+    """Return whether a matrix of shape (3, 3) is a rotation: R'R = 1 to a tolerance [-], and det R > 0."""
+    return bool(np.abs(matrix.T @ matrix - np.eye(3)).max() < tolerance and np.linalg.det(matrix) > 0.0)
+
+
 def skew(vector: NDArray) -> NDArray:
     """Return S(x), shape (3, 3), with S(x) y = x × y."""
     x, y, z = vector.tolist()

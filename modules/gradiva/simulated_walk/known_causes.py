@@ -322,7 +322,7 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
     pairs = [pair for pair in zip(own, nearest, strict=True) if pair[0] != pair[1]]
     mine, theirs = (", ".join(side).replace("=", " = ") for side in zip(*pairs, strict=True))
     text = f"{mine}: the variant with {theirs} stands"
-    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True)
+    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True, is_shown=True)
 
 
 # -- which of it is the cause ------------------------------------------------------------------------------------
@@ -346,9 +346,10 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
-        return _cause_of(known, cure, inferred, report)
+        return replace(_cause_of(known, cure, inferred, report), is_shown=True)
     if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
-        return Cause(found[0].kind, _together(known, found), "any of it as shipped, one after the other", is_tried=True)
+        advice = "any of it as shipped, one after the other"
+        return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
     return _without_differences(known, found, speed, inferred, report)
 
 
@@ -374,11 +375,11 @@ def _without_differences(
         )
         if _is_better_without(known, ideal, report):
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
-            return Cause(
-                kind, f"{ideal.text}{text}{aside}", f"--plant ideal {known.better}; another --seed draws another", True
-            )
+            advice = f"--plant ideal {known.better}; another --seed draws another"
+            return Cause(kind, f"{ideal.text}{text}{aside}", advice, is_tried=True)
     if speed is not None and _is_better_without(known, speed, report):
-        return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} {known.better}, tried", is_tried=True)
+        advice = f"{speed.advice} {known.better}, tried"
+        return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]

@@ -95,6 +95,7 @@ from gradiva.whole_body import (
     described_posture,
     solve_start_posture,
     standing_reference,
+    task_list,
     torso_rotation,
     upright_torso,
 )
@@ -158,7 +159,7 @@ class WalkingLayers:
         self._model = self._flexible_model = IdynTreeModel(robot, config.drives.rotor_inertia)
         if self.knows_flexible_joints:
             self._flexible_model = IdynTreeModel(robot.with_flexible_joints(), config.drives.rotor_inertia)
-        self._tasks = [*TASKS.make_all(config.tasks), *tasks]
+        self._tasks = [*TASKS.make_all(config.tasks), *task_list(tasks)]
         self._take_limits()
         self._stand(compiler)
         self.planner = config.make_planner()

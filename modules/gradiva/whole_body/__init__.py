@@ -47,6 +47,7 @@ from gradiva.whole_body.tasks import (
     Task,
     frame_acceleration,
     rotation_error,
+    task_list,
 )
 from gradiva.whole_body.torque_control import (
     GroundModel,
@@ -122,6 +123,7 @@ __all__ = [
     "soles_of",
     "solve_start_posture",
     "standing_reference",
+    "task_list",
     "torso_rotation",
     "upright_torso",
 ]
