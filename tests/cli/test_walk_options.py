@@ -75,7 +75,7 @@ def test_flexibility_is_of_the_plant_and_of_the_controller_unless_one_of_them_is
 
 
 def test_a_slower_robot_walks_at_its_cruise_speed_by_default():
-    slow = request(settings=("planner.cruise_speed=0.07", "planner.max_speed=0.15"))
+    slow = request(settings=("planner.commands.cruise_speed=0.07", "planner.max_speed=0.15"))
     assert slow.command == VelocityCommand(0.07, 0.0, 0.0, 10.0)
     assert " ".join(slow.arguments).startswith("--robot icub_v2_7 --speed 0.07 --duration 10")
 
@@ -103,7 +103,7 @@ def test_a_goal_without_speed_leaves_it_to_the_planner():
 
 
 def test_the_duration_of_a_goal_is_the_longest_allowed():
-    assert request(goal="1,0", duration=30.0).setup.walking.planner.max_duration == 30.0
+    assert request(goal="1,0", duration=30.0).setup.walking.planner.commands.max_duration == 30.0
 
 
 def test_a_path_takes_the_cruise_speed(tmp_path):
@@ -177,8 +177,8 @@ def test_the_configuration_of_a_run_names_the_robot(tmp_path):
 
 
 def test_noise_is_short_for_the_noisy_plant():
-    assert request().setup.simulation.sensors.encoder_noise == 0.0
-    assert request(noise=True).setup.simulation.sensors.encoder_noise > 0.0
+    assert request().setup.simulation.sensors.encoders.encoder_noise == 0.0
+    assert request(noise=True).setup.simulation.sensors.encoders.encoder_noise > 0.0
     assert (
         request(noise=True).arguments
         == request(plant="noisy").arguments

@@ -21,7 +21,7 @@ WRONG = {
         " --set planner.max_speed=VALUE",
     ),
     "lateral not a number": (["--lateral", "nan"], "--lateral nan"),
-    "lateral too fast": (["--lateral", "1"], "planner.max_lateral_speed is set in config/planner.toml"),
+    "lateral too fast": (["--lateral", "1"], "planner.commands.max_lateral_speed is set in config/planner.toml"),
     "turn too fast": (["--turn", "400"], "rad/s (400 °/s, [-"),
     "no time to walk": (["--duration", "0"], "--duration 0: expected more than 0 s"),
     "negative duration": (["--duration", "-3"], "--duration -3: expected more than 0 s"),
@@ -29,7 +29,7 @@ WRONG = {
     "endless duration": (["--duration", "inf"], "--duration inf"),
     "duration too long": (
         ["--duration", "1e6"],
-        "duration 1000000.0 s is outside its limits (0, 120.0] s of planner.max_duration; planner",
+        "duration 1000000.0 s is outside its limits (0, 120.0] s of planner.commands.max_duration; planner",
     ),
     "goal of one number": (["--goal", "1"], "--goal 1: expected X,Y or X,Y,YAW"),
     "goal of words": (["--goal", "here,there"], "'here' is no finite number"),
@@ -37,7 +37,7 @@ WRONG = {
     "goal out of reach": (["--goal", "500,0"], "goal (500.000, 0.000) m: 500.00 m at 0.19 m/s take longer"),
     "goal too far for the time": (
         ["--goal", "3,0", "--duration", "2"],
-        "than planner.max_duration=2.0 s; planner.max_duration is set on the command line",
+        "than planner.commands.max_duration=2.0 s; planner.commands.max_duration is set on the command line",
     ),
     "goal and path": (["--goal", "1,0", "--path", "p.csv"], "--goal and --path exclude each other"),
     "goal and turn": (["--goal", "1,0", "--turn", "3"], "--turn does not go with --goal"),
@@ -90,7 +90,7 @@ WRONG = {
     ),
     "speeds that do not go together": (
         ["--set", "planner.max_speed=0.1"],
-        "exceeds max_speed=0.1; planner.max_speed is set on the command line, planner.cruise_speed is set in config/",
+        "exceeds max_speed=0.1; planner.max_speed is set on the command line, planner.commands.cruise_speed is set in",
     ),
     "negative seed": (["--seed=-1"], "greater than or equal to 0, got '-1' (see --help)"),
     "set without value": (["--set", "walking.period"], "expected table.key=value"),
@@ -104,7 +104,10 @@ WRONG = {
         "planner: expected a table, got 3; planner is set on the command",
     ),
     "the sole set to a number": (["--set", "sole=3"], "sole: expected a table, got 3; sole is set on the command line"),
-    "set infinite": (["--set", "planner.max_duration=inf", "--goal", "1,0"], "expected a finite number, got inf"),
+    "set infinite": (
+        ["--set", "planner.commands.max_duration=inf", "--goal", "1,0"],
+        "expected a finite number, got inf",
+    ),
     "period between physics steps": (
         ["--set", "walking.period=0.0015"],
         "walking.period is set on the command line, simulation.timestep is set in config/simulation.toml",

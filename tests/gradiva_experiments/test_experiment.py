@@ -153,7 +153,7 @@ def test_table_10_1_walks_five_metres_with_noise_and_three_seeds(tmp_path):
     assert {trial.seed for trial in walked} == {0, 1, 2}
     assert all(trial.plant is Plant.NOISY for trial in walked)
     planner = load_setup("icub_v2_7").walking.planner
-    ramps = planner.ramp_steps * planner.preferred_duration(0.1)
+    ramps = planner.footsteps.ramp_steps * planner.preferred_duration(0.1)
     assert walking_time(planner, 0.1, 5.0) == pytest.approx(50.0 + ramps)
     assert {trial.command.duration for trial in walked} == {walking_time(planner, 0.1, 5.0)}
 

@@ -19,7 +19,7 @@ WALK = VelocityCommand(0.2, 0.02, 0.1, duration=4.0)
 @pytest.fixture(scope="module")
 def plans():
     """The same walk on level ground and on the plane."""
-    config = config_of(com_arc=0.0)
+    config = config_of(pendulum={"com_arc": 0.0})
     planner, level = WalkingPlanner(config), start_of(config)
     tilted = replace(level, left_foot=level.left_foot.on(PLANE), right_foot=level.right_foot.on(PLANE), plane=None)
     return planner.plan(WALK, level), planner.plan(WALK, tilted)

@@ -17,7 +17,7 @@ BOTH = [0.0, 0.012]
 
 
 def plan_of(amplitude=0.0, command=None):
-    config = config_of(com_height_amplitude=amplitude)
+    config = config_of(pendulum={"com_height_amplitude": amplitude})
     command = VelocityCommand(0.2, 0.05, 0.2, duration=6.0) if command is None else command
     return WalkingPlanner(config).plan(command, start_of(config))
 
@@ -35,7 +35,10 @@ def trajectory_of(schedule, start, config):
 
 
 def test_the_steps_are_on_the_clock():
-    durations = {"first_double_support": 1.0, "last_double_support": 0.7, "double_support_ratio": 0.25}
+    durations = {
+        "pendulum": {"first_double_support": 1.0, "last_double_support": 0.7},
+        "footsteps": {"double_support_ratio": 0.25},
+    }
     config = config_of(**durations, zmp_offset=[0.03, -0.005])
     schedule = schedule_gait(three_steps(config), start_of(config, time=5.0), 1.0, config)
     np.testing.assert_allclose(schedule.lift_offs, [6.0, 6.8, 7.6])
@@ -139,7 +142,7 @@ def test_a_vanishing_amplitude_gives_the_closed_form():
 
 
 def test_with_varying_height_the_pendulum_is_pushed_away_from_the_zmp():
-    config = config_of(com_height_amplitude=0.012)
+    config = config_of(pendulum={"com_height_amplitude": 0.012})
     plan, step = plan_of(0.012), 1e-4
     checked = 0
     for planned in plan.steps:

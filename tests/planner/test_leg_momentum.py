@@ -6,7 +6,7 @@ from gradiva.planner import VelocityCommand, WalkingPlanner
 
 from .planning import LEGS, config_of, start_of, state_vector, times_of
 
-SOFT = {"leg_momentum": LEGS, "swing_profile": "minimum_jerk", "sinkage": 0.02}
+SOFT = {"leg_momentum": LEGS, "swing_profile": "minimum_jerk", "pendulum": {"sinkage": 0.02}}
 
 
 def pushes_of(plan, config, times):
@@ -83,7 +83,7 @@ def test_a_replan_goes_on_where_the_plan_was():
 
 def test_a_height_that_varies_is_not_planned_for_legs():
     with pytest.raises(ConfigError, match="varying height includes neither the momentum of the legs nor sinking soles"):
-        config_of(com_height_amplitude=0.01, sinkage=0.02)
+        config_of(pendulum={"com_height_amplitude": 0.01, "sinkage": 0.02})
 
 
 def test_negative_legs_are_refused():
@@ -98,4 +98,4 @@ def test_lifting_legs_alone_are_refused():
 
 def test_soles_that_rise_under_load_are_refused():
     with pytest.raises(ConfigError, match=r"sinkage=-0\.01"):
-        config_of(sinkage=-0.01)
+        config_of(pendulum={"sinkage": -0.01})

@@ -39,7 +39,7 @@ def random_command(rng):
 @pytest.mark.parametrize("seed", range(6))
 def test_random_replans_change_nothing_before_the_merge_and_are_continuous_there(seed, amplitude):
     rng = np.random.default_rng(seed)
-    config = config_of(com_height_amplitude=amplitude, max_speed=0.55)
+    config = config_of(max_speed=0.55, pendulum={"com_height_amplitude": amplitude})
     planner = WalkingPlanner(config)
     plan, time = planner.plan(WALK, start_of(config, yaw=rng.uniform(-3.0, 3.0))), 0.0
     refused = 0
@@ -110,17 +110,19 @@ def test_walking_on_while_the_feet_close_continues_with_the_other_foot(config, p
     again = planner.replan(plan, WALK, closing.lift_off + 0.1)
     following = again.steps[len(plan.steps)]
     assert following.footstep.side is closing.footstep.side.other
-    assert config.first_double_support >= following.lift_off - closing.touch_down > 0.1
+    assert config.pendulum.first_double_support >= following.lift_off - closing.touch_down > 0.1
     for time in np.linspace(closing.touch_down, following.lift_off, 20):
-        assert abs(again.at(time).dcm.zmp_position[1]) < 0.5 * config.step_width + config.zmp_tolerance
+        assert abs(again.at(time).dcm.zmp_position[1]) < 0.5 * config.step_width + config.pendulum.zmp_tolerance
 
 
 def test_after_the_last_touch_down_a_new_walk_starts_when_the_plan_stands(config, planner):
     plan = planner.plan(WALK, start_of(config))
     again = planner.replan(plan, WALK, plan.steps[-1].touch_down + 0.1)
-    assert again.steps[len(plan.steps)].lift_off == pytest.approx(plan.end_time + config.first_double_support)
+    assert again.steps[len(plan.steps)].lift_off == pytest.approx(plan.end_time + config.pendulum.first_double_support)
     later = planner.replan(plan, WALK, plan.end_time + 5.0)
-    assert later.steps[len(plan.steps)].lift_off == pytest.approx(plan.end_time + 5.0 + config.first_double_support)
+    assert later.steps[len(plan.steps)].lift_off == pytest.approx(
+        plan.end_time + 5.0 + config.pendulum.first_double_support
+    )
     assert not later.at(plan.end_time + 2.0).is_walking
 
 

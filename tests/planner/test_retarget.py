@@ -139,7 +139,7 @@ def test_twist_and_acceleration_are_the_derivatives_of_a_retargeted_pose(planner
 @pytest.mark.parametrize("index", [0, 3, -1])
 def test_the_dcm_is_consistent_with_the_moved_and_delayed_footsteps(planner, plan, index, fraction):
     step = plan.steps[index]
-    part = planner.config.double_support_ratio if fraction < 0.0 else 0.4
+    part = planner.config.footsteps.double_support_ratio if fraction < 0.0 else 0.4
     time = step.lift_off + fraction * part * (step.touch_down - step.lift_off)
     new = planner.retarget(plan, Retarget((moved(step, 0.03, outward(step, 0.01), 0.0, 0.1),)), time)
     assert_dcm_is_consistent(new, time, planner.config.natural_frequency)
@@ -151,7 +151,7 @@ def test_the_dcm_is_consistent_with_the_moved_and_delayed_footsteps(planner, pla
 
 @pytest.mark.parametrize(("com_arc", "kept"), [(0.0, 3), (1.0, 2)])  # a moved step ends its arc in its own way
 def test_a_retarget_to_the_same_footholds_keeps_dcm_and_com(com_arc, kept):
-    planner = WalkingPlanner(config_of(com_arc=com_arc))
+    planner = WalkingPlanner(config_of(pendulum={"com_arc": com_arc}))
     plan = planner.plan(WALK, start_of(planner.config))
     for time in (0.4, 1.3, 2.6):
         same = planner.retarget(plan, Retarget((Foothold(),)), time)
@@ -402,7 +402,7 @@ def test_the_com_continues_its_arc_and_ends_it_as_the_moved_foot_lands(planner, 
 def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, plan):
     with pytest.raises(PlanningError, match="no step is left"):
         planner.retarget(plan, Retarget((Foothold(),)), plan.end_time)
-    config = config_of(com_height_amplitude=0.01)
+    config = config_of(pendulum={"com_height_amplitude": 0.01})
     varying = WalkingPlanner(config)
     with pytest.raises(PlanningError, match="constant CoM height"):
         varying.retarget(varying.plan(WALK, start_of(config)), Retarget((Foothold(),)), 1.5)

@@ -13,7 +13,7 @@ STEPS = 400  # of a swing, of the numerical integration
 
 def planned(profile="minimum_jerk", apex=0.5, **changes):
     """Return a configuration, a walk that turns, and the response to its swings."""
-    settings = {"leg_momentum": LEGS, "sinkage": 0.02, "swing_profile": profile, "apex_fraction": apex}
+    settings = {"leg_momentum": LEGS, "pendulum": {"sinkage": 0.02}, "swing_profile": profile, "apex_fraction": apex}
     config = config_of(**{**settings, **changes})
     plan = WalkingPlanner(config).plan(VelocityCommand(0.2, 0.03, 0.3, duration=3.0), start_of(config))
     return config, plan, SwingResponse.of(plan.phases, config)
@@ -70,7 +70,7 @@ def test_the_dcm_never_jumps_and_its_velocity_only_with_the_acceleration_of_a_fo
 def test_a_step_begins_with_what_the_swing_needs_at_lift_off():
     config, plan, response = planned()
     steps = [step.footstep for step in plan.steps]
-    schedule = schedule_gait(steps, start_of(config), config.first_double_support, config)
+    schedule = schedule_gait(steps, start_of(config), config.pendulum.first_double_support, config)
     begin = schedule.boundaries[0]
     wait = schedule.lift_offs[1] - begin
     expected = np.exp(-config.natural_frequency * wait) * response.at_lift_off[1]

@@ -63,7 +63,7 @@ def test_what_lies_to_the_left_turns_left_and_what_lies_behind_is_turned_to_with
     assert follower.velocity((0.0, 0.0, 0.0), (1.0, -0.5), (0.0, 0.0), 0.2, 9.0, free)[1] < 0.0
     v, w = follower.velocity((0.0, 0.0, 0.0), (-1.0, 0.0), (0.0, 0.0), 0.2, 9.0, free)
     assert v == 0.0
-    assert abs(w) == config_of().max_angular_speed
+    assert abs(w) == config_of().commands.max_angular_speed
 
 
 @pytest.mark.parametrize("goal", [(2.0, 1.0), (-1.0, 0.0), (0.0, 0.4), (0.3, -0.4), (0.05, 0.0)])
@@ -229,7 +229,7 @@ def test_a_velocity_turns_a_heading_error_back_within_steps_and_goes_on_as_comma
 
 @pytest.mark.parametrize(("error", "angular"), [(2.0, 0.0), (-2.0, 0.0), (-1.0, 1.0), (1.0, 1.0)])
 def test_a_heading_error_is_turned_back_within_the_limits(error, angular):
-    most = config_of().max_angular_speed
+    most = config_of().commands.max_angular_speed
     path = velocity_path(VelocityCommand(0.1, angular=angular * most, duration=8.0, heading_error=error))
     back = np.diff(path.heading_errors) / path.period
     assert np.abs(back).max() <= 0.5 * most + 1e-9

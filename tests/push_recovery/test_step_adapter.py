@@ -17,8 +17,8 @@ SETUP = load_setup(  # the gait of the table below
     {
         "planner.com_height": 0.53,
         "planner.zmp_offset": [0.03, -0.005],
-        "planner.time_weight": 0.02,
-        "planner.double_support_ratio": 0.25,
+        "planner.footsteps.time_weight": 0.02,
+        "planner.footsteps.double_support_ratio": 0.25,
     },
 )
 CONFIG = SETUP.walking.step_adaptation

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import casadi as cs
 import numpy as np
 import pytest
 
@@ -237,6 +238,45 @@ def test_a_mirrored_world_gives_the_mirrored_solution(mpc):
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
+def test_edges_of_the_pyramid_lie_on_the_friction_cone(mpc, signs):
+    """A force beyond both faces is brought to their edge, μ f_z away from the normal; both solvers have these faces."""
+    turn, friction, pull = so3.rotation_z(0.4), CONFIG.limits.friction, 3.0
+    plan = walk(turn)
+    update(mpc, plan, state_of(plan))
+    problem = mpc.problem
+    edge = turn @ np.array([*(pull * friction / math.sqrt(2.0) * np.array(signs)), pull])
+    assert np.hypot(edge[0], edge[1]) == pytest.approx(friction * pull)
+    vectors = problem.weight_vectors()
+    vectors[:, 0] = turn @ np.array([10.0 * signs[0], 10.0 * signs[1], pull])
+    variables = problem.evaluate(vectors)["w"].copy()
+    np.testing.assert_allclose(problem.trajectory(variables).forces[0, 0], edge, atol=1e-12)
+    far = math.sqrt(2.0) * friction * pull  # of the two faces opposite, in their own units
+    gaps = [0.0 if sign > 0.0 else far for sign in (signs[0], -signs[0], signs[1], -signs[1])]
+    np.testing.assert_allclose(problem.data.outputs["normals"][:, :4].T @ edge, gaps, atol=1e-12)
+    np.testing.assert_allclose(limits_of(problem, variables)[0, :4], gaps, atol=1e-12)
+
+
+def limits_of(problem, variables):
+    """Rows of each interval of the nonlinear program: faces of eight pyramids, offsets of two contacts."""
+    program = problem.nonlinear_program
+    rows = cs.Function("rows", [program["x"], program["p"]], [program["g"]])(variables, problem.parameters)
+    return np.array(rows)[3 * 13 * 5 :].reshape(12, 4 * 8 + 3 * 2)  # after the start and the dynamics
+
+
+def test_a_location_is_counted_from_the_reference_at_the_end_of_its_interval(mpc):
+    """Along the axes of the contact; the left foot's reference goes on by a step at 0.4 s."""
+    turn, random = so3.rotation_z(0.4), np.random.default_rng(2)
+    plan = walk(turn)
+    update(mpc, plan, state_of(plan, time=0.15), 0.15)
+    problem = mpc.problem
+    variables = random.standard_normal(problem.size)
+    nominal = problem.function.inputs["contacts"].reshape(12, 2, 3)
+    assert np.ptp(nominal[:, 0, 0]) > 0.1
+    offsets = (problem.trajectory(variables).contacts[1:] - nominal) @ turn
+    np.testing.assert_allclose(limits_of(problem, variables)[:, 32:], offsets.reshape(12, 6), atol=1e-12)
 
 
 def test_forces_stay_in_the_friction_cone_and_landings_in_the_box_under_a_push_beyond_both(mpc):

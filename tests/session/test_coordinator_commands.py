@@ -108,8 +108,13 @@ def stream():
 def test_full_deflection_is_the_configured_share_of_the_highest_speeds(stream):
     stream.take([1.0, -1.0, 1.0], 0.0)
     change = stream.change(0.0)
-    forward, turn = CONFIG.full_deflection * LIMITS.max_speed, CONFIG.full_deflection * LIMITS.max_angular_speed
-    assert change == GoalChange(VelocityCommand(forward, CONFIG.full_deflection * LIMITS.max_lateral_speed, -turn))
+    forward, turn = (
+        CONFIG.full_deflection * LIMITS.max_speed,
+        CONFIG.full_deflection * LIMITS.commands.max_angular_speed,
+    )
+    assert change == GoalChange(
+        VelocityCommand(forward, CONFIG.full_deflection * LIMITS.commands.max_lateral_speed, -turn)
+    )
 
 
 def test_full_deflection_may_be_slower():
@@ -122,7 +127,7 @@ def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(s
     stream.take([-1.0, 0.0], 0.0)
     command = stream.change(0.0).command
     assert command.lateral == 0.0
-    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.full_deflection * LIMITS.max_speed)
+    assert command.forward == -min(LIMITS.commands.max_backward_speed, CONFIG.full_deflection * LIMITS.max_speed)
 
 
 def test_a_deflection_that_has_hardly_or_just_changed_makes_no_plan(stream):

@@ -46,15 +46,14 @@ def test_the_tables_of_a_run_lead_to_the_same_setup():
 def test_each_plant_is_its_preset_and_that_of_the_robot_over_it(tmp_path, monkeypatch):
     folder = tmp_path / "mine"
     shutil.copytree(robot_folder("icub_v3"), folder)
-    (folder / "plant_robot.toml").write_text("[simulation.sensors]\nforce_bias = 7.5\n")
+    (folder / "plant_robot.toml").write_text("[simulation.sensors.force_torque]\nforce_bias = 7.5\n")
     setups = {plant: load_setup(str(folder), plant=plant) for plant in Plant}
     assert [setup.plant for setup in setups.values()] == list(Plant)
     assert [setup.tables["plant"] for setup in setups.values()] == ["ideal", "noisy", "robot"]
-    assert [setup.simulation.sensors.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
-    assert len({setup.simulation.sensors.force_noise for setup in setups.values()}) == 3
-    assert (
-        load_setup(str(folder), ["simulation.sensors.force_bias=1.0"], plant="robot").simulation.sensors.force_bias == 1
-    )
+    assert [setup.simulation.sensors.force_torque.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
+    assert len({setup.simulation.sensors.force_torque.force_noise for setup in setups.values()}) == 3
+    changed = load_setup(str(folder), ["simulation.sensors.force_torque.force_bias=1.0"], plant="robot")
+    assert changed.simulation.sensors.force_torque.force_bias == 1
     assert len({id(setup.walking) for setup in setups.values()}) == 3
     assert all(setup.walking == setups[Plant.IDEAL].walking for setup in setups.values())  # one set of gains
 
@@ -157,10 +156,10 @@ def test_gains_that_fall_with_motion_servos_are_refused_for_these_alone():
 
 def test_soles_sink_in_the_plan_as_deep_as_the_ground_that_the_controller_assumes_lets_them():
     soft = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic", "contact_estimator.stiffness": 2e6}
-    depth = load_setup("icub_v2_7", soft).walking.planner.sinkage
+    depth = load_setup("icub_v2_7", soft).walking.planner.pendulum.sinkage
     assert depth == pytest.approx(33.06 * GRAVITY / (0.16 * 0.072 * 2e6))
-    assert load_setup("icub_v2_7", {**soft, "planner.sinkage": 0.01}).walking.planner.sinkage == 0.01
-    assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.sinkage == 0.0
+    assert load_setup("icub_v2_7", {**soft, "planner.pendulum.sinkage": 0.01}).walking.planner.pendulum.sinkage == 0.01
+    assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.pendulum.sinkage == 0.0
 
 
 def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():

@@ -40,7 +40,7 @@ def test_the_example_walks_some_steps_and_its_run_finds_it_again(folder, tmp_pat
     assert f"--robot {folder}" in result["command"]
     again = load_setup(str(folder / "robot.toml"), files=[config])
     assert again.robot_argument == str(folder)
-    assert again.walking.planner.cruise_speed == 0.17
+    assert again.walking.planner.commands.cruise_speed == 0.17
 
 
 def test_its_checks_are_those_of_the_shipped_robots(folder, capsys):

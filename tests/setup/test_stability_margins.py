@@ -187,7 +187,7 @@ def test_margins_of_a_loop_that_is_known():
 
 
 def test_noise_of_force_sensors_shakes_no_robot_whose_gains_do_not_read_it():
-    others = ("encoder", "velocity", "gyro", "tilt")
+    others = ("encoders.encoder", "encoders.velocity", "inertial.gyro", "inertial.tilt")
     only = {f"simulation.sensors.{name}_noise": 0.0 for name in others}
     deaf = {f"foot_admittance.{name}_gain": 0.0 for name in ("height", "spread", "tilt")}
     deaf |= {f"zmp_com_controller.{gains}.{name}": 1e-9 for gains in ("walking", "standing") for name in ("zmp", "com")}

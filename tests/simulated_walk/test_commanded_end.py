@@ -20,7 +20,7 @@ NO_LOG = SignalLog()
 
 def error_of(command, pose, log=NO_LOG, displacement=(0.0, 0.0)):
     plan = plan_from_start(SETUP, command)
-    return end_error(command, plan, np.array(displacement), pose, log, SETUP.walking.planner.turning_lever)
+    return end_error(command, plan, np.array(displacement), pose, log, SETUP.walking.planner.footsteps.turning_lever)
 
 
 def beside(plan, x, y, yaw):
@@ -55,7 +55,7 @@ def test_a_goal_is_a_place_and_has_a_heading_only_where_one_is_commanded(yaw, co
 def test_turns_on_the_spot_have_a_way():
     command = VelocityCommand(0.0, angular=math.radians(20.0), duration=10.0)
     turned = planned_middles(plan_from_start(SETUP, command))[-1, 2]
-    least = SETUP.walking.planner.turning_lever * turned
+    least = SETUP.walking.planner.footsteps.turning_lever * turned
     assert least <= error_of(command, (0.0, 0.0, turned)).way < 1.3 * least
 
 

@@ -183,6 +183,6 @@ def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_
     speeds = planned_joint_speeds(layers, plan)
     assert speeds[knee] == pytest.approx(layers.velocity_limits[knee], rel=1e-6)
     assert re.search(r"drives .*l_knee.*robots/icub_v3/robot\.toml", joint_speed_note(layers, plan))
-    spared = planned_joint_speeds(*layers_and_plan("icub_v3", 0.36, **{"planner.double_support_ratio": 0.15}))
+    spared = planned_joint_speeds(*layers_and_plan("icub_v3", 0.36, **{"planner.footsteps.double_support_ratio": 0.15}))
     assert spared[knee] < 0.95 * speeds[knee]
     np.testing.assert_array_equal(planned_joint_speeds(layers, plan), speeds)

@@ -63,7 +63,7 @@ def of_key(key):
     ],
 )
 def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was_set_beside_it(key, value, kind, text):
-    beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_noise": 1.0}
+    beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_torque.force_noise": 1.0}
     cause = fall({key: value, **beside}, of_key(key))
     assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
@@ -117,12 +117,13 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
 
 
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
-    setup = load_setup("icub_v2_7", {"simulation.sensors.tilt_bias": 3.0})
-    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, False, of_key("simulation.sensors.tilt_bias"))
+    setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, False, of_key("simulation.sensors.inertial.tilt_bias"))
     lines = []
     cause = tried_cause(walk, None, lines.append)
-    assert lines == ["walked again without: simulation.sensors.tilt_bias = 3 (shipped 0): the robot walks on"]
-    assert cause.text == "simulation.sensors.tilt_bias = 3 (shipped 0): it walks on without that; no push acted"
+    assert lines == ["walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on"]
+    change = "simulation.sensors.inertial.tilt_bias = 3 (shipped 0)"
+    assert cause.text == f"{change}: it walks on without that; no push acted"
     assert cause.kind is CauseKind.SENSOR
 
 
@@ -175,4 +176,4 @@ def test_what_a_choice_of_control_brings_along_is_no_difference():
 def test_a_slower_command_goes_the_same_way():
     planner = load_setup("icub_v2_7").walking.planner
     assert slower_command(VelocityCommand(0.2, 0.1, 0.3, 4.0), 0.5, planner) == VelocityCommand(0.1, 0.05, 0.15, 4.0)
-    assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.cruise_speed
+    assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.commands.cruise_speed

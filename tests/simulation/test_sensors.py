@@ -17,8 +17,8 @@ from .conftest import MakeRobot
 from .standing import configured, positions, standing_posture
 
 
-def sensors(seed: int = 0, **values: Any) -> Sensors:
-    return Sensors(configured(sensors=values).sensors, joints=400, wrenches=2, seed=seed)
+def sensors(seed: int = 0, **tables: dict[str, Any]) -> Sensors:
+    return Sensors(configured(sensors=tables).sensors, joints=400, wrenches=2, seed=seed)
 
 
 def truth(time: float = 0.0, positions: float = 0.3) -> Measurement:
@@ -41,7 +41,7 @@ def test_perfect_sensors_tell_the_truth() -> None:
 
 
 def test_noise_has_its_standard_deviation_and_changes_at_each_reading() -> None:
-    bank = sensors(encoder_noise=0.01, velocity_noise=0.2)
+    bank = sensors(encoders={"encoder_noise": 0.01, "velocity_noise": 0.2})
     one, two = bank.measure(truth()), bank.measure(truth())
     assert (one.joint_positions - 0.3).std() == pytest.approx(0.01, rel=0.15)
     assert (one.joint_velocities - 0.1).std() == pytest.approx(0.2, rel=0.15)
@@ -49,7 +49,7 @@ def test_noise_has_its_standard_deviation_and_changes_at_each_reading() -> None:
 
 
 def test_offsets_and_biases_are_constant_and_within_their_bounds() -> None:
-    bank = sensors(encoder_offset=0.02, force_bias=5.0, torque_bias=0.5)
+    bank = sensors(encoders={"encoder_offset": 0.02}, force_torque={"force_bias": 5.0, "torque_bias": 0.5})
     one, two = bank.measure(truth()), bank.measure(truth())
     offsets = one.joint_positions - 0.3
     assert 0.019 < np.abs(offsets).max() <= 0.02
@@ -60,13 +60,13 @@ def test_offsets_and_biases_are_constant_and_within_their_bounds() -> None:
 
 
 def test_encoders_round_to_their_resolution() -> None:
-    measured = sensors(encoder_resolution=0.07, encoder_noise=0.1).measure(truth())
+    measured = sensors(encoders={"encoder_resolution": 0.07, "encoder_noise": 0.1}).measure(truth())
     steps = measured.joint_positions / 0.07
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
 
 
 def test_differences_are_of_the_readings_over_their_time() -> None:
-    bank = sensors(velocity_source="difference")
+    bank = sensors(encoders={"velocity_source": "difference"})
     first = bank.measure(truth(0.0, 0.3))
     np.testing.assert_array_equal(first.joint_velocities, np.full(400, 0.1))  # nothing to compare with yet
     second = bank.measure(truth(0.01, 0.35))
@@ -76,7 +76,7 @@ def test_differences_are_of_the_readings_over_their_time() -> None:
 
 
 def test_tilt_noise_leaves_the_heading_alone() -> None:
-    bank = sensors(tilt_noise=0.01, gyro_noise=0.1)
+    bank = sensors(inertial={"tilt_noise": 0.01, "gyro_noise": 0.1})
     rotations, rates = [], []
     exact = truth().imu
     assert exact is not None
@@ -90,7 +90,7 @@ def test_tilt_noise_leaves_the_heading_alone() -> None:
 
 
 def test_the_error_of_the_tilt_fades_with_its_correlation_time() -> None:
-    bank = sensors(tilt_noise=0.01, tilt_correlation_time=0.16)
+    bank = sensors(inertial={"tilt_noise": 0.01, "tilt_correlation_time": 0.16})
     exact = truth().imu
     assert exact is not None
     errors = []
@@ -105,7 +105,7 @@ def test_the_error_of_the_tilt_fades_with_its_correlation_time() -> None:
 
 
 def test_the_heading_of_the_imu_drifts_steadily_and_within_its_bound() -> None:
-    bank = sensors(heading_drift=0.01)
+    bank = sensors(inertial={"heading_drift": 0.01})
     headings = []
     for time in (0.0, 10.0, 20.0):
         imu = bank.measure(truth(time)).imu
@@ -117,15 +117,17 @@ def test_the_heading_of_the_imu_drifts_steadily_and_within_its_bound() -> None:
 
 
 def test_one_seed_gives_one_sequence_of_errors() -> None:
-    one = sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions
-    np.testing.assert_array_equal(one, sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions)
-    assert np.abs(one - sensors(seed=6, encoder_noise=0.1).measure(truth()).joint_positions).max() > 0.0
+    one = sensors(seed=5, encoders={"encoder_noise": 0.1}).measure(truth()).joint_positions
+    np.testing.assert_array_equal(
+        one, sensors(seed=5, encoders={"encoder_noise": 0.1}).measure(truth()).joint_positions
+    )
+    assert np.abs(one - sensors(seed=6, encoders={"encoder_noise": 0.1}).measure(truth()).joint_positions).max() > 0.0
 
 
 def test_the_error_of_a_quantised_angle_is_uniform_within_half_a_step() -> None:
     angles = np.linspace(0.0, 1.0, 400)
     truth_there = dataclasses.replace(truth(), joint_positions=angles)
-    error = sensors(encoder_resolution=0.00153398).measure(truth_there).joint_positions - angles
+    error = sensors(encoders={"encoder_resolution": 0.00153398}).measure(truth_there).joint_positions - angles
     assert np.abs(error).max() <= 0.5 * 0.00153398 + 1e-12
     assert error.mean() == pytest.approx(0.0, abs=1e-4)
     assert error.std() == pytest.approx(0.00153398 / np.sqrt(12.0), rel=0.05)
@@ -133,7 +135,9 @@ def test_the_error_of_a_quantised_angle_is_uniform_within_half_a_step() -> None:
 
 def test_velocities_are_steps_of_the_motors_encoders() -> None:
     rates = np.linspace(-1.0, 1.0, 400)
-    read = sensors(velocity_resolution=0.0044).measure(dataclasses.replace(truth(), joint_velocities=rates))
+    read = sensors(encoders={"velocity_resolution": 0.0044}).measure(
+        dataclasses.replace(truth(), joint_velocities=rates)
+    )
     np.testing.assert_allclose(read.joint_velocities / 0.0044, np.round(rates / 0.0044), atol=1e-9)
 
 
@@ -158,7 +162,7 @@ def test_a_zeroed_sensor_drifts_as_the_square_root_of_time_first() -> None:
 
 
 def test_the_force_sensors_are_zeroed_at_the_start() -> None:
-    bank = sensors(force_drift=5.0)
+    bank = sensors(force_torque={"force_drift": 5.0})
     at_first, later = (bank.measure(truth(time)).contact_wrenches for time in (0.0, 3000.0))
     np.testing.assert_allclose(at_first, truth().contact_wrenches, atol=1e-12)
     assert 1.0 < np.abs(later - at_first)[:, :3].max() < 25.0
@@ -166,10 +170,12 @@ def test_the_force_sensors_are_zeroed_at_the_start() -> None:
 
 def test_the_deviation_of_a_gyroscope_follows_from_its_density_and_the_sampling() -> None:
     mti = {"gyro_noise_density": np.radians(0.01), "gyro_bandwidth": 415.0}
-    assert configured(sensors=mti).sensors.gyro_deviation == pytest.approx(4.46e-3, rel=0.01)  # 0.01 √(π/2 · 415) °/s
-    at_100_hz = configured(sensors={**mti, "imu": {"period": 0.01}}).sensors
+    assert configured(sensors={"inertial": mti}).sensors.gyro_deviation == pytest.approx(
+        4.46e-3, rel=0.01
+    )  # 0.01 √(π/2 · 415) °/s
+    at_100_hz = configured(sensors={"inertial": mti, "imu": {"period": 0.01}}).sensors
     assert at_100_hz.gyro_deviation == pytest.approx(1.234e-3, rel=0.01)  # 0.01 √50 °/s
-    bank, exact = sensors(**mti), truth().imu
+    bank, exact = sensors(inertial=mti), truth().imu
     assert exact is not None
     errors = []
     for tick in range(3000):
@@ -181,7 +187,7 @@ def test_the_deviation_of_a_gyroscope_follows_from_its_density_and_the_sampling(
 
 
 def test_a_gyroscopes_bias_is_constant_and_drifts_slowly() -> None:
-    bank, exact = sensors(gyro_bias=0.01, gyro_drift=0.001), truth().imu
+    bank, exact = sensors(inertial={"gyro_bias": 0.01, "gyro_drift": 0.001}), truth().imu
     assert exact is not None
     errors = []
     for time in (0.0, 3.0, 3000.0):
@@ -193,7 +199,10 @@ def test_a_gyroscopes_bias_is_constant_and_drifts_slowly() -> None:
 
 
 def test_the_tilt_has_a_constant_error() -> None:
-    errors = [so3.log(_rotation(sensors(seed=seed, tilt_bias=0.01)) @ _rotation(sensors()).T) for seed in range(40)]
+    errors = [
+        so3.log(_rotation(sensors(seed=seed, inertial={"tilt_bias": 0.01})) @ _rotation(sensors()).T)
+        for seed in range(40)
+    ]
     np.testing.assert_allclose(np.array(errors)[:, 2], 0.0, atol=1e-4)
     assert 0.009 < np.abs(errors).max() <= 0.0101
 
@@ -205,7 +214,7 @@ def _rotation(bank: Sensors) -> NDArray:
 
 
 def test_a_touch_down_shakes_the_gyroscope_for_a_while() -> None:
-    bank, exact = sensors(landing_gyro_noise=0.05), truth().imu
+    bank, exact = sensors(inertial={"landing_gyro_noise": 0.05}), truth().imu
     assert exact is not None
     errors = []
     for tick in range(60):
@@ -218,8 +227,8 @@ def test_a_touch_down_shakes_the_gyroscope_for_a_while() -> None:
 
 
 def test_gains_and_cross_talk_of_a_force_sensor_lie_within_their_bounds() -> None:
-    config = configured(sensors={"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}).sensors
-    matrices = gain_matrices(config, 400, seed=0)
+    config = configured(sensors={"force_torque": {"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}}).sensors
+    matrices = gain_matrices(config.force_torque, 400, seed=0)
     ranges = np.array([2000.0] * 3 + [35.0] * 3)
     errors = (matrices - np.eye(6)) / np.outer(ranges, 1.0 / ranges)
     diagonal = errors[:, range(6), range(6)]
@@ -231,9 +240,10 @@ def test_gains_and_cross_talk_of_a_force_sensor_lie_within_their_bounds() -> Non
 
 def test_a_force_sensor_reads_its_gains_times_the_wrench() -> None:
     wrench = np.array([[10.0, -5.0, 300.0, 1.0, 2.0, 0.5], [0.0] * 6])
-    bank = sensors(wrench_gain_error=0.05, wrench_cross_talk=0.03)
+    errors = {"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}
+    bank = sensors(force_torque=errors)
     read = bank.measure(dataclasses.replace(truth(), contact_wrenches=wrench)).contact_wrenches
-    gains = gain_matrices(configured(sensors={"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}).sensors, 2, 0)
+    gains = gain_matrices(configured(sensors={"force_torque": errors}).sensors.force_torque, 2, 0)
     np.testing.assert_allclose(read[0], gains[0] @ wrench[0], atol=1e-12)
     np.testing.assert_array_equal(read[1], np.zeros(6))
     assert abs(read[0, 2] - 300.0) > 0.1
@@ -241,7 +251,8 @@ def test_a_force_sensor_reads_its_gains_times_the_wrench() -> None:
 
 def test_filtered_wrenches_answer_a_step_of_load_with_two_hertz(make_icub: MakeRobot) -> None:
     sources = {
-        name: make_icub(sensors={"wrench_source": name, "wrenches": {"period": 0.01}}) for name in ("raw", "filtered")
+        name: make_icub(sensors={"force_torque": {"wrench_source": name}, "wrenches": {"period": 0.01}})
+        for name in ("raw", "filtered")
     }
     raw, filtered = [], []
     for robot in sources.values():
@@ -258,13 +269,17 @@ def test_filtered_wrenches_answer_a_step_of_load_with_two_hertz(make_icub: MakeR
 
 
 def test_switching_one_effect_does_not_draw_another_one_anew() -> None:
-    alone = sensors(encoder_noise=0.01).measure(truth()).joint_positions
-    together = sensors(encoder_noise=0.01, gyro_noise=0.1, force_noise=2.0, velocity_noise=0.1).measure(truth())
+    alone = sensors(encoders={"encoder_noise": 0.01}).measure(truth()).joint_positions
+    together = sensors(
+        encoders={"encoder_noise": 0.01, "velocity_noise": 0.1},
+        inertial={"gyro_noise": 0.1},
+        force_torque={"force_noise": 2.0},
+    ).measure(truth())
     np.testing.assert_array_equal(alone, together.joint_positions)
 
 
 def test_a_sample_is_read_again_as_it_was(make_icub: MakeRobot) -> None:
-    robot = make_icub(sensors={"encoder_noise": 0.01, "joints": {"period": 0.01}})
+    robot = make_icub(sensors={"encoders": {"encoder_noise": 0.01}, "joints": {"period": 0.01}})
     robot.advance(0.02)
     one = robot.read()
     robot.advance(0.001)
@@ -277,7 +292,7 @@ def test_a_sample_is_read_again_as_it_was(make_icub: MakeRobot) -> None:
 
 def test_negative_noise_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"gyro_noise=-1\.0, must not be negative"):
-        sensors(gyro_noise=-1.0)
+        sensors(inertial={"gyro_noise": -1.0})
 
 
 TICK = 0.01  # [s]
@@ -400,7 +415,7 @@ def test_base_and_com_velocities_are_derivatives_of_the_positions(make_icub: Mak
 
 
 def test_encoder_noise_does_not_reach_the_truth(make_icub: MakeRobot) -> None:
-    robot = make_icub(sensors={"encoder_noise": 0.01})
+    robot = make_icub(sensors={"encoders": {"encoder_noise": 0.01}})
     error = robot.read().joint_positions - robot.truth().joint_positions
     assert 0.004 < error.std() < 0.02
 

@@ -19,17 +19,17 @@ def test_the_shipped_configuration_is_an_exact_robot() -> None:
     config = configured()
     assert config.timestep == 0.001
     assert config.plant.mass_scale == 1.0
-    assert config.sensors.encoder_noise == config.transport.delay == config.servo.delay == 0.0
+    assert config.sensors.encoders.encoder_noise == config.transport.delay == config.servo.delay == 0.0
     assert all(stream.is_sampled_at_reading for stream in config.sensors.streams.values())
-    assert config.sensors.velocity_source is VelocitySource.MEASURED
+    assert config.sensors.encoders.velocity_source is VelocitySource.MEASURED
     assert config.pushes == ()
 
 
 def test_the_noise_overlay_has_the_figures_of_its_comments() -> None:
     config = configured(**read_toml(data_folder("config") / "plant_noisy.toml")["simulation"])
-    assert config.sensors.encoder_noise == pytest.approx(np.radians(0.02), rel=1e-4)
-    assert config.sensors.tilt_noise == pytest.approx(np.radians(0.2), rel=1e-4)
-    assert config.sensors.tilt_correlation_time == pytest.approx(0.5 / np.pi, rel=0.01)
+    assert config.sensors.encoders.encoder_noise == pytest.approx(np.radians(0.02), rel=1e-4)
+    assert config.sensors.inertial.tilt_noise == pytest.approx(np.radians(0.2), rel=1e-4)
+    assert config.sensors.inertial.tilt_correlation_time == pytest.approx(0.5 / np.pi, rel=0.01)
     assert config.servo.delay == 0.002
     assert config.plant.mass_scale == 1.02
 
@@ -59,7 +59,7 @@ def test_pushes_are_read_from_tables() -> None:
             {"pushes": [{"link": "a", "force": [0, 0, 0], "start": 0.0, "duration": 0.0}]},
             "duration=0.0 must be positive",
         ),
-        ({"sensors": {"encoder_nose": 1.0}}, "did you mean 'encoder_noise'"),
+        ({"sensors": {"encoders": {"encoder_nose": 1.0}}}, "did you mean 'encoder_noise'"),
     ],
 )
 def test_values_out_of_range_are_refused_with_their_name(tables: dict[str, Any], message: str) -> None:

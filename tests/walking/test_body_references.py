@@ -41,7 +41,7 @@ STEP = 1e-5  # [s]
 
 @pytest.fixture(scope="module")
 def plan():
-    planner = WalkingPlanner(load_setup("icub_v2_7", {"planner.com_arc": 0.0}).walking.planner)
+    planner = WalkingPlanner(load_setup("icub_v2_7", {"planner.pendulum.com_arc": 0.0}).walking.planner)
     return planner.plan(VelocityCommand(0.2, angular=0.2, duration=4.0), planner.at_origin(0.0))
 
 

@@ -10,7 +10,7 @@ V2_7 = {  # ages of 5 to 15 ms and more, and packets that are lost or late
     for stream in ("joints", "wrenches", "imu")
     for key, value in {"period": 0.01, "delay": 0.005, "jitter": 0.002, "loss": 0.01, "late_interval": 3.0}.items()
 }
-FILTERED = {"simulation.sensors.wrench_source": "filtered"}
+FILTERED = {"simulation.sensors.force_torque.wrench_source": "filtered"}
 COMPLETED = {"state_estimator.wrench_filter_time_constant": 0.08}
 
 

@@ -77,7 +77,7 @@ def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
 
 DISTURBANCES = {
     "10 ms of delay": ["simulation.servo.delay=0.01"],
-    "encoders off by up to 1 degree": ["simulation.sensors.encoder_offset=0.01745"],
+    "encoders off by up to 1 degree": ["simulation.sensors.encoders.encoder_offset=0.01745"],
     "a tenth more mass": ["simulation.plant.mass_scale=1.1"],
     "2 degrees up and to the left": ["simulation.ground.slope_forward=0.0349", "simulation.ground.slope_left=0.0349"],
 }
@@ -151,7 +151,7 @@ def test_fast_walks_with_noisy_sensors(ready, robot, speed):
 
 
 def test_a_changing_com_height_is_walked(ready):
-    walk = ready("icub_v2_7", "planner.com_height_amplitude=0.01")
+    walk = ready("icub_v2_7", "planner.pendulum.com_height_amplitude=0.01")
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk)
     heights = walk.recorder.log["simulation::com::position"][:, 2]

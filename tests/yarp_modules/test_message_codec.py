@@ -29,7 +29,7 @@ def over_the_wire(value, kind=None):
 
 @pytest.mark.parametrize("amplitude", [0.0, 0.02])
 def test_a_plan_arrives_to_the_last_digit(amplitude):
-    setup = load_setup("icub_v2_7", {"planner.com_height_amplitude": amplitude})
+    setup = load_setup("icub_v2_7", {"planner.pendulum.com_height_amplitude": amplitude})
     plan = plan_from_start(setup, VelocityCommand(0.19, angular=0.1, duration=6.0))
     arrived = over_the_wire(plan)
     assert arrived.end_time == plan.end_time

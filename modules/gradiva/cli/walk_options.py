@@ -127,7 +127,7 @@ class WalkOptions:
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
-            settings.append(f"planner.max_duration={_duration(self.duration)!r}")
+            settings.append(f"planner.commands.max_duration={_duration(self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
         setup = load_setup(robot, [*settings, *self.settings], files, self._plant())
@@ -174,7 +174,7 @@ class WalkOptions:
                 raise ConfigError(f"--{option} does not go with --goal or --path, which choose the way themselves")
         if self.goal is not None:
             return parse_goal(self.goal, self.speed)
-        speed = setup.walking.planner.cruise_speed if self.speed is None else self.speed
+        speed = setup.walking.planner.commands.cruise_speed if self.speed is None else self.speed
         return PathCommand(read_path(Path(str(self.path))), _number("speed", speed))
 
     def _velocity(self, setup: Setup) -> VelocityCommand:
@@ -188,7 +188,7 @@ class WalkOptions:
 
 def _default_speed(setup: Setup) -> float:
     """Return the speed of a walk that names none, [m/s]: no robot is asked for more than it cruises at."""
-    return min(DEFAULT_SPEED, setup.walking.planner.cruise_speed)
+    return min(DEFAULT_SPEED, setup.walking.planner.commands.cruise_speed)
 
 
 def parse_goal(text: str, speed: float | None = None) -> GoalCommand:

@@ -46,7 +46,7 @@ class FootstepPlanner:
                 [f"planner.{key}" for key in ("min_step_duration", "max_step_duration")],
             )
         self._counts = np.arange(first, last + 1)
-        self._time_cost = config.time_weight / (self._counts * period) ** 2
+        self._time_cost = config.footsteps.time_weight / (self._counts * period) ** 2
 
     def plan(
         self, path: UnicyclePath, left_foot: FootPose, right_foot: FootPose, first: Side, at_least: int = 0
@@ -151,7 +151,9 @@ class FootstepPlanner:
         mean = 0.5 * (landing[:, 2] + stance.yaw)
         c, s = side.sign * np.cos(mean), side.sign * np.sin(mean)
         width = c * (landing[:, 1] - stance.y) - s * (landing[:, 0] - stance.x)
-        needed = self._config.min_step_width + self._config.heel_length * np.abs(np.sin(landing[:, 2] - stance.yaw))
+        needed = self._config.min_step_width + self._config.footsteps.heel_length * np.abs(
+            np.sin(landing[:, 2] - stance.yaw)
+        )
         push = np.maximum(0.0, needed - width)
         landing[:, 0] -= s * push
         landing[:, 1] += c * push
@@ -159,7 +161,7 @@ class FootstepPlanner:
     def _way_cost(self, path: UnicyclePath, index: int) -> NDArray:
         now = np.minimum(index + self._counts, path.end_index)
         way = path.travelled[now] - path.travelled[index]
-        turn = self._config.turning_lever * (path.poses[now, 2] - path.poses[index, 2])
+        turn = self._config.footsteps.turning_lever * (path.poses[now, 2] - path.poses[index, 2])
         return way[:, 0] ** 2 + 4.0 * (way[:, 1] ** 2 + turn**2)
 
     def _violations(self, poses: NDArray, stance: FootPose) -> NDArray:

@@ -319,7 +319,7 @@ def schedule_gait(
         config: Double support ratio, last double support, ZMP offset.
     """
     durations = np.array([step.duration for step in steps])
-    single = durations / (1.0 + config.double_support_ratio)
+    single = durations / (1.0 + config.footsteps.double_support_ratio)
     double = durations - single
     waits = double.copy()
     waits[:1] = first_double_support
@@ -333,5 +333,5 @@ def schedule_gait(
         lift_offs=touch_downs - single,
         touch_downs=touch_downs,
         boundaries=touch_downs + 0.5 * following,
-        end_time=float(touch_downs[-1] if len(steps) else start.time) + config.last_double_support,
+        end_time=float(touch_downs[-1] if len(steps) else start.time) + config.pendulum.last_double_support,
     )

@@ -292,7 +292,7 @@ class MovedSteps:
     def end_time(self) -> float:
         """End of the last double support, [s]."""
         if self.remainder is None:
-            return self.steps[-1].touch_down + self.config.last_double_support
+            return self.steps[-1].touch_down + self.config.pendulum.last_double_support
         return self.remainder.plan.end_time + self.remainder.motion.delay
 
     def until_touch_down(self, start: PendulumState, swinging: ContactPhase) -> PendulumTrajectory:
@@ -365,7 +365,7 @@ class MovedSteps:
 
     def _schedule(self, time: float) -> GaitSchedule:
         """Return the schedule from a double support at ``time`` [s] on."""
-        end_time = (self.steps[-1].touch_down if self.steps else time) + self.config.last_double_support
+        end_time = (self.steps[-1].touch_down if self.steps else time) + self.config.pendulum.last_double_support
         return GaitSchedule.of(
             [step.footstep for step in self.steps],
             self._poses,

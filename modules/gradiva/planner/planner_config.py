@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
+from operator import attrgetter
 
 import numpy as np
 
@@ -88,6 +89,66 @@ HEIGHT_GRID_PERIOD = 0.005  # [s] of the grid on which a varying height is integ
 
 
 @configuration
+class CommandLimits:
+    """Limits of commands; the highest speed forward is the robot's.
+
+    Attributes:
+        max_backward_speed: [m/s].
+        max_lateral_speed: [m/s].
+        max_angular_speed: [rad/s].
+        max_duration: Longest walk of one command, [s].
+        cruise_speed: Of a goal that names no speed, [m/s].
+    """
+
+    max_backward_speed: float = setting("m/s", least=0.0)
+    max_lateral_speed: float = setting("m/s", least=0.0)
+    max_angular_speed: float = setting("rad/s", above=0.0)
+    max_duration: float = setting("s", above=0.0)
+    cruise_speed: float = setting("m/s", above=0.0)
+
+
+@configuration
+class FootstepCost:
+    """Choice of footsteps within the limits of a step.
+
+    Attributes:
+        time_weight: K_t of the footstep cost, beside which K_x is 1, [m² s²].
+        turning_lever: Makes a way of a turn in the footstep cost, [m].
+        heel_length: Of the sole behind its frame, which is kept free when the feet are toed out, [m].
+        ramp_steps: Number of steps over which the speed rises and falls, [-].
+        double_support_ratio: Double support over single support, [-].
+    """
+
+    time_weight: float = setting("m² s²", above=0.0)
+    turning_lever: float = setting("m", above=0.0)
+    heel_length: float = setting("m", above=0.0)
+    ramp_steps: float = setting("-", least=0.0)
+    double_support_ratio: float = setting("-", least=0.05, most=2.0)
+
+
+@configuration
+class PendulumConfig:
+    """Motion of the CoM over the footsteps.
+
+    Attributes:
+        first_double_support: Duration of the first weight shift, [s].
+        last_double_support: Duration of the last weight shift, [s].
+        zmp_tolerance: Distance to which the ZMP may leave the line between the feet in a replanned weight shift, [m].
+        sinkage: Depth to which a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
+        com_height_amplitude: Rise of the CoM in the middle of a single support, [m]; 0: constant height.
+        com_arc: Fraction of the arc of a compass gait that the CoM follows while a foot swings, where its amplitude is
+            0, [-]; 1: a leg that carries the robot keeps its length.
+    """
+
+    first_double_support: float = setting("s", above=0.0)
+    last_double_support: float = setting("s", above=0.0)
+    zmp_tolerance: float = setting("m", least=0.0)
+    sinkage: float = setting("m", least=0.0)
+    com_height_amplitude: float = setting("m")
+    com_arc: float = setting("-", least=0.0, most=1.0)
+
+
+@configuration
 class PlannerConfig:
     """Settings of :class:`~gradiva.planner.walking_planner.WalkingPlanner`.
 
@@ -95,70 +156,43 @@ class PlannerConfig:
         com_height: Above the sole frames, [m].
         step_width: Lateral distance of the soles side by side, [m].
         max_speed: Forward, [m/s].
-        max_backward_speed: [m/s].
-        max_lateral_speed: [m/s].
-        max_angular_speed: [rad/s].
-        cruise_speed: Of a goal that names no speed, [m/s].
-        time_weight: K_t of the footstep cost, beside which K_x is 1, [m² s²].
-        turning_lever: Makes a way of a turn in the footstep cost, [m].
         min_step_duration: Between two impacts, [s].
         max_step_duration: [s].
         min_feet_distance: Of the sole origins in double support, [m].
         max_feet_distance: [m].
         min_step_width: Lateral distance of the soles in their mean direction, [m].
-        heel_length: Of the sole behind its frame, which is kept free when the feet are toed out, [m].
         max_step_turn: Yaw between the feet in double support, [rad].
-        ramp_steps: Number of steps over which the speed rises and falls, [-].
-        double_support_ratio: Double support over single support, [-].
-        first_double_support: Duration of the first weight shift, [s].
-        last_double_support: Duration of the last weight shift, [s].
         zmp_offset: Of the ZMP in the frame of the left foot, [m]; mirrored for the right one.
-        zmp_tolerance: Distance to which the ZMP may leave the line between the feet in a replanned weight shift, [m].
         swing_height: Apex above the straight line between two footprints, [m].
         adapted_swing_height: The same of a step that catches a push or was moved, [m].
         apex_fraction: Time of the apex, as a fraction of the swing, [-].
         swing_profile: Quantity that the swing minimises.
         landing_height: Of the landing sole above the ground, [m]; negative presses into it.
         leg_momentum: Angular momentum of the legs.
-        sinkage: Depth to which a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
-        com_height_amplitude: Rise of the CoM in the middle of a single support, [m]; 0: constant height.
-        com_arc: Fraction of the arc of a compass gait that the CoM follows while a foot swings, where its amplitude is
-            0, [-]; 1: a leg that carries the robot keeps its length.
-        max_duration: Longest walk of one command, [s].
+        commands: Limits of commands.
+        footsteps: Choice of footsteps.
+        pendulum: Motion of the CoM.
     """
 
     com_height: float = setting("m", above=0.0)
     step_width: float = setting("m", above=0.0)
     max_speed: float = setting("m/s", above=0.0)
-    max_backward_speed: float = setting("m/s", least=0.0)
-    max_lateral_speed: float = setting("m/s", least=0.0)
-    max_angular_speed: float = setting("rad/s", above=0.0)
-    cruise_speed: float = setting("m/s", above=0.0)
-    time_weight: float = setting("m² s²", above=0.0)
-    turning_lever: float = setting("m", above=0.0)
     min_step_duration: float = setting("s", above=0.0)
     max_step_duration: float = setting("s", above=0.0)
     min_feet_distance: float = setting("m", above=0.0)
     max_feet_distance: float = setting("m", above=0.0)
     min_step_width: float = setting("m", above=0.0)
-    heel_length: float = setting("m", above=0.0)
     max_step_turn: float = setting("rad", above=0.0, most=math.pi / 2.0)
-    ramp_steps: float = setting("-", least=0.0)
-    double_support_ratio: float = setting("-", least=0.05, most=2.0)
-    first_double_support: float = setting("s", above=0.0)
-    last_double_support: float = setting("s", above=0.0)
     zmp_offset: tuple[float, float] = setting("m")
-    zmp_tolerance: float = setting("m", least=0.0)
     swing_height: float = setting("m", above=0.0)
     adapted_swing_height: float = setting("m", above=0.0)
     apex_fraction: float = setting("-", least=0.2, most=0.8)
     swing_profile: SwingProfile
     landing_height: float = setting("m")
     leg_momentum: LegMomentumConfig
-    sinkage: float = setting("m", least=0.0)
-    com_height_amplitude: float = setting("m")
-    com_arc: float = setting("-", least=0.0, most=1.0)
-    max_duration: float = setting("s", above=0.0)
+    commands: CommandLimits
+    footsteps: FootstepCost
+    pendulum: PendulumConfig
 
     def __post_init__(self) -> None:
         self._check_ordered("min_step_duration", "max_step_duration")
@@ -166,15 +200,16 @@ class PlannerConfig:
         self._check_ordered("min_step_width", "step_width")
         self._check_ordered("min_feet_distance", "step_width")
         self._check_ordered("step_width", "max_feet_distance")
-        self._check_ordered("cruise_speed", "max_speed")
+        self._check_ordered("commands.cruise_speed", "max_speed")
         for name in ("swing_height", "adapted_swing_height"):
             self._check_range(name, 0.0, _FOLDED * self.com_height, "m: a folded leg lifts its sole no higher")
         self._check_range("landing_height", -_DEEPEST * self.com_height, self.swing_height, "m")
         self._check_height_profile()
-        if self.com_height_amplitude != 0.0 and self.inverse_frequency_offset != 0.0:
+        if self.pendulum.com_height_amplitude != 0.0 and self.inverse_frequency_offset != 0.0:
             raise ConfigError(
-                f"com_height_amplitude={self.com_height_amplitude} m: a plan of varying height includes neither the"
-                " momentum of the legs nor sinking soles, which this one needs, as on soft ground; set it to 0"
+                f"com_height_amplitude={self.pendulum.com_height_amplitude} m: a plan of varying height has neither"
+                " the momentum of the legs nor sinking soles, which this one needs, as on soft ground; set it to 0",
+                ["pendulum.com_height_amplitude"],
             )
 
     @property
@@ -185,11 +220,11 @@ class PlannerConfig:
     @property
     def inverse_frequency_offset(self) -> float:
         """Offset of 1/ζ² by sunk soles, which make the pendulum longer, and by leaning legs, [s²]."""
-        return self.sinkage / GRAVITY + self.leg_momentum.inertia
+        return self.pendulum.sinkage / GRAVITY + self.leg_momentum.inertia
 
     def single_support(self, step_duration: float) -> float:
         """Return the single support of a step, [s]."""
-        return step_duration / (1.0 + self.double_support_ratio)
+        return step_duration / (1.0 + self.footsteps.double_support_ratio)
 
     def com_rise(self, way: float, duration: float) -> tuple[float, ...]:
         r"""Return the rise of the CoM, [m], as a polynomial in the time, lowest power first.
@@ -201,25 +236,29 @@ class PlannerConfig:
             way: Distance that the foot swings, [m].
             duration: Duration of the swing, [s].
         """
-        if self.com_arc == 0.0 or self.com_height_amplitude != 0.0:
+        if self.pendulum.com_arc == 0.0 or self.pendulum.com_height_amplitude != 0.0:
             return ()
-        rise, powers = self.com_arc * way * way / (32.0 * self.com_height), (0.0, 0.0, 0.0, 64.0, -192.0, 192.0, -64.0)
+        rise, powers = (
+            self.pendulum.com_arc * way * way / (32.0 * self.com_height),
+            (0.0, 0.0, 0.0, 64.0, -192.0, 192.0, -64.0),
+        )
         return tuple(rise * factor / duration**power for power, factor in enumerate(powers))
 
     def pace(self, forward: float, lateral: float, angular: float) -> float:
         """Return the speed of a foot past the other one, [m/s]; sideways and in turns one foot moves for both."""
-        return math.hypot(forward, 2.0 * lateral, 2.0 * self.turning_lever * angular)
+        return math.hypot(forward, 2.0 * lateral, 2.0 * self.footsteps.turning_lever * angular)
 
     def preferred_duration(self, pace: float) -> float:
         """Return the step duration of least cost at a constant pace [m/s], [s]: Δt⁴ = K_t / v², limited."""
         if pace <= 0.0:
             return self.max_step_duration
-        best = (self.time_weight / (pace * pace)) ** 0.25
+        best = (self.footsteps.time_weight / (pace * pace)) ** 0.25
         return min(self.max_step_duration, max(self.min_step_duration, best))
 
     def _check_ordered(self, lower: str, upper: str) -> None:
-        if getattr(self, lower) > getattr(self, upper):
-            raise ConfigError(f"{lower}={getattr(self, lower)} exceeds {upper}={getattr(self, upper)}")
+        low, high = attrgetter(lower)(self), attrgetter(upper)(self)
+        if low > high:
+            raise ConfigError(f"{lower}={low} exceeds {upper}={high}", [upper, lower])
 
     def _check_range(self, name: str, lower: float, upper: float, why: str = "") -> None:
         if not lower <= getattr(self, name) <= upper:
@@ -227,9 +266,10 @@ class PlannerConfig:
 
     def _check_height_profile(self) -> None:
         shortest = self.single_support(self.min_step_duration)
-        peak = 24.0 * abs(self.com_height_amplitude) / shortest**2  # of the bump's acceleration, at its top
+        peak = 24.0 * abs(self.pendulum.com_height_amplitude) / shortest**2  # of the bump's acceleration, at its top
         if peak > 0.5 * GRAVITY:
             raise ConfigError(
-                f"com_height_amplitude={self.com_height_amplitude} m asks for {peak:.1f} m/s² in the shortest"
-                f" single support ({shortest:.2f} s), at most half of gravity"
+                f"com_height_amplitude={self.pendulum.com_height_amplitude} m asks for {peak:.1f} m/s² in the shortest"
+                f" single support ({shortest:.2f} s), at most half of gravity",
+                ["pendulum.com_height_amplitude"],
             )

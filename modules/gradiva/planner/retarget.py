@@ -366,8 +366,10 @@ def _falling(height: float, rate: float, duration: float) -> tuple[float, ...]:
 
 
 def _check_height(config: PlannerConfig, name: str) -> None:
-    if config.com_height_amplitude != 0.0:
-        raise PlanningError(f"{name}: only plans of constant CoM height, set planner.com_height_amplitude to 0")
+    if config.pendulum.com_height_amplitude != 0.0:
+        raise PlanningError(
+            f"{name}: only plans of constant CoM height, set planner.pendulum.com_height_amplitude to 0"
+        )
 
 
 def _pendulum_state(plan: WalkingPlan, change: Retarget, time: float) -> PendulumState:

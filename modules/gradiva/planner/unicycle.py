@@ -179,7 +179,7 @@ class PointFollower:
         self._point = REFERENCE_POINT
         self._gain = UNICYCLE_GAIN
         self._max_speed = max_speed
-        self._max_angular = config.max_angular_speed
+        self._max_angular = config.commands.max_angular_speed
         self._slow = SLOW_WHEN_TURNING
         self._max_rise = acceleration * SAMPLE_PERIOD
 

@@ -162,16 +162,17 @@ class UnicyclePlanner:
         raise PlanningError(f"expected a command ({kinds}), got {command!r}")
 
     def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
-        config = self._config
-        forward = "max_speed" if command.forward > 0.0 else "max_backward_speed"
-        _check(forward, "forward speed", command.forward, config.max_speed, "m/s", -config.max_backward_speed)
-        _check("max_lateral_speed", "lateral speed", command.lateral, config.max_lateral_speed, "m/s")
-        _check("max_angular_speed", "angular speed", command.angular, config.max_angular_speed, "rad/s")
-        duration = config.max_duration if command.duration is None else command.duration
-        if not 0.0 < duration <= config.max_duration:
+        config, limits = self._config, self._config.commands
+        forward = "max_speed" if command.forward > 0.0 else "commands.max_backward_speed"
+        _check(forward, "forward speed", command.forward, config.max_speed, "m/s", -limits.max_backward_speed)
+        _check("commands.max_lateral_speed", "lateral speed", command.lateral, limits.max_lateral_speed, "m/s")
+        _check("commands.max_angular_speed", "angular speed", command.angular, limits.max_angular_speed, "rad/s")
+        duration = limits.max_duration if command.duration is None else command.duration
+        if not 0.0 < duration <= limits.max_duration:
             raise PlanningError(
-                f"duration {duration} s is outside its limits (0, {config.max_duration}] s of planner.max_duration",
-                ["planner.max_duration"],
+                f"duration {duration} s is outside its limits (0, {limits.max_duration}] s of"
+                " planner.commands.max_duration",
+                ["planner.commands.max_duration"],
             )
         wanted = np.array([command.forward, command.lateral, command.angular])
         before = start.velocity
@@ -199,13 +200,13 @@ class UnicyclePlanner:
             return np.zeros(len(angular) + 1)
         time_constant = _TURN_BACK * self._config.preferred_duration(pace)
         faded = error * np.exp(-SAMPLE_PERIOD / time_constant * np.arange(len(angular) + 1))
-        most = self._config.max_angular_speed
+        most = self._config.commands.max_angular_speed
         rates = np.clip(np.diff(faded) / SAMPLE_PERIOD, -0.5 * most, 0.5 * most)
         rates = np.clip(angular + rates, -most, most) - angular
         return error + np.concatenate(([0.0], np.cumsum(SAMPLE_PERIOD * rates)))
 
     def _to_goal(self, command: GoalCommand, start: UnicycleState) -> UnicyclePath:
-        speed = self._config.cruise_speed if command.speed is None else command.speed
+        speed = self._config.commands.cruise_speed if command.speed is None else command.speed
         what = f"goal ({command.x:.3f}, {command.y:.3f}) m"
         velocities = np.zeros((0, 3))
         if math.hypot(command.x - start.x, command.y - start.y) > _ARRIVED:
@@ -261,8 +262,8 @@ class UnicyclePlanner:
     def _turn(self, angle: float) -> NDArray:
         """Return the velocities that turn by ``angle`` [rad] on the spot, shape (n, 3)."""
         config = self._config
-        acceleration = config.max_angular_speed / self._ramp_time(0.0)
-        return turn_velocities(angle, config.max_angular_speed, acceleration, SAMPLE_PERIOD)
+        acceleration = config.commands.max_angular_speed / self._ramp_time(0.0)
+        return turn_velocities(angle, config.commands.max_angular_speed, acceleration, SAMPLE_PERIOD)
 
     def _follow(self, points: NDArray, speed: float, start: UnicycleState, what: str, pursue: bool) -> NDArray:
         """Return the velocities that bring the middle of the feet over ``points``, shape (n, 3).
@@ -284,16 +285,16 @@ class UnicyclePlanner:
         acceleration = speed / self._ramp_time(speed)
         follower = PointFollower(config, speed, acceleration)
         target = _Pursuit(points[-1], config) if pursue else _Track(points, speed, start, config, acceleration)
-        if target.length(start) / speed > config.max_duration:
+        if target.length(start) / speed > config.commands.max_duration:
             raise PlanningError(
-                f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than planner.max_duration="
-                f"{config.max_duration} s",
-                ["planner.max_duration"],
+                f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than planner.commands.max_duration="
+                f"{config.commands.max_duration} s",
+                ["planner.commands.max_duration"],
             )
-        slew = config.max_angular_speed * SAMPLE_PERIOD / config.min_step_duration
+        slew = config.commands.max_angular_speed * SAMPLE_PERIOD / config.min_step_duration
         pose, v = (start.x, start.y, start.yaw), max(0.0, start.forward)
         velocities: list[tuple[float, float, float]] = []
-        for _ in range(round(config.max_duration / SAMPLE_PERIOD)):
+        for _ in range(round(config.commands.max_duration / SAMPLE_PERIOD)):
             desired, desired_velocity, left = target.at(pose, follower)
             if left < _ARRIVED:
                 return np.array(velocities).reshape(-1, 3)
@@ -304,12 +305,13 @@ class UnicyclePlanner:
             velocities.append((v, 0.0, omega))
             pose = _advance(pose, v, omega, SAMPLE_PERIOD)
         raise PlanningError(
-            f"{what}: not reached within planner.max_duration={config.max_duration} s, {left:.3f} m are left",
-            ["planner.max_duration"],
+            f"{what}: not reached within planner.commands.max_duration={config.commands.max_duration} s,"
+            f" {left:.3f} m are left",
+            ["planner.commands.max_duration"],
         )
 
     def _ramp_time(self, speed: float) -> float:
-        steps = max(self._config.ramp_steps, 1e-3)
+        steps = max(self._config.footsteps.ramp_steps, 1e-3)
         return steps * self._config.preferred_duration(speed)
 
 

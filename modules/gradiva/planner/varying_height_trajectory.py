@@ -99,7 +99,7 @@ class VaryingHeightTrajectory:
         """
         phases = schedule.phase_times
         times = _grid(phases, HEIGHT_GRID_PERIOD)
-        profile = ComHeight(schedule, config.com_height, config.com_height_amplitude)
+        profile = ComHeight(schedule, config.com_height, config.pendulum.com_height_amplitude)
         eta, eta_rate = _natural_period(times, profile, config)
         if before is not None:
             _blend(times, eta, eta_rate, phases[1] - phases[0], before)

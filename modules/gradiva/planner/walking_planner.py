@@ -197,7 +197,7 @@ class WalkingPlanner:
         if not steps:
             return self._standing(start, feet, Side.RIGHT, before)
         stance_foot = steps[0].side.other
-        return self._walking(steps, start, self.config.first_double_support, feet, stance_foot, before)
+        return self._walking(steps, start, self.config.pendulum.first_double_support, feet, stance_foot, before)
 
     def _walking(
         self,
@@ -235,7 +235,7 @@ class WalkingPlanner:
         before: DcmReference | None,
     ) -> DcmTrajectory:
         config = self.config
-        if config.com_height_amplitude == 0.0:
+        if config.pendulum.com_height_amplitude == 0.0:
             return PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config))
         return VaryingHeightTrajectory.plan(schedule, start, config, before)
 
@@ -300,14 +300,14 @@ def weight_shift_duration(
     target = target + swings.at_lift_off[0]
     velocity = zeta * (target - support + swings.push[0, 0])
     usual = schedule.lift_offs[0] - schedule.start_time
-    durations = np.linspace(usual, max(usual, config.first_double_support), _CHOICES)
+    durations = np.linspace(usual, max(usual, config.pendulum.first_double_support), _CHOICES)
     cubics = cubic_coefficients(
         durations,
         *np.broadcast_arrays(start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2)))[:4],
     )
     zmp = _zmp(cubics, durations, zeta)
     deviation = _distance_to_segment(zmp, start.dcm_position - start.dcm_velocity / zeta, support).max(axis=1)
-    fits = deviation <= config.zmp_tolerance
+    fits = deviation <= config.pendulum.zmp_tolerance
     return float(durations[np.argmax(fits) if fits.any() else np.argmin(deviation)])
 
 

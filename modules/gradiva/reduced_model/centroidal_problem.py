@@ -56,6 +56,11 @@ class CentroidalLimits:
     location_box: tuple[float, float, float] = setting("m", above=0.0)
     contact_speed: float = setting("m/s", above=0.0)
 
+    @property
+    def slope(self) -> float:
+        """Slope of the faces of the pyramid whose edges lie on the cone, μ / √2, [-]."""
+        return self.friction / math.sqrt(2.0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CentroidalBody:
@@ -371,7 +376,7 @@ class CentroidalProblem:
         self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]
     ) -> tuple[list[cs.SX], list[cs.SX], list[cs.SX]]:
         """Return inputs of interval k within their limits, and the state at its end; likewise how they violate them."""
-        slope, inputs = self.limits.friction / math.sqrt(2.0), list(inputs)
+        slope, inputs = self.limits.slope, list(inputs)
         for i, (first, count) in enumerate(self._groups()):
             rotation = self._rotation(k, i)
             for j in range(first, first + count):
@@ -403,7 +408,7 @@ class CentroidalProblem:
 
     def _limits(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]) -> list[cs.SX]:
         """Return the faces of each corner's pyramid in interval k, then each contact's place in its box at its end."""
-        rows, slope = list[cs.SX](), self.limits.friction / math.sqrt(2.0)
+        rows, slope = list[cs.SX](), self.limits.slope
         for owner, force in zip(self._owners, inputs, strict=False):
             x, y, z = cs.vertsplit(self._rotation(k, owner).T @ force)
             rows.append(cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y))
@@ -560,7 +565,7 @@ class CentroidalProblem:
 
     def _rows(self) -> tuple[cs.SX, cs.SX]:
         """Return normals, shape (3, rows), and lower bounds of the condensed rows, shape (rows,)."""
-        symbols, slope = self._symbols, self.limits.friction / math.sqrt(2.0)
+        symbols, slope = self._symbols, self.limits.slope
         normals, bounds = list[cs.SX](), list[cs.SX]()
         for k, i in product(range(self.samples), self._owners):
             x, y, z = cs.horzsplit(self._rotation(k, i))

@@ -249,12 +249,12 @@ class GoalStream:
             limits: Highest speeds.
         """
         self._config = config
-        self._backward = min(limits.max_backward_speed, config.full_deflection * limits.max_speed)
+        self._backward = min(limits.commands.max_backward_speed, config.full_deflection * limits.max_speed)
         self._scale = np.array(
             [
                 config.full_deflection * limits.max_speed,
-                config.full_deflection * limits.max_angular_speed,
-                config.full_deflection * limits.max_lateral_speed,
+                config.full_deflection * limits.commands.max_angular_speed,
+                config.full_deflection * limits.commands.max_lateral_speed,
             ]
         )
         self._requested = np.zeros(3)

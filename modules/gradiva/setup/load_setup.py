@@ -41,6 +41,22 @@ MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
 _MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
+_GROUPED = {
+    "planner": {
+        "commands": "max_backward_speed max_lateral_speed max_angular_speed max_duration cruise_speed",
+        "footsteps": "time_weight turning_lever heel_length ramp_steps double_support_ratio",
+        "pendulum": "first_double_support last_double_support zmp_tolerance sinkage com_height_amplitude com_arc",
+    },
+    "simulation.sensors": {
+        "encoders": "encoder_noise encoder_offset encoder_resolution velocity_source velocity_noise"
+        " velocity_resolution",
+        "force_torque": "wrench_source force_noise torque_noise force_bias torque_bias force_drift torque_drift"
+        " wrench_gain_error wrench_cross_talk wrench_range_ratio",
+        "inertial": "gyro_noise gyro_noise_density gyro_bandwidth gyro_bias gyro_drift tilt_noise"
+        " tilt_correlation_time tilt_bias heading_drift landing_gyro_noise",
+    },
+}
+"""Keys of earlier versions, by table, that stand in a table below it now."""
 MOVED = {
     _UNREAD: "[centroidal_walking.mpc]",
     "rigid_torque_control": "[torque_control]",
@@ -50,6 +66,11 @@ MOVED = {
     "coordinator.lateral_fraction": "coordinator.full_deflection",
     "coordinator.turn_fraction": "coordinator.full_deflection",
     "contact_estimator.detector.force_time_constant": "contact_estimator.force_time_constant",
+} | {
+    f"{table}.{key}": f"{table}.{group}.{key}"
+    for table, groups in _GROUPED.items()
+    for group, keys in groups.items()
+    for key in keys.split()
 }
 """Tables and keys of earlier versions, and which one is read now."""
 CONSTANTS = {
@@ -377,10 +398,10 @@ def simulated_robot(tables: Mapping[str, Any]) -> RobotDescription:
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:
     """Set the planner's sinkage where layer 3 takes the ground to be soft, unless it is configured."""
-    if not config.knows_soft_ground or config.planner.sinkage != 0.0:
+    if not config.knows_soft_ground or config.planner.pendulum.sinkage != 0.0:
         return config
     depth = static_sinkage(mass * GRAVITY, sole, config.contact_estimator.stiffness)
-    return replace(config, planner=replace(config.planner, sinkage=depth))
+    return replace(config, planner=replace(config.planner, pendulum=replace(config.planner.pendulum, sinkage=depth)))
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:

@@ -380,15 +380,16 @@ def _noises(setup: Setup, body: StandingBody) -> dict[str, NDArray]:
     channels, size = len(CHANNELS) * len(body.sides), body.size
     turn, joints = channels + 3, channels + 6  # of the base, from the IMU; behind them
     has_imu = float(estimator.base == BaseSource.ODOMETRY and estimator.use_imu)
-    motion = _rms(sensors.velocity_noise, sensors.velocity_resolution)
+    encoders, forces, inertial = sensors.encoders, sensors.force_torque, sensors.inertial
+    motion = _rms(encoders.velocity_noise, encoders.velocity_resolution)
     count = len(setup.robot.sensors_of(body.sides[0]))  # in a foot, whose wrench is their sum
-    wrench = math.sqrt(count) * np.repeat([sensors.force_noise, sensors.torque_noise], 2)
+    wrench = math.sqrt(count) * np.repeat([forces.force_noise, forces.torque_noise], 2)
     placed = {
         "force-torque sensors": (0, np.tile(wrench, len(body.sides))),
-        "encoders": (joints, _rms(sensors.encoder_noise, sensors.encoder_resolution) * np.ones(size - 6)),
+        "encoders": (joints, _rms(encoders.encoder_noise, encoders.encoder_resolution) * np.ones(size - 6)),
         "joint velocities": (joints + size, motion * np.ones(size - 6)),
-        "gyroscope": (turn + size, has_imu * math.hypot(sensors.gyro_noise, sensors.gyro_deviation) * np.ones(3)),
-        _TILT: (turn, has_imu * sensors.tilt_noise * np.ones(2)),
+        "gyroscope": (turn + size, has_imu * math.hypot(inertial.gyro_noise, sensors.gyro_deviation) * np.ones(3)),
+        _TILT: (turn, has_imu * inertial.tilt_noise * np.ones(2)),
     }
     noises = {name: np.zeros(channels + 2 * size) for name in placed}
     for name, (begin, deviations) in placed.items():
@@ -403,7 +404,7 @@ def _rms(noise: float, resolution: float) -> float:
 def _response_of(loop: WrenchLoop, noises: dict[str, NDArray], setup: Setup) -> NoiseResponse:
     """Return what all noises make, as independent ones."""
     frequencies: NDArray = np.linspace(0.0, 0.5 / loop.period, 2 * _BINS + 1)[1::2]  # middles of the bins
-    stays = math.exp(-loop.period / max(setup.simulation.sensors.tilt_correlation_time, 1e-9))
+    stays = math.exp(-loop.period / max(setup.simulation.sensors.inertial.tilt_correlation_time, 1e-9))
     channels = 2 + 2 + len(setup.robot.joints)  # those of `Chatter.of`
     squares = {name: np.zeros(channels) for name in noises}
     for frequency, gain in zip(frequencies, high_pass_gains(frequencies, loop.period), strict=True):

@@ -72,7 +72,7 @@ def commanded_speed(command: Command, config: PlannerConfig) -> float:
     if isinstance(command, VelocityCommand):
         return math.hypot(command.forward, command.lateral)
     if isinstance(command, GoalCommand | PathCommand):
-        return config.cruise_speed if command.speed is None else command.speed
+        return config.commands.cruise_speed if command.speed is None else command.speed
     return 0.0
 
 
@@ -182,5 +182,5 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
 
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:
     """Return how long a command of ``speed`` [m/s] must last to cover ``distance`` [m], its two ramps included, [s]."""
-    ramp = planner.ramp_steps * planner.preferred_duration(speed)
+    ramp = planner.footsteps.ramp_steps * planner.preferred_duration(speed)
     return distance / speed + ramp

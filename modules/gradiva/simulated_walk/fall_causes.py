@@ -184,7 +184,8 @@ def _slip(evidence: FallEvidence) -> Cause | None:
     return Cause(
         CauseKind.FRICTION,
         text,
-        "walk on another floor, or slower and with less turning; a larger planner.time_weight makes slower steps",
+        "walk on another floor, or slower and with less turning; a larger planner.footsteps.time_weight makes slower"
+        " steps",
     )
 
 

@@ -325,5 +325,5 @@ def joint_speed_note(layers: WalkingLayers, plan: WalkingPlan) -> str | None:
     names = [robot.joints[legs[row]] for row in np.flatnonzero(ratios >= _AT_THE_LIMIT)]
     return (
         f"the plan drives {', '.join(names)} to the velocity limits of their motors (robots/{robot.name}/robot.toml):"
-        " a lower speed, planner.swing_height, planner.double_support_ratio or planner.com_height spares them"
+        " a lower speed, planner.swing_height, planner.footsteps.double_support_ratio or planner.com_height spares them"
     )

@@ -173,7 +173,7 @@ def slower_command(command: Command, factor: float, planner: PlannerConfig) -> C
         speeds = {name: factor * getattr(command, name) for name in ("forward", "lateral", "angular")}
         return replace(command, **speeds)
     if isinstance(command, GoalCommand | PathCommand) and factor != 1.0:
-        return replace(command, speed=factor * (command.speed or planner.cruise_speed))
+        return replace(command, speed=factor * (command.speed or planner.commands.cruise_speed))
     return command
 
 

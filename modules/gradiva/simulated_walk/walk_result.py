@@ -440,7 +440,7 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
 def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
     """Return how far from the end of the command the robot is."""
     setup, log = request.setup, walk.recorder.log
-    plan, lever = plan_from_start(setup, request.command), setup.walking.planner.turning_lever
+    plan, lever = plan_from_start(setup, request.command), setup.walking.planner.footsteps.turning_lever
     return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
 
 

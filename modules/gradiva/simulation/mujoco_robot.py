@@ -312,7 +312,7 @@ class MujocoRobot:
 
     def _start_sensing(self) -> None:
         sensors, timestep = self._config.sensors, self._config.timestep
-        self._wrench_sampler = WrenchSampler(sensors.wrench_time_constant, timestep, self._wrenches)
+        self._wrench_sampler = WrenchSampler(sensors.force_torque.time_constant, timestep, self._wrenches)
         self._mean_sampler, self._mean_wrenches = WrenchSampler(0.0, timestep, self._wrenches), self._wrenches
         takers = {"joints": self._snapshot, "wrenches": self._wrench_sampler.sample, "imu": self._snapshot}
         self._last_snapshot: Snapshot | None = None

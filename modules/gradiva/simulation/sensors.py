@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from enum import StrEnum
 
 import numpy as np
@@ -27,7 +27,7 @@ class VelocitySource(StrEnum):
 
 
 class ReadingSource(StrEnum):
-    """Where wrenches are read: at the sensor, or behind the low pass of the robot's own estimation."""
+    """Source of wrenches: the sensor, or the low pass of the robot's own estimation behind it."""
 
     RAW = "raw"
     FILTERED = "filtered"
@@ -38,21 +38,31 @@ _LANDING_DURATION = 0.035  # [s] after a touch-down, in which the gyroscope has 
 
 
 @configuration
-class SensorConfig:
-    """Streams and errors of the sensors; noises are standard deviations, drawn anew for each sample.
-
-    "Largest" errors are drawn once, uniform within ±; drifts are of first order (Gauss-Markov).
+class EncoderErrors:
+    """Errors of the encoders of joints and motors.
 
     Attributes:
-        joints: Stream of positions, velocities and torques.
-        wrenches: Stream of the force-torque sensors; a sample is the mean over its period.
-        imu: Stream of the inertial unit.
         encoder_noise: [rad].
         encoder_offset: Largest error of a joint's zero, [rad].
         encoder_resolution: Step of the joint encoders, 0 for none, [rad].
         velocity_source: Measured, or difference of two samples of the encoders over the time between them.
         velocity_noise: Of measured velocities, [rad/s].
         velocity_resolution: Step of measured velocities, that of the motor encoders; 0 for none, [rad/s].
+    """
+
+    encoder_noise: float = setting("rad", least=0.0)
+    encoder_offset: float = setting("rad", least=0.0, most=math.pi)
+    encoder_resolution: float = setting("rad", least=0.0)
+    velocity_source: VelocitySource
+    velocity_noise: float = setting("rad/s", least=0.0)
+    velocity_resolution: float = setting("rad/s", least=0.0)
+
+
+@configuration
+class ForceTorqueErrors:
+    """Errors of the force-torque sensors.
+
+    Attributes:
         wrench_source: Raw, or behind a low pass.
         force_noise: Of each force-torque sensor, [N].
         torque_noise: Of each force-torque sensor, [N·m].
@@ -63,6 +73,30 @@ class SensorConfig:
         wrench_gain_error: Largest relative error of a component's gain, [-].
         wrench_cross_talk: Largest fraction of one component that another one reads, both over their ranges, [-].
         wrench_range_ratio: Range of the sensors' torques over that of their forces, [m].
+    """
+
+    wrench_source: ReadingSource
+    force_noise: float = setting("N", least=0.0)
+    torque_noise: float = setting("N·m", least=0.0)
+    force_bias: float = setting("N", least=0.0)
+    torque_bias: float = setting("N·m", least=0.0)
+    force_drift: float = setting("N", least=0.0)
+    torque_drift: float = setting("N·m", least=0.0)
+    wrench_gain_error: float = setting("-", least=0.0)
+    wrench_cross_talk: float = setting("-", least=0.0)
+    wrench_range_ratio: float = setting("m", above=0.0)
+
+    @property
+    def time_constant(self) -> float:
+        """Time constant of the low pass on wrenches, 0 where they are raw, [s]."""
+        return 0.0 if self.wrench_source is ReadingSource.RAW else 1.0 / (2.0 * math.pi * _WRENCH_CUTOFF)
+
+
+@configuration
+class InertialErrors:
+    """Errors of the inertial unit.
+
+    Attributes:
         gyro_noise: White, [rad/s].
         gyro_noise_density: One-sided, white up to the bandwidth, [rad/s/√Hz].
         gyro_bandwidth: At which the gyroscope's gain has fallen by 3 dB, [Hz].
@@ -75,25 +109,6 @@ class SensorConfig:
         landing_gyro_noise: Further white noise of the gyroscope after a foot has touched down, [rad/s].
     """
 
-    joints: StreamConfig
-    wrenches: StreamConfig
-    imu: StreamConfig
-    encoder_noise: float = setting("rad", least=0.0)
-    encoder_offset: float = setting("rad", least=0.0, most=math.pi)
-    encoder_resolution: float = setting("rad", least=0.0)
-    velocity_source: VelocitySource
-    velocity_noise: float = setting("rad/s", least=0.0)
-    velocity_resolution: float = setting("rad/s", least=0.0)
-    wrench_source: ReadingSource
-    force_noise: float = setting("N", least=0.0)
-    torque_noise: float = setting("N·m", least=0.0)
-    force_bias: float = setting("N", least=0.0)
-    torque_bias: float = setting("N·m", least=0.0)
-    force_drift: float = setting("N", least=0.0)
-    torque_drift: float = setting("N·m", least=0.0)
-    wrench_gain_error: float = setting("-", least=0.0)
-    wrench_cross_talk: float = setting("-", least=0.0)
-    wrench_range_ratio: float = setting("m", above=0.0)
     gyro_noise: float = setting("rad/s", least=0.0)
     gyro_noise_density: float = setting("rad/s/√Hz", least=0.0)
     gyro_bandwidth: float = setting("Hz", above=0.0)
@@ -105,6 +120,29 @@ class SensorConfig:
     heading_drift: float = setting("rad/s", least=0.0)
     landing_gyro_noise: float = setting("rad/s", least=0.0)
 
+
+@configuration
+class SensorConfig:
+    """Streams and errors of the sensors; noises are standard deviations, drawn anew for each sample.
+
+    "Largest" errors are drawn once, uniform within ±; drifts are of first order (Gauss-Markov).
+
+    Attributes:
+        joints: Stream of positions, velocities and torques.
+        wrenches: Stream of the force-torque sensors; a sample is the mean over its period.
+        imu: Stream of the inertial unit.
+        encoders: Errors of positions and velocities.
+        force_torque: Errors of the wrenches.
+        inertial: Errors of the inertial unit.
+    """
+
+    joints: StreamConfig
+    wrenches: StreamConfig
+    imu: StreamConfig
+    encoders: EncoderErrors
+    force_torque: ForceTorqueErrors
+    inertial: InertialErrors
+
     @property
     def streams(self) -> dict[str, StreamConfig]:
         """The three streams by their names."""
@@ -113,13 +151,10 @@ class SensorConfig:
     @property
     def is_exact(self) -> bool:
         """Whether a measurement is the truth: no error is switched on."""
-        numbers = (field.name for field in fields(self) if field.type == "float" and field.name not in _NO_ERRORS)
-        return self.velocity_source is VelocitySource.MEASURED and not any(getattr(self, name) for name in numbers)
-
-    @property
-    def wrench_time_constant(self) -> float:
-        """Time constant of the low pass on wrenches, 0 where they are raw, [s]."""
-        return 0.0 if self.wrench_source is ReadingSource.RAW else 1.0 / (2.0 * math.pi * _WRENCH_CUTOFF)
+        errors = (asdict(table) for table in (self.encoders, self.force_torque, self.inertial))
+        numbers = [number for table in errors for name, number in table.items() if name not in _NO_ERRORS]
+        is_measured = self.encoders.velocity_source is VelocitySource.MEASURED
+        return is_measured and not any(number for number in numbers if isinstance(number, float))
 
     @property
     def gyro_deviation(self) -> float:
@@ -128,10 +163,10 @@ class SensorConfig:
         :math:`\sigma = N \sqrt{\min(f_s / 2, \tfrac{\pi}{2} f)}` with the density N, the bandwidth f of a first-order
         low pass and the sampling rate :math:`f_s`.
         """
-        band = 0.5 * math.pi * self.gyro_bandwidth
+        band = 0.5 * math.pi * self.inertial.gyro_bandwidth
         if self.imu.period > 0.0:
             band = min(band, 0.5 / self.imu.period)
-        return self.gyro_noise_density * math.sqrt(band)
+        return self.inertial.gyro_noise_density * math.sqrt(band)
 
 
 class GaussMarkov:
@@ -169,23 +204,28 @@ class Sensors:
 
     def __init__(self, config: SensorConfig, joints: int, wrenches: int, seed: int) -> None:
         """Draw the constant errors of so many joints and force-torque sensors."""
-        self._joints = JointSensors(config, joints, seed)
-        self._wrenches = WrenchSensors(config, wrenches, seed)
+        self._joints = JointSensors(config.encoders, joints, seed)
+        self._wrenches = WrenchSensors(config.force_torque, wrenches, seed)
         self._imu = InertialSensor(config, seed)
         self._last: Measurement | None = None
         self._config, self._is_exact = config, config.is_exact
 
     def drawn(self, joints: Sequence[str], wrenches: Sequence[str]) -> list[DrawnValues]:
         """Return the constant errors of these joints and force-torque sensors."""
-        config, imu, axes = self._config, self._imu, ("fx", "fy", "fz", "tx", "ty", "tz")
+        wrench, inertial, imu = self._config.force_torque, self._config.inertial, self._imu
+        axes = ("fx", "fy", "fz", "tx", "ty", "tz")
         sensors = [f"{name} {axis}" for name in wrenches for axis in axes]
-        scale = np.tile(np.repeat([config.force_bias, config.torque_bias], 3), len(wrenches))
+        scale = np.tile(np.repeat([wrench.force_bias, wrench.torque_bias], 3), len(wrenches))
         return [
-            DrawnValues.within("encoder offset", "rad", joints, self._joints.offsets, config.encoder_offset),
+            DrawnValues.within(
+                "encoder offset", "rad", joints, self._joints.offsets, self._config.encoders.encoder_offset
+            ),
             DrawnValues.within("wrench offset", "N, N·m", sensors, self._wrenches.biases, scale),
-            DrawnValues.within("gyroscope bias", "rad/s", ("x", "y", "z"), imu.bias, config.gyro_bias),
-            DrawnValues.within("tilt bias of the IMU", "rad", ("roll", "pitch"), imu.tilt_bias, config.tilt_bias),
-            DrawnValues.within("heading drift", "rad/s", ("yaw",), np.array([imu.heading_rate]), config.heading_drift),
+            DrawnValues.within("gyroscope bias", "rad/s", ("x", "y", "z"), imu.bias, inertial.gyro_bias),
+            DrawnValues.within("tilt bias of the IMU", "rad", ("roll", "pitch"), imu.tilt_bias, inertial.tilt_bias),
+            DrawnValues.within(
+                "heading drift", "rad/s", ("yaw",), np.array([imu.heading_rate]), inertial.heading_drift
+            ),
         ]
 
     def measure(self, truth: Measurement, joints: bool = True, wrenches: bool = True, imu: bool = True) -> Measurement:
@@ -226,7 +266,7 @@ class Sensors:
 class JointSensors:
     """Encoders of joints and motors. The order is theirs: position + offset + noise, rounded, then differentiated."""
 
-    def __init__(self, config: SensorConfig, joints: int, seed: int) -> None:
+    def __init__(self, config: EncoderErrors, joints: int, seed: int) -> None:
         self._config = config
         self._position_noise = effect_generator(seed, "encoder_noise")
         self._velocity_noise = effect_generator(seed, "velocity_noise")
@@ -265,7 +305,7 @@ class WrenchSensors:
         landing_time: When a sensor last felt its foot touch down, [s]; −∞ before.
     """
 
-    def __init__(self, config: SensorConfig, sensors: int, seed: int) -> None:
+    def __init__(self, config: ForceTorqueErrors, sensors: int, seed: int) -> None:
         self._random = effect_generator(seed, "wrench_noise")
         self._noise = np.repeat([config.force_noise, config.torque_noise], 3)
         scale = np.repeat([config.force_bias, config.torque_bias], 3)
@@ -293,7 +333,7 @@ class WrenchSensors:
         return read
 
 
-def gain_matrices(config: SensorConfig, sensors: int, seed: int) -> NDArray:
+def gain_matrices(config: ForceTorqueErrors, sensors: int, seed: int) -> NDArray:
     """Return the matrix of each force-torque sensor from true to read wrench, shape (sensors, 6, 6).
 
     Off the diagonal the errors are fractions of the components' ranges, which the scale turns into N and N·m.
@@ -308,12 +348,12 @@ def gain_matrices(config: SensorConfig, sensors: int, seed: int) -> NDArray:
 class InertialSensor:
     """Inertial unit: gravity corrects the tilt and leaves an error; nothing corrects the heading, which drifts."""
 
-    def __init__(self, config: SensorConfig, seed: int) -> None:
-        self._config = config
+    def __init__(self, sensors: SensorConfig, seed: int) -> None:
+        self._config = config = sensors.inertial
         self._white = effect_generator(seed, "gyro_noise")
         self._landing = effect_generator(seed, "landing_gyro_noise")
         correlation = 1.0 / (2.0 * math.pi * config.gyro_bandwidth)
-        self._band = GaussMarkov(config.gyro_deviation, correlation, 3, effect_generator(seed, "gyro_noise_density"))
+        self._band = GaussMarkov(sensors.gyro_deviation, correlation, 3, effect_generator(seed, "gyro_noise_density"))
         self.bias = config.gyro_bias * effect_generator(seed, "gyro_bias").uniform(-1.0, 1.0, 3)
         self._drift = GaussMarkov(config.gyro_drift, _DRIFT_TIME, 3, effect_generator(seed, "gyro_drift"))
         self.tilt_bias = config.tilt_bias * effect_generator(seed, "tilt_bias").uniform(-1.0, 1.0, 2)

@@ -206,7 +206,7 @@ class WalkedSpeeds:
         duration = walking_time(planner, speed, self.distance)
         overrides = {
             **faster_planner(planner, FASTEST),
-            "planner.max_duration": max(planner.max_duration, duration),
+            "planner.commands.max_duration": max(planner.commands.max_duration, duration),
             **self.overrides,
         }
         return Trial(self.robot, VelocityCommand(speed, duration=duration), overrides, self.plant, seed)

@@ -72,21 +72,25 @@ class Draft:
     model: ModelFile
 
     @property
-    def planner(self) -> dict[str, tuple[object, str]]:
-        """Table ``[planner]``, values and units: differences from config/planner.toml, by legs and soles."""
+    def planner(self) -> dict[str, _Table]:
+        """Tables of the planner, values and units: differences from config/planner.toml, by legs and soles."""
         robot, leg, sole = self.description, self.posture.leg_length, self.description.sole
         middle = [round(0.5 * sum(sole.x), 4) + 0.0, round(0.5 * sum(sole.y), 4) + 0.0]
         longest = math.hypot(_STRIDE * leg, robot.step_width)
         return {
-            "zmp_offset": (middle, "[m] the middle of the sole"),
-            "cruise_speed": (round(0.5 * robot.max_speed, 2), "[m/s]"),
-            "swing_height": (round(0.035 * leg, 3), "[m]"),
-            "time_weight": (round(0.02 * (leg / 0.5) ** 2.5, 3), "[m² s²] step durations grow with the legs"),
-            "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
-            "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
-            "min_step_width": (round(min(sole.width + _ROOM, robot.step_width), 3), "[m]"),
-            "heel_length": (round(max(-sole.x[0], 0.01), 4), "[m]"),
-            "zmp_tolerance": (round(0.25 * sole.width, 3), "[m] half the half-width of the sole"),
+            "planner": {
+                "zmp_offset": (middle, "[m] the middle of the sole"),
+                "swing_height": (round(0.035 * leg, 3), "[m]"),
+                "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
+                "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
+                "min_step_width": (round(min(sole.width + _ROOM, robot.step_width), 3), "[m]"),
+            },
+            "planner.commands": {"cruise_speed": (round(0.5 * robot.max_speed, 2), "[m/s]")},
+            "planner.footsteps": {
+                "time_weight": (round(0.02 * (leg / 0.5) ** 2.5, 3), "[m² s²] step durations grow with the legs"),
+                "heel_length": (round(max(-sole.x[0], 0.01), 4), "[m]"),
+            },
+            "planner.pendulum": {"zmp_tolerance": (round(0.25 * sole.width, 3), "[m] half the half-width of the sole")},
         }
 
 
@@ -479,7 +483,7 @@ def _texts(draft: Draft) -> dict[str, str]:
     heading = f"What differs on {robot.title}"
     return {
         "robot.toml": robot_text(robot),
-        "planner.toml": _file(f"{heading} from config/planner.toml.", {"planner": draft.planner}),
+        "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),
     }
 
 

@@ -183,7 +183,7 @@ DISTURBANCES = (
         "encoders offset by up to ±1°",
         _SLOW,
         seeds=3,
-        overrides={"simulation.sensors.encoder_offset": _ONE_DEGREE},
+        overrides={"simulation.sensors.encoders.encoder_offset": _ONE_DEGREE},
     ),
     Disturbance("mass +10 %", _SLOW, overrides={"simulation.plant.mass_scale": 1.10}),
     Disturbance("2° up", _SLOW, overrides={"simulation.ground.slope_forward": _TWO_DEGREES}),

@@ -244,7 +244,10 @@ def _sensor(robot: RobotDescription, random: np.random.Generator) -> Disturbance
 
 def _bias(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
     force, torque = robot.mass * random.uniform(2.0, 6.0), robot.mass * random.uniform(0.3, 1.0)
-    overrides = {"simulation.sensors.force_bias": float(force), "simulation.sensors.torque_bias": float(torque)}
+    overrides = {
+        "simulation.sensors.force_torque.force_bias": float(force),
+        "simulation.sensors.force_torque.torque_bias": float(torque),
+    }
     return Disturbance(f"wrench biases up to {force:.0f} N, {torque:.0f} N·m", overrides)
 
 
@@ -289,7 +292,7 @@ def _encoder(robot: RobotDescription, random: np.random.Generator) -> Disturbanc
 def _encoders(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
     offset = float(math.radians(random.uniform(3.0, 7.0)))
     text = f"encoders off by up to {math.degrees(offset):.1f}°"
-    return Disturbance(text, {"simulation.sensors.encoder_offset": offset})
+    return Disturbance(text, {"simulation.sensors.encoders.encoder_offset": offset})
 
 
 def _motor(robot: RobotDescription, random: np.random.Generator) -> Disturbance:

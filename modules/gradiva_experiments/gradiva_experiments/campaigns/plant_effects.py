@@ -35,9 +35,9 @@ EFFECTS: Mapping[str, tuple[str, ...]] = {
     "soles": ("simulation.model_errors.sole_*",),
     "floor": ("simulation.model_errors.floor_*", "simulation.ground.*"),
     "command path": ("simulation.servo.delay", "simulation.transport.*"),
-    "encoders": ("simulation.sensors.encoder_*", "simulation.sensors.velocity_*"),
-    "wrenches": (*(f"simulation.sensors.{name}_*" for name in ("force", "torque", "wrench")),),
-    "IMU": (*(f"simulation.sensors.{name}_*" for name in ("gyro", "tilt", "heading", "landing")),),
+    "encoders": ("simulation.sensors.encoders.*",),
+    "wrenches": ("simulation.sensors.force_torque.*",),
+    "IMU": ("simulation.sensors.inertial.*",),
     "ages of samples": (*(f"simulation.sensors.{stream}.*" for stream in ("joints", "wrenches", "imu")),),
 }
 """Patterns of the keys of ``plant_robot.toml`` by effect; keys that none has are an effect named after their table."""

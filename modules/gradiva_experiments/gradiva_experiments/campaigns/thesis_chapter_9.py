@@ -90,8 +90,8 @@ class FlexibleWalk:
             known: self.stiffness,
             "planner.min_step_duration": duration,
             "planner.max_step_duration": duration,
-            "planner.double_support_ratio": _DOUBLE / self.single_support,
-            "planner.ramp_steps": 0.0,
+            "planner.footsteps.double_support_ratio": _DOUBLE / self.single_support,
+            "planner.footsteps.ramp_steps": 0.0,
             **self.overrides,
         }
         command = VelocityCommand(_STEP / duration, lateral=_RIGHT_FIRST, duration=steps * duration)
