@@ -83,6 +83,11 @@ class Difference:
     slower: float = 1.0
     plant: Plant | None = None
 
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is the control mode alone, each of which is shipped."""
+        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(_CHOICES)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownWalk:
@@ -340,9 +345,7 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
         return inferred
     found = differences(known)
     speed = lower_speed(known)
-    asked = commanded_speed(known.command, known.setup.walking.planner)
-    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
-    candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
+    candidates = _candidates(known, found[:_MOST_WALKS], speed)
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
@@ -351,6 +354,21 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
     return _without_differences(known, found, speed, inferred, report)
+
+
+def _candidates(known: KnownWalk, found: Sequence[Difference], speed: Difference | None) -> list[Difference]:
+    """Return what is tried first: all differences, but a choice that is shipped after a speed beyond the known one.
+
+    Args:
+        known: The walk.
+        found: Its differences.
+        speed: Of half the commanded speed; it counts where more was asked for than the robot is known to walk.
+    """
+    asked = commanded_speed(known.command, known.setup.walking.planner)
+    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
+    own = [difference for difference in found if not difference.is_choice]
+    choices = [difference for difference in found if difference.is_choice]
+    return [*own, *([speed] if speed and is_too_fast else []), *choices]
 
 
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
