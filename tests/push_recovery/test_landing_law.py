@@ -35,7 +35,8 @@ from tests.push_recovery.test_step_adapter import (
     point,
 )
 
-LEGS = Legs(REACH, WIDTH, 0.45, 0.9, 0.18)
+LEGS = Legs(REACH, WIDTH, 0.45, 0.9)
+DOUBLE_SUPPORT = nominal().double_support
 LOWER = np.array((SOLE.x[0], -SOLE.y[1])) + SOLE_MARGIN
 UPPER = np.array((SOLE.x[1], -SOLE.y[0])) - SOLE_MARGIN  # y towards the other foot
 TILTS = np.array(((-0.02, -0.03), (0.04, 0.03)))
@@ -86,7 +87,7 @@ def test_the_pendulum_with_lag_and_trunk_ends_where_the_law_says(tilting):
 
 def greatest_lateral(count, zeta, time):
     """Greatest lateral DCM from which ``count`` steps of one duration keep it at the far edge, by a linear program."""
-    growth, farthest = math.exp(zeta * (time + LEGS.double_support)), 0.93 * REACH
+    growth, farthest = math.exp(zeta * (time + DOUBLE_SUPPORT)), 0.93 * REACH
     # variables: b_0 .. b_n, z_k and w_k of each step: b_{k+1} = w_k - z_k - g (b_k - z_k)
     size, rows, right = 3 * count + 1, [], []
     for index in range(count):
@@ -105,15 +106,15 @@ def greatest_lateral(count, zeta, time):
 
 def test_the_viable_set_is_that_of_a_linear_program_over_many_steps():
     time = 0.5
-    viable = viable_set(ZETA, LOWER, UPPER, replace(LEGS, shortest=time, longest=time))
+    viable = viable_set(ZETA, DOUBLE_SUPPORT, LOWER, UPPER, replace(LEGS, shortest=time, longest=time))
     assert viable[1, 1] == pytest.approx(greatest_lateral(8, ZETA, time), abs=1e-6)
     assert viable[0, 1] < 0.0 < viable[1, 1]
 
 
 def test_a_dcm_at_the_front_of_the_viable_set_stays_there_with_the_longest_steps():
-    viable = viable_set(ZETA, LOWER, UPPER, LEGS)
+    viable = viable_set(ZETA, DOUBLE_SUPPORT, LOWER, UPPER, LEGS)
     times = np.linspace(LEGS.shortest, LEGS.longest, 2000)
-    growth = np.exp(ZETA * (times + LEGS.double_support))
+    growth = np.exp(ZETA * (times + DOUBLE_SUPPORT))
     for way, best in (((0.93 * REACH, SWING_ACCELERATION, SWING_SPEED), viable[1, 0] - UPPER[0]),):
         ways = np.minimum(way[0], np.minimum(way[1] * times**2 / 12.0, way[2] * times / 3.0))
         next_dcm = UPPER[0] + growth * best - ways - UPPER[0]
@@ -122,7 +123,7 @@ def test_a_dcm_at_the_front_of_the_viable_set_stays_there_with_the_longest_steps
 
 
 def test_the_first_support_decides_and_the_third_hardly_counts():
-    growth = math.exp(ZETA * (0.45 + 0.18))
+    growth = math.exp(ZETA * (0.45 + DOUBLE_SUPPORT))
     weights = (1.0 - 1.0 / growth) / growth ** np.arange(3.0)
     np.testing.assert_allclose(weights, (0.935, 0.061, 0.004), atol=3e-3)
 
@@ -182,7 +183,7 @@ def least_cost(step, viable):
 
 
 def test_no_landing_of_a_search_of_all_costs_less_where_a_step_catches_the_robot(law):
-    viable, gaps = viable_set(ZETA, LOWER, UPPER, LEGS), []
+    viable, gaps = viable_set(ZETA, DOUBLE_SUPPORT, LOWER, UPPER, LEGS), []
     for step in straight_cases(60, seed=5):
         adapted, least = law.adapt(step), least_cost(step, viable)
         mine = cost_of(step, adapted.time_left, np.array([[adapted.x, adapted.y]]), viable)[0]

@@ -57,17 +57,15 @@ class Legs:
         min_width: Least lateral distance of them, [m].
         shortest: Single support, [s].
         longest: Single support, [s].
-        double_support: [s].
     """
 
     reach: float
     min_width: float
     shortest: float
     longest: float
-    double_support: float
 
 
-def viable_set(frequency: float, lower: NDArray, upper: NDArray, legs: Legs) -> NDArray:
+def viable_set(frequency: float, double_support: float, lower: NDArray, upper: NDArray, legs: Legs) -> NDArray:
     r"""Return bounds of the DCM from which steps go on without end, [m], rows: least, greatest; columns: x, y.
 
     The DCM counts from the landed sole in the middle of double support, y towards the other foot, which swings next.
@@ -83,12 +81,13 @@ def viable_set(frequency: float, lower: NDArray, upper: NDArray, legs: Legs) -> 
 
     Args:
         frequency: ζ, [rad/s].
+        double_support: T_d, [s].
         lower: Corner of the sole, :math:`z^-`, [m], shape (2,).
         upper: :math:`z^+`, [m], shape (2,).
         legs: Limits of the steps.
     """
     times = np.linspace(legs.shortest, legs.longest, _VIABLE_TIMES)
-    growth = np.exp(frequency * (times + legs.double_support))
+    growth = np.exp(frequency * (times + double_support))
     farthest = _USED_REACH * legs.reach
     ways = np.minimum(farthest, np.minimum(SWING_ACCELERATION * times**2 / 12.0, SWING_SPEED * times / 3.0))
     ahead = float((ways / (growth - 1.0)).max())
@@ -198,12 +197,11 @@ class LandingLaw:
         gait = step.natural_frequency, step.double_support
         if gait != self._viable_for:
             self._viable_for = gait
-            sole, inputs, legs = self.sole, self._function.inputs, self.legs
+            sole, inputs = self.sole, self._function.inputs
             lower, upper = inputs["sole_x"][0], inputs["sole_x"][1]
             inner, outer = -sole.y[1] + SOLE_MARGIN, -sole.y[0] - SOLE_MARGIN  # of the left foot, y to the right one
-            limits = Legs(legs.reach, legs.min_width, legs.shortest, legs.longest, step.double_support)
             corners = np.array((lower, inner)), np.array((upper, outer))
-            self._function.set(viable=viable_set(step.natural_frequency, *corners, limits))
+            self._function.set(viable=viable_set(*gait, *corners, self.legs))
 
 
 _VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
