@@ -1,4 +1,4 @@
-"""What both solvers have in common."""
+"""Rows of the tasks of a problem, and its solution by DAQP."""
 
 import time
 
