@@ -179,6 +179,13 @@ def test_the_keys_that_pages_name_exist(reference):
         assert [name for name in named if name not in known] == [], page.relative_to(ROOT)
 
 
+def test_keys_that_no_shipped_file_sets_are_on_the_page_of_their_layer(pages):
+    page = pages["configuration_whole_body"]
+    assert "## [whole_body]" in page
+    assert re.search(r"`whole_body\.backend`.*`\"gradiva\"`", page)
+    assert re.search(r"## \[blf\](?s:.*)`blf\.python`", page)
+
+
 def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     keys = importlib.import_module("reference_pages.configuration").all_keys().values()
     assert [key.path for key in keys if key.type in ("number", "integer") and not key.unit] == []

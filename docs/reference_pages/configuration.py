@@ -27,6 +27,7 @@ from gradiva.yarp_modules.robot import RobotIoConfig
 from reference_pages.markdown import UNIT, attributes, code, prose, summary, table, without_unit
 
 OVERLAYS = ("first_run", "plant_noisy", "plant_robot", "soft_ground", "torque", "velocity")
+_OF_NO_FILE = {"whole_body": ["whole_body", "blf"]}  # tables whose keys keep the defaults of their classes
 _MODULES = {
     "simulation": SimulationConfig,
     "flexibility": FlexibilityConfig,
@@ -123,7 +124,15 @@ def _tables_of_files() -> dict[str, list[str]]:
     for path in sorted(data_folder("config").glob("*.toml")):
         if path.stem not in OVERLAYS:
             found[path.stem] = list(tomllib.loads(path.read_text(encoding="utf-8")))
+    for stem, tables in _OF_NO_FILE.items():
+        found[stem] += tables
     return found
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    """Return the default of a key that no file sets, in TOML; empty where it has none."""
+    is_plain = isinstance(field.default, str | int | float)
+    return _toml(field.default.value if isinstance(field.default, Enum) else field.default) if is_plain else ""
 
 
 def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
@@ -134,7 +143,13 @@ def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
         if inner is not None:
             yield from _keys_of_class(inner, name)
             continue
-        key = Key(name, _type(hint), text=texts.get(field.name, ""), unit=field.metadata.get("unit", ""))
+        key = Key(
+            name,
+            _type(hint),
+            default=_default(field),
+            text=texts.get(field.name, ""),
+            unit=field.metadata.get("unit", ""),
+        )
         if (limits := field.metadata.get("limits")) is not None:
             key.range = limits.text + (f" ({limits.why})" if limits.why else "")
         if field.default is not dataclasses.MISSING:
