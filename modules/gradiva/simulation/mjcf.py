@@ -8,7 +8,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from gradiva.common import ModelError, NDArray
 from gradiva.simulation.engine import mujoco
@@ -248,4 +247,6 @@ def _write_stl(path: Path, corners: NDArray) -> None:
 
 def _rotation(quaternion: NDArray) -> NDArray:
     """Return the rotation matrix of (w, x, y, z)."""
-    return np.asarray(Rotation.from_quat(quaternion, scalar_first=True).as_matrix())
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, quaternion)
+    return rotation.reshape(3, 3)

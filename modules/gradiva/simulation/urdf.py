@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from gradiva.common import ModelError, NDArray, freeze_arrays, nearest_name, so3
 from gradiva.robot_model import FlexibleJoint, RobotDescription, flexible_urdf
@@ -268,10 +266,7 @@ def origin_pose(origin: ElementTree.Element | None) -> NDArray:
 
 def add_origin(element: ElementTree.Element, position: NDArray, rotation: NDArray) -> None:
     """Add the ``<origin>`` of a pose: `origin_pose` reads it back."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # where x points up or down, many angles say the same
-        angles = Rotation.from_matrix(rotation).as_euler("xyz")
-    ElementTree.SubElement(element, "origin", xyz=numbers(position), rpy=numbers(angles))
+    ElementTree.SubElement(element, "origin", xyz=numbers(position), rpy=numbers(so3.roll_pitch_yaw(rotation)))
 
 
 def numbers(vector: NDArray) -> str:
