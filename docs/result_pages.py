@@ -1,12 +1,16 @@
 """Makes tables of results/*.json, for the directive ``{result}`` and for the page of published experiments.
 
 A file is one of two kinds. What ``gradiva experiment NAME --publish`` wrote has rows with ``paper``, ``value`` and
-``outcome``, and command, date, commit and machine. What was recorded by hand earlier has ``recorded``, which says so,
-and ``tables``: each with a command, rows of cells by their column, and notes.
+``outcome``, and command, date, commit and machine: ``{result} runs NAME`` shows all runs of an experiment in one
+table. What was recorded by hand earlier has ``recorded``, which says so, and ``tables``: each with the command that
+takes its place, rows of cells by their column, and notes.
 """
 
 import json
+import re
+import shlex
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +27,35 @@ PUBLISHED = "published"
 """Argument of the directive that stands for all published runs."""
 UNPUBLISHED = "unpublished"
 """Argument of the directive that stands for the experiments that are not published."""
+RUNS = "runs"
+"""Argument of the directive, before the name of an experiment, that stands for its published runs in one table."""
 BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
 
-class Result(SphinxDirective):
-    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), all published runs, or bands."""
+_UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°", "rad": "rad", "n": "N"}
+"""Last parts of the names of columns."""
 
-    required_arguments, optional_arguments = 1, 1
+
+class Result(SphinxDirective):
+    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), published runs, or bands.
+
+    ``{result} runs NAME PATTERN`` shows those whose command has the pattern, a regular expression.
+    """
+
+    required_arguments, optional_arguments = 1, 2
+    final_argument_whitespace = True
 
     def run(self) -> list:
         """Return the nodes of the table, which is read again when its file has changed."""
         name = self.arguments[0]
         made = {PUBLISHED: published_text, UNPUBLISHED: unpublished_text, BANDS: bands_text}
-        for path in published_paths() if name in made else [RESULTS / f"{name}.json"]:
+        for path in published_paths() if name in (*made, RUNS) else [RESULTS / f"{name}.json"]:
             self.env.note_dependency(str(path))
-        text = made[name]() if name in made else recorded_text(*self.arguments)
+        if name == RUNS:
+            text = runs_text(*self.arguments[1:])
+        else:
+            text = made[name]() if name in made else recorded_text(*self.arguments)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
@@ -58,12 +75,20 @@ def recorded_text(name: str, table_name: str = "") -> str:
     if not table_name:
         return f"*{document['recorded']}*\n"
     found = document["tables"][table_name]
-    command = f"`{found['command']}`" if found.get("command") else ""
+    command = _by_hand(found.get("command", ""))
     rows = found.get("rows", [])
     columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = table(columns, ([row.get(column, "") for column in columns] for row in rows)) if rows else ""
     notes = "\n".join(f"- {note}" for note in found.get("notes", []))
     return "\n\n".join(filter(None, (command, cells, notes))) + "\n"
+
+
+def _by_hand(command: str) -> str:
+    """Return that a table was recorded by hand, and the command that takes its place."""
+    if not command:
+        return "*By hand; no command repeats it.*"
+    publish = " --publish" if "gradiva experiment" in command else ""
+    return f"*By hand; to be replaced by* `{command}{publish}`" if publish else f"*By hand, from* `{command}`"
 
 
 def published_text() -> str:
@@ -78,33 +103,74 @@ def unpublished_text() -> str:
     return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
 
 
+def runs_text(name: str, pattern: str = "") -> str:
+    """Return the published runs of an experiment as one table, with what is not as asked, figures and origins.
+
+    Args:
+        name: Of the experiment.
+        pattern: Regular expression that is looked for in the commands of the runs.
+    """
+    found = [run for run in map(read, published_paths()) if run["name"] == name]
+    runs = [run for run in found if re.search(pattern, run["command"])]
+    if not runs:
+        return f"Nothing is published of `{name}`.\n"
+    rows = [{**_settings(run), **row} for run in runs for row in _sums(run["rows"])]
+    origins = "".join(f"- {_origin(run)} {_count(run['rows'])}\n" for run in runs)
+    figures = [f"![{run['name']}](../../results/{figure})\n" for run in runs for figure in run["figures"]]
+    return "\n".join([_table(runs[0], rows), origins, *figures])
+
+
+def _count(rows: list[dict[str, Any]]) -> str:
+    missed = sum(not is_fulfilled(row) for row in rows)
+    return f"**Not reached: {missed} of {len(rows)} rows.**" if missed else f"All {len(rows)} rows are as asked."
+
+
+def _settings(run: Mapping[str, Any]) -> dict[str, str]:
+    words = shlex.split(run["command"])
+    found = [value for option, value in pairwise(words) if option == "--set"]
+    return {"settings": ", ".join(found)} if found else {}
+
+
+def _sums(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sums over maps of pushes where there are some, else all rows."""
+    return [{**row, "compared": row["reason"]} for row in rows if row.get("phase") == "sum"] or rows
+
+
+def _origin(run: Mapping[str, Any]) -> str:
+    return f"`{run['command']}`, {run['date']}, commit {run['commit'] or 'unknown'}, {run['machine']}."
+
+
 def _section(run: Mapping[str, Any]) -> Iterator[str]:
     words = run["command"].split()
     yield f"## {' '.join(words[2:])}\n"
     yield f"{run['what']}\n"
-    yield f"`{run['command']}`, {run['date']}, commit {run['commit'] or 'unknown'}, {run['machine']}.\n"
+    yield f"{_origin(run)}\n"
     yield from _rows(run)
     yield from (f"![{run['name']}](../../results/{figure})\n" for figure in run["figures"])
 
 
 def _rows(run: Mapping[str, Any]) -> Iterator[str]:
-    """Write the rows: what all have in common above the table, those that are not as asked below it."""
+    """Write the rows, and below the table those that are not as asked."""
     rows = run["rows"]
     if not rows:
         yield "No rows.\n"
         return
-    names = dict.fromkeys(name for row in rows for name in row if name not in ("reason", "is_capped"))
-    plain = [name for name in names if not any(isinstance(row.get(name), list | dict) for row in rows)]
-    common = [name for name in plain if len(rows) > 1 and len({str(row.get(name)) for row in rows}) == 1]
-    shared = [f"{_title(run, name)} {as_text(rows[0][name])}" for name in common if rows[0].get(name) not in ("", None)]
-    if shared:
-        yield f"In all rows: {', '.join(shared)}.\n"
-    shown = [name for name in plain if name not in common]
-    yield table([_title(run, name) for name in shown], ([cell(row, name) for name in shown] for row in rows))
+    yield _table(run, rows)
     missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
     yield f"**Not reached: {len(missed)} of {len(rows)} rows.**\n" if missed else "All rows are as asked.\n"
     yield from (f"- row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}" for number, row in missed)
     yield ""
+
+
+def _table(run: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Return rows with the titles of a run: what all have in common above the table."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in ("reason", "is_capped"))
+    plain = [name for name in names if not any(isinstance(row.get(name), list | dict) for row in rows)]
+    common = [name for name in plain if len(rows) > 1 and len({str(row.get(name)) for row in rows}) == 1]
+    shared = [f"{_title(run, name)} {as_text(rows[0][name])}" for name in common if rows[0].get(name) not in ("", None)]
+    shown = [name for name in plain if name not in common]
+    cells = table([_title(run, name) for name in shown], ([cell(row, name) for name in shown] for row in rows))
+    return f"In all rows: {', '.join(shared)}.\n\n{cells}" if shared else cells
 
 
 def bands_text() -> str:
@@ -136,7 +202,9 @@ def _range(figure: KeyFigure, figures: Mapping[str, list[float]]) -> str:
 
 
 def _title(run: Mapping[str, Any], name: str) -> str:
-    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, name.replace("_", " "))
+    words, _, unit = name.rpartition("_")
+    plain = f"{words} [{_UNITS[unit]}]" if words and unit in _UNITS else name
+    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, plain.replace("_", " "))
 
 
 def setup(app: Any) -> dict[str, bool]:

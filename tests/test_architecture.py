@@ -14,12 +14,13 @@ from packaging.utils import canonicalize_name
 
 MODULES = Path(__file__).parents[1] / "modules" / "gradiva"
 LAYERS = {"planner", "simplified_model", "reduced_model", "whole_body", "estimation"}
-GROUND = {"common", "robot_model", "contacts"}
+GROUND = {"common", "robot_model", "contacts", "blf"}
 TICK = GROUND | LAYERS | {"push_recovery", "safety"}
 MAY_IMPORT = {
     "common": set(),
     "robot_model": {"common"},
     "contacts": {"common"},
+    "blf": {"common"},
     **dict.fromkeys(LAYERS, GROUND),
     "reduced_model": GROUND | {"simplified_model"},  # another layer 2 behind the same interface
     "simulation": GROUND,
@@ -50,7 +51,7 @@ ONLY_IN = {
         "setup",
     },
 }
-TOUCHES_THE_MACHINE = {"session", "setup", "simulated_walk", "cli", "telemetry", "yarp_modules", "middleware"}
+TOUCHES_THE_MACHINE = {"blf", "session", "setup", "simulated_walk", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files

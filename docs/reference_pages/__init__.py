@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reference_pages.commands import command_pages
 from reference_pages.configuration import configuration_pages
+from reference_pages.frames import frames_page
 from reference_pages.interfaces import error_page, plugin_page, python_pages, result_page, rpc_page
 from reference_pages.signals import signal_page
 from reference_pages.stability import interface_page
@@ -19,6 +20,7 @@ def pages() -> dict[str, str]:
         **command_pages(),
         **configuration_pages(),
         "signals": signal_page(),
+        "frames": frames_page(),
         "rpc": rpc_page(),
         "results": result_page(),
         "errors": error_page(),

@@ -27,6 +27,7 @@ from gradiva.yarp_modules.robot import RobotIoConfig
 from reference_pages.markdown import UNIT, attributes, code, prose, summary, table, without_unit
 
 OVERLAYS = ("first_run", "plant_noisy", "plant_robot", "soft_ground", "torque", "velocity")
+_OF_NO_FILE = {"whole_body": ["whole_body", "blf"]}  # tables whose keys keep the defaults of their classes
 _MODULES = {
     "simulation": SimulationConfig,
     "flexibility": FlexibilityConfig,
@@ -39,6 +40,10 @@ _MODULES = {
 _LINE = re.compile(r"^\s*([\w-]+)\s*=[^#]*?(?:#\s*(.*))?$")
 _OPTION = re.compile(r"(?<!`)(--[a-z][\w-]*)")
 _HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
+
+
+_STACKED = "```{rst-class} stacked\n```\n\n"
+"""Stands before a table whose rows become paragraphs where the page is narrow, see ``site.css``."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -119,7 +124,15 @@ def _tables_of_files() -> dict[str, list[str]]:
     for path in sorted(data_folder("config").glob("*.toml")):
         if path.stem not in OVERLAYS:
             found[path.stem] = list(tomllib.loads(path.read_text(encoding="utf-8")))
+    for stem, tables in _OF_NO_FILE.items():
+        found[stem] += tables
     return found
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    """Return the default of a key that no file sets, in TOML; empty where it has none."""
+    is_plain = isinstance(field.default, str | int | float)
+    return _toml(field.default.value if isinstance(field.default, Enum) else field.default) if is_plain else ""
 
 
 def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
@@ -130,7 +143,13 @@ def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
         if inner is not None:
             yield from _keys_of_class(inner, name)
             continue
-        key = Key(name, _type(hint), text=texts.get(field.name, ""), unit=field.metadata.get("unit", ""))
+        key = Key(
+            name,
+            _type(hint),
+            default=_default(field),
+            text=texts.get(field.name, ""),
+            unit=field.metadata.get("unit", ""),
+        )
         if (limits := field.metadata.get("limits")) is not None:
             key.range = limits.text + (f" ({limits.why})" if limits.why else "")
         if field.default is not dataclasses.MISSING:
@@ -222,7 +241,7 @@ def _key_table(keys: list[Key]) -> str:
         kind = ", ".join(part for part in (key.type, key.unit.strip("-"), key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)
         rows.append((code(key.path), value, text, "; ".join(key.differs)))
-    return table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
+    return _STACKED + table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
 
 
 def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
@@ -288,5 +307,5 @@ def _robot_page() -> str:
     ):
         hints = typing.get_type_hints(kind)
         rows = [(code(name), _type(hints.get(name, "")), text) for name, text in attributes(kind).items()]
-        parts += [f"## {title}\n", summary(kind) + "\n", table(("key", "type", "meaning"), rows)]
+        parts += [f"## {title}\n", summary(kind) + "\n", _STACKED + table(("key", "type", "meaning"), rows)]
     return "\n".join(parts)

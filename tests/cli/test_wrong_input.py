@@ -144,6 +144,11 @@ def test_walk_refuses(gradiva, case, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["taken"]
 
 
+def test_an_account_without_a_home_gets_one_line(gradiva, monkeypatch):
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # neither HOME nor an entry of the user
+    assert_refused(*gradiva("robots"), "this account has no home folder: set HOME")
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [
@@ -187,6 +192,11 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["experiment", "--resume", "nowhere"], "nowhere is not a run: there is no such folder"),
         (["experiment", "directions", "--resume", "nowhere"], "--resume takes no name, got 'directions'"),
         (["experiment", "--resume", "nowhere", "--speed", "0.2"], "--resume takes none of the options from --quick to"),
+        (["experiment", "--resume", "nowhere", "--seed", "0"], "--resume takes none of the options from --quick to"),
+        (
+            ["experiment", "directions", "--seed", "0"],
+            "--seed is no choice of the experiment directions, its options: ",
+        ),
         (
             ["experiment", "plant_seeds", "--set", "planner.foo=1"],
             "error: configuration of icub_v2_7, planner: unknown",

@@ -70,3 +70,13 @@ def test_the_ground_part_of_a_pose_is_its_place_and_heading():
     rotation = so3.rotation_z(0.4) @ so3.exp(np.array([0.1, 0.0, 0.0]))
     pose = PlanarPose.of(np.array([1.0, 2.0, 3.0]), rotation)
     assert (pose.x, pose.y, pose.yaw) == pytest.approx((1.0, 2.0, 0.4))
+
+
+@pytest.mark.parametrize("quarter_turns", [1, -1])
+def test_angles_of_a_vertical_x_axis_give_the_rotation_back(quarter_turns):
+    pitch = np.array([[0.0, 0.0, quarter_turns], [0.0, 1.0, 0.0], [-quarter_turns, 0.0, 0.0]])
+    rotation = so3.rotation_z(0.7) @ pitch @ so3.exp(np.array([0.4, 0.0, 0.0]))
+    roll, angle, yaw = so3.roll_pitch_yaw(rotation)
+    assert angle == pytest.approx(quarter_turns * np.pi / 2.0)
+    again = so3.rotation_z(yaw) @ so3.exp(np.array([0.0, angle, 0.0])) @ so3.exp(np.array([roll, 0.0, 0.0]))
+    np.testing.assert_allclose(again, rotation, atol=1e-12)

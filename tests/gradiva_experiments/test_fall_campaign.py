@@ -30,9 +30,9 @@ class FakePool:
             )
 
 
-def campaign(named, tmp_path, plants=(Plant.IDEAL,)):
+def campaign(named, tmp_path, plants=(Plant.IDEAL,), **options):
     experiment = find_experiment("fall_causes")
-    options = ExperimentOptions(quick=True, plants=plants)
+    options = ExperimentOptions(quick=True, plants=plants, **options)
     run = experiment.start(options, tmp_path, FakePool(named), lambda done, total, text: None)
     experiment.run(run)
     return run
@@ -56,6 +56,13 @@ def test_too_few_named_causes_are_a_failure(tmp_path):
         run.rows[-1]["reason"] == "1 of 10 causes named, 10 falls; 90% are asked; 1 of them by the measurements alone"
     )
     assert not run.is_fulfilled
+
+
+@pytest.mark.parametrize("seed", [None, 0, 34])
+def test_another_seed_draws_other_falls(tmp_path, seed):
+    drawn = [row["disturbance"] for row in campaign(str, tmp_path, seed=seed).rows if row["cause"] != "all"]
+    expected = [draw(cause, [SEED if seed is None else seed, 0, 1], Plant.IDEAL)[1].text for cause in _COUNTS]
+    assert drawn == expected
 
 
 @pytest.mark.parametrize("plant", [Plant.IDEAL, Plant.ROBOT])

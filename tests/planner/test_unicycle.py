@@ -118,6 +118,10 @@ def test_what_cannot_be_done_is_refused_with_value_and_limit(command, message):
     "build",
     [
         lambda: VelocityCommand(math.nan),
+        lambda: VelocityCommand("x"),
+        lambda: VelocityCommand(None),
+        lambda: GoalCommand(1.0, [2.0]),
+        lambda: PathCommand([[0.0, 1.0]], "slow"),
         lambda: VelocityCommand(0.1, duration=-1.0),
         lambda: GoalCommand(math.inf, 0.0),
         lambda: PathCommand(np.array([[math.nan, 0.0]]), 0.1),
@@ -128,6 +132,11 @@ def test_what_cannot_be_done_is_refused_with_value_and_limit(command, message):
 def test_commands_that_are_not_numbers_are_refused(build):
     with pytest.raises(PlanningError, match=r"finite|positive|shape"):
         build()
+
+
+def test_what_is_no_command_is_refused_with_the_commands_that_there_are():
+    with pytest.raises(PlanningError, match=r"expected a command \(VelocityCommand, .*\), got 0\.15"):
+        UnicyclePlanner(config_of()).path(0.15, UnicycleState(0.0, 0.0, 0.0))
 
 
 def test_a_polyline_is_addressed_by_its_length():

@@ -6,7 +6,7 @@ import pytest
 from gradiva.common import ConfigError, ModelError, Side, so3
 from gradiva.robot_model import IdynTreeModel, RotorCoupling, balanced, links_from_base
 from gradiva.setup import find_model_file
-from gradiva.setup.new_robot import draft_robot
+from gradiva.setup.new_robot import ModelFile, draft_robot
 from gradiva.simulation import load_tree
 from tests.conftest import ROBOTS, description_of, model_of
 
@@ -52,7 +52,7 @@ def test_a_base_that_is_no_root_is_refused_with_the_root():
 
 def test_inertias_that_no_body_can_have_are_named_or_balanced():
     romeo = replace(
-        draft_robot("romeo", ROMEO, find_model_file(*ROMEO)).description,
+        draft_robot("romeo", ModelFile(ROMEO, find_model_file(*ROMEO))).description,
         balance_inertia=False,
     )
     message = r"RShoulderYawLink \(0.000662 \+ 0.000679 < 0.00657 kg·m²\); RElbowYawLink .*balance_inertia = true"

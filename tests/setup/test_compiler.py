@@ -11,7 +11,7 @@ from pathlib import Path
 import casadi as cs
 import pytest
 
-from gradiva.setup import GccCompiler
+from gradiva.setup import GccCompiler, cache_folder
 from gradiva.setup.compiler import run_tidily, tidy_when_terminated, typed_path
 from tests.waiting import wait_until
 
@@ -51,6 +51,14 @@ def test_a_folder_is_typed_from_the_home_folder_where_there_is_one(monkeypatch, 
     monkeypatch.setattr("os.path.expanduser", lambda path: home)  # "~": neither HOME nor an entry of the user
     assert str(typed_path(Path("/nowhere/cache"))) == typed
     assert typed_path(Path("~/cache")) == Path("~/cache")
+
+
+def test_an_account_without_a_home_has_a_cache_in_which_nothing_is_kept(monkeypatch, square):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    said = []
+    assert float(GccCompiler(cache_folder(), said.append)(square)(3.0)) == 9.0
+    assert any("Not a directory" in line for line in said), said
 
 
 def test_a_simplified_function_is_found_again_by_the_function_that_it_was_made_of(tmp_path, square):

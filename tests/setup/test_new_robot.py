@@ -7,7 +7,16 @@ from gradiva.common import ConfigError, ModelError, Side
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import interpreted
 from gradiva.setup import find_model_file, load_robot, load_setup, package_and_model
-from gradiva.setup.new_robot import Choices, check_name, draft_robot, find_limbs, fit_sole, robot_text, write_robot
+from gradiva.setup.new_robot import (
+    Choices,
+    ModelFile,
+    check_name,
+    draft_robot,
+    find_limbs,
+    fit_sole,
+    robot_text,
+    write_robot,
+)
 from gradiva.setup.robot_checks import check_robot_folder
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
@@ -18,7 +27,7 @@ ROMEO = "example-robot-data:romeo_description/urdf/romeo_small.urdf"
 
 def draft_of(name, urdf, **more):
     source = package_and_model(urdf)
-    return draft_robot(name, source, find_model_file(*source), **more)
+    return draft_robot(name, ModelFile(source, find_model_file(*source)), **more)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -107,7 +116,7 @@ def test_a_model_without_links_is_refused_with_its_file(tmp_path):
     file = tmp_path / "empty.urdf"
     file.write_text('<robot name="empty"/>')
     with pytest.raises(ModelError, match=r"empty\.urdf: the URDF has no links: a robot has one root"):
-        draft_robot("empty", ("package", "model"), file)
+        draft_robot("empty", ModelFile(("package", "model"), file))
 
 
 def test_what_is_not_found_has_to_be_named():

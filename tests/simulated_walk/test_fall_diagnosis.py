@@ -5,10 +5,12 @@ import pytest
 
 from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
+from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import diagnose, walk_result
 from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.walk_result import WalkOutcome, WalkRequest
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Chatter, WalkingState
@@ -285,6 +287,22 @@ def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
     assert "servo_feedforward" in table["text"]
     assert "servo_feedforward" not in by_velocity["text"]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_shown", "text"),
+    [
+        ("planner.swing_height", True, None),
+        ("planner.swing_height", False, "the loop oscillates"),
+        ("zmp_com_controller.walking.zmp", True, "the loop oscillates"),
+    ],
+)
+def test_an_oscillation_is_no_warning_beside_another_cause_that_a_walk_has_shown(key, is_shown, text):
+    request = WalkRequest(load_setup("g1"), VelocityCommand(0.2, duration=4.0))
+    result = {"reason": "fell", "chatter": {"text": "the loop oscillates", "shift": {}}}
+    outcome = WalkOutcome(request, result, None, diagnosis=Diagnosis("DCM error", 1.0, None, ()))
+    cause = Cause(CauseKind.SETTING, f"{key} = 9: it stands without that", "as shipped", is_shown=is_shown)
+    assert outcome.with_cause(cause).result["chatter"] == {"text": text, "shift": {}}
 
 
 def test_chatter_that_the_noise_of_the_sensors_makes_in_a_loop_with_margins_is_no_oscillation():

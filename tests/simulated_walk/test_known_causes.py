@@ -65,7 +65,7 @@ def of_key(key):
 def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was_set_beside_it(key, value, kind, text):
     beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_torque.force_noise": 1.0}
     cause = fall({key: value, **beside}, of_key(key))
-    assert (cause.kind, cause.text.startswith(text), cause.is_tried) == (kind, True, True)
+    assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
 
 
@@ -151,6 +151,18 @@ def test_a_speed_above_the_known_one_is_the_cause_where_the_robot_stands_at_a_lo
     cause = fall({"planner.max_speed": 0.6}, lambda settings, slower, plant: slower == 1.0, FAST)
     assert cause.kind is CauseKind.SPEED
     assert "0.60 m/s were asked for" in cause.text
+
+
+def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_shipped_but_not_before_other_keys():
+    settings = {"planner.max_speed": 0.6, "walking.control": "velocity", "planner.adapted_swing_height": 0.04}
+    fast = fall(settings, lambda settings, slower, _: slower == 1.0 and "walking.control" in settings, FAST)
+    assert (fast.kind, fast.text.startswith("too fast: 0.60 m/s")) == (CauseKind.SPEED, True)
+    high = fall(
+        settings, lambda settings, slower, _: slower == 1.0 and "planner.adapted_swing_height" in settings, FAST
+    )
+    assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
+    mode = fall(settings, of_key("walking.control"), FAST)
+    assert (mode.kind, mode.text.startswith("walking.control = velocity")) == (CauseKind.SETTING, True)
 
 
 def test_where_nothing_differs_the_plant_as_drawn_or_what_was_measured_is_the_cause():

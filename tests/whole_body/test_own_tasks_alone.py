@@ -62,6 +62,21 @@ def test_an_orientation_turns_about_the_axis_of_its_error():
     np.testing.assert_allclose(turned, [0.0, 0.0, 0.2], atol=1e-9)
 
 
+@pytest.mark.parametrize("rotation", [2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0])])
+def test_a_target_that_is_no_rotation_is_refused_and_the_last_one_kept(rotation):
+    task = FrameTask(HAND)
+    task.set_target(rotation=np.eye(3))
+    with pytest.raises(ConfigError, match="rotation: is none"):
+        task.set_target(rotation=rotation)
+    np.testing.assert_array_equal(task.target["rotation"], np.eye(3))
+
+
+@pytest.mark.parametrize("tasks", [PostureTask(), None, ["posture"]])
+def test_tasks_that_are_no_list_of_tasks_are_refused(tasks):
+    with pytest.raises(ConfigError, match="expected a list of tasks"):
+        InverseKinematics(model_of(ROBOT), tasks)
+
+
 def test_steps_of_the_velocity_reach_targets_and_keep_hard_feet():
     description, now = model_of(ROBOT).description, posture()
     feet = [FrameTask(sole, priority="hard") for sole in (description.left_foot_frame, description.right_foot_frame)]

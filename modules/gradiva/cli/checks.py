@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from gradiva.blf import BackendError, find_python, imported_version
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import FAIL, OK, WARN, Finding
@@ -50,6 +51,7 @@ def all_checks() -> list[Check]:
         check_rendering,
         check_plugins,
         check_yarp,
+        check_blf,
     ]
 
 
@@ -180,6 +182,16 @@ def check_yarp() -> Finding:
         answers = "a name server answers"
     which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "pureyarp"
     return Finding("ok", f"YARP: {which}; {answers} at {address_of(settings)} ({origin_of(settings)})")
+
+
+def check_blf() -> Finding:
+    """Whether bipedal-locomotion-framework can be imported in the interpreter that would be taken; few need it."""
+    try:
+        python = find_python()
+        version = imported_version(python)
+    except BackendError as error:
+        return Finding("ok", f"bipedal-locomotion-framework, which backend=blf alone needs: {error}")
+    return Finding("ok", f"bipedal-locomotion-framework {version} in {python}")
 
 
 def _any_setup() -> Setup | None:

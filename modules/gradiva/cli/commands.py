@@ -180,6 +180,8 @@ def carry_out(arguments: Sequence[str]) -> int:
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
     """
+    if not os.path.isabs(os.path.expanduser("~")):
+        return _refuse("this account has no home folder: set HOME to a folder that can be written")
     try:
         status = app(list(arguments) or ["--help"], prog_name="gradiva", standalone_mode=False)
     except _named_errors() as error:

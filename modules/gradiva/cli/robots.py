@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,7 +78,10 @@ def robots(
 @robots_app.command()
 def new(
     name: Annotated[str, typer.Argument(help="Of the folder, and what --robot takes.")],
-    urdf: Annotated[str, typer.Option(metavar="FILE", help="A file, or PACKAGE:MODEL, as in robot.toml.")],
+    urdf: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file, or PACKAGE:MODEL, as in robot.toml.")
+    ] = None,
+    mjcf: Annotated[Path | None, typer.Option(metavar="FILE", help="Instead of a URDF: an XML file of MuJoCo.")] = None,
     folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the robot's folder is made.")] = (
         Path("robots")
     ),
@@ -93,7 +97,7 @@ def new(
     arm_joints: Annotated[int, typer.Option(min=0, help="That each arm moves; the rest is locked.")] = 4,
     walks: Annotated[bool, typer.Option("--walk/--no-walk", help="Two metres, in simulation.")] = True,
 ) -> int:
-    """Write a first robots/NAME/robot.toml from a URDF, and walk it: names, soles, posture, servos, limits.
+    """Write a first robots/NAME/robot.toml from a URDF or MJCF, and walk it: names, soles, posture, servos, limits.
 
     Names that are found and values that are guessed are printed. Feet are the lowest links with six joints above them.
     """
@@ -101,19 +105,20 @@ def new(
         from gradiva.cli.checks import check_first_walk
         from gradiva.cli.output import text_console
         from gradiva.common.errors import OK
-        from gradiva.setup import find_model_file, package_and_model, robot_names
-        from gradiva.setup.new_robot import Choices, check_name, draft_robot, write_robot
+        from gradiva.setup import robot_names
+        from gradiva.setup.new_robot import Choices, check_name, draft_robot, model_file_of, write_robot
 
     check_name(name, folder / name, robot_names())
-    package, model = package_and_model(urdf)
     choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
     rectangle = None if sole is None else _parse_sole(sole)
-    draft = draft_robot(name, (package, model), find_model_file(package, model), choices, rectangle, title)
     console = text_console()
-    for note in draft.notes:
-        console.print(note, markup=False, soft_wrap=True)
-    for path in write_robot(draft, folder / name):
-        console.print(f"wrote   {path}", markup=False, soft_wrap=True)
+    with TemporaryDirectory() as place:
+        model = model_file_of(name, urdf, mjcf, choices, Path(place))
+        draft = draft_robot(name, model, choices, rectangle, title)
+        for note in draft.notes:
+            console.print(note, markup=False, soft_wrap=True)
+        for path in write_robot(draft, folder / name):
+            console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
     shown = name if name in robot_names() else folder / name
     finding = check_first_walk(str(shown)) if walks else None

@@ -14,6 +14,12 @@ import numpy as np
 from gradiva.common.arrays import NDArray
 
 _SMALL_ANGLE = 1e-8
+_VERTICAL = 1e-12  # [-] cosine of the pitch below which roll and yaw turn about the same axis
+
+
+def is_rotation(matrix: NDArray, tolerance: float = 1e-2) -> bool:
+    """Return whether a matrix of shape (3, 3) is a rotation: R'R = 1 to a tolerance [-], and det R > 0."""
+    return bool(np.abs(matrix.T @ matrix - np.eye(3)).max() < tolerance and np.linalg.det(matrix) > 0.0)
 
 
 def skew(vector: NDArray) -> NDArray:
@@ -81,9 +87,12 @@ def yaw(rotation: NDArray) -> float:
 
 
 def roll_pitch_yaw(rotation: NDArray) -> NDArray:
-    """Return the angles of R = R_z(yaw) R_y(pitch) R_x(roll), [rad], shape (3,)."""
-    (r00, _, _), (r10, _, _), (r20, r21, r22) = rotation.tolist()
-    return np.array([math.atan2(r21, r22), math.atan2(-r20, math.hypot(r21, r22)), math.atan2(r10, r00)])
+    """Return the angles of R = R_z(yaw) R_y(pitch) R_x(roll), [rad], shape (3,); where x is vertical, roll is zero."""
+    (r00, r01, _), (r10, r11, _), (r20, r21, r22) = rotation.tolist()
+    cosine = math.hypot(r21, r22)
+    if cosine < _VERTICAL:
+        return np.array([0.0, math.atan2(-r20, cosine), math.atan2(-r01, r11)])
+    return np.array([math.atan2(r21, r22), math.atan2(-r20, cosine), math.atan2(r10, r00)])
 
 
 def wrap_angle(angle: float) -> float:

@@ -90,11 +90,12 @@ class PathCommand:
     def __post_init__(self) -> None:
         try:
             points = readonly(self.points, (None, 2))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise PlanningError(f"path: {error}") from None
-        if len(points) == 0 or not np.all(np.isfinite((*points.ravel(), self.speed, self.yaw or 0.0))):
+        is_finite = all(map(_is_finite, (self.speed, 0.0 if self.yaw is None else self.yaw)))
+        if len(points) == 0 or not is_finite or not np.all(np.isfinite(points)):
             raise PlanningError(
-                f"path: points {points.tolist()}, speed {self.speed} and yaw {self.yaw} must be finite, not empty"
+                f"path: points {points.tolist()}, speed {self.speed!r} and yaw {self.yaw!r} must be finite, not empty"
             )
         object.__setattr__(self, "points", points)
 
@@ -119,5 +120,15 @@ Command = VelocityCommand | GoalCommand | PathCommand | StopCommand
 def _refuse_not_finite(command: VelocityCommand | GoalCommand) -> None:
     for field in fields(command):
         value = getattr(command, field.name)
-        if value is not None and not math.isfinite(value):
-            raise PlanningError(f"{type(command).__name__}: {field.name}={value} is not finite")
+        if value is None and field.default is None:
+            continue
+        if not _is_finite(value):
+            raise PlanningError(f"{type(command).__name__}: {field.name}={value!r} is not a finite number")
+
+
+def _is_finite(value: object) -> bool:
+    """Return whether a value is a number and finite; whatever is no number is not."""
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
@@ -147,7 +148,7 @@ class UnicyclePlanner:
         """Return the path from ``start`` that ``command`` asks for.
 
         Raises:
-            PlanningError: A speed exceeds its limit, or the goal is out of reach.
+            PlanningError: A speed exceeds its limit, the goal is out of reach, or it is no command.
         """
         if isinstance(command, StopCommand):
             return UnicyclePath.standing(start, SAMPLE_PERIOD)
@@ -155,7 +156,10 @@ class UnicyclePlanner:
             return self._constant_velocity(command, start)
         if isinstance(command, GoalCommand):
             return self._to_goal(command, start)
-        return self._along_path(command, start)
+        if isinstance(command, PathCommand):
+            return self._along_path(command, start)
+        kinds = ", ".join(kind.__name__ for kind in get_args(Command))
+        raise PlanningError(f"expected a command ({kinds}), got {command!r}")
 
     def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
         config, limits = self._config, self._config.commands

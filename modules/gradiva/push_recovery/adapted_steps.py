@@ -11,6 +11,7 @@ import numpy as np
 
 from gradiva.common import (
     TIME_ROUNDING,
+    LowPass,
     NDArray,
     RobotState,
     Side,
@@ -28,6 +29,7 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.push_recovery.capture_steps import CaptureStepping
+from gradiva.push_recovery.landing_law import LandingLaw, Legs, predicted_dcm
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
@@ -37,7 +39,9 @@ from gradiva.push_recovery.step_adapter import (
     RunningStep,
     StepAdaptationConfig,
     StepAdapter,
+    StepLaw,
     SteppingMode,
+    legs_of,
     shortest_single_support,
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
@@ -56,6 +60,11 @@ _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth 
 STANCE_LOAD = 0.5  # [-] of the load, on a foot before the other one lifts off or its landing moves
 LAGGING_DCM = 0.02  # [m] of the DCM behind its way to that foot: only then does a lift-off wait for the load
 WAIT = 0.03  # [s] of a lift-off at a time; it stands or falls within a tenth of a second
+VIABLE_SUPPORT = 1.6  # [-] of the planned single support
+DCM_AGE = 0.02  # [s] of the estimated DCM after a push
+PUSH_TIME = 0.02  # [s] time constant of the estimated push
+PREVIEW = 0.0  # [s] for which a push is expected to go on
+_LARGEST_GAP = 0.05  # [s] between two ticks, over which the DCM has a rate
 
 
 class AdaptedSteps(StepAdaptation):
@@ -74,12 +83,20 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        limits = planner.config
-        width, reach = max(limits.min_step_width, limits.min_feet_distance), config.reach * limits.max_feet_distance
-        adapter = StepAdapter(config, sole, limits.zmp_offset, reach, width, compiler)
-        self.walking, self.standing = ReactiveStepping(adapter, limits), CaptureStepping(adapter, planner)
+        adapter = self._law(config, planner.config, sole, compiler)
+        self.walking, self.standing = self._walking(adapter, planner.config), CaptureStepping(adapter, planner)
         self.mode = config.mode
         self.reset()
+
+    def _law(
+        self, config: StepAdaptationConfig, limits: PlannerConfig, sole: SoleRectangle, compiler: Compiler
+    ) -> StepLaw:
+        """Return the law of a landing."""
+        return StepAdapter(config, sole, limits.zmp_offset, *legs_of(config, limits), compiler)
+
+    def _walking(self, law: StepLaw, limits: PlannerConfig) -> ReactiveStepping:
+        """Return what moves the landing of the running step by a law."""
+        return ReactiveStepping(law, limits)
 
     @classmethod
     def built(
@@ -153,11 +170,14 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
+        longest_support: Of the planned single support, to which a step is delayed at most, [-].
         falls_away: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts,
             the sole hangs in the air, and its landing can hardly move any more.
     """
 
-    def __init__(self, adapter: StepAdapter, limits: PlannerConfig) -> None:
+    longest_support = LONGEST_SUPPORT
+
+    def __init__(self, adapter: StepLaw, limits: PlannerConfig) -> None:
         """Take the law with its settings, and the limits of steps."""
         self._config, self._limits, self._adapter = adapter.config, limits, adapter
         self._shortest = shortest_single_support(limits)
@@ -331,7 +351,7 @@ class ReactiveStepping:
         shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
         last_delay = LAST_DELAY if tilts_onto_it else self._config.last_free_delay
         is_falling = elapsed > last_delay * planned + TIME_ROUNDING
-        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
+        return shortest, left if is_falling else max(left, self.longest_support * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
@@ -376,6 +396,68 @@ class ReactiveStepping:
         poses = nominal.footstep.pose.planar, step.footstep.pose.planar
         delay = step.touch_down - nominal.touch_down + self._late
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
+
+
+class ViableSteps(AdaptedSteps):
+    """Adapts steps by ``LandingLaw``, also when the robot stands; the push is estimated from the way of the DCM."""
+
+    def _law(
+        self, config: StepAdaptationConfig, limits: PlannerConfig, sole: SoleRectangle, compiler: Compiler
+    ) -> StepLaw:
+        """See ``AdaptedSteps``."""
+        shortest, longest = (
+            limits.single_support(time) for time in (limits.min_step_duration, limits.max_step_duration)
+        )
+        legs = Legs(*legs_of(config, limits), shortest, longest)
+        return LandingLaw(config, sole, limits.zmp_offset, legs, None, compiler)
+
+    def _walking(self, law: StepLaw, limits: PlannerConfig) -> ReactiveStepping:
+        """See ``AdaptedSteps``."""
+        return PredictedStepping(law, limits)
+
+
+class PredictedStepping(ReactiveStepping):
+    """Moves the landing of the running step for the DCM that a push leads to; see ``predicted_dcm``.
+
+    Attributes:
+        push: Estimated d̂, the rate of the DCM by it, [m/s], shape (2,).
+    """
+
+    longest_support = VIABLE_SUPPORT
+
+    def reset(self) -> None:
+        """Forget the past: the robot is prepared anew."""
+        super().reset()
+        self.push = np.zeros(2)
+        self._filter = LowPass(PUSH_TIME, self.push)
+        self._last: tuple[float, NDArray] | None = None
+
+    def retarget(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
+    ) -> Retarget | None:
+        """See ``ReactiveStepping``; the push is estimated in each tick."""
+        self._estimate(state, reference)
+        return super().retarget(state, reference, plan, index)
+
+    def _estimate(self, state: RobotState, reference: WalkingReference) -> None:
+        """Update the estimated push by the way of the DCM since the last tick."""
+        last, self._last = self._last, (reference.time, state.dcm_position)
+        period = 0.0 if last is None else reference.time - last[0]
+        if last is None or not 0.0 < period <= _LARGEST_GAP:
+            return
+        push = (state.dcm_position - last[1]) / period
+        push -= reference.dcm.divergence_rate * (state.dcm_position - state.zmp_position)
+        self.push = self._filter.update(push, period)
+
+    def _write_tick(
+        self, nominal: _NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
+    ) -> None:
+        """See ``ReactiveStepping``; the DCM is the predicted one."""
+        super()._write_tick(nominal, state, reference, step)
+        running, dcm, zmp = nominal.running, state.dcm_position, state.zmp_position
+        zeta = running.natural_frequency
+        rate = zeta * (dcm - zmp) + self.push
+        running.dcm_position = predicted_dcm(dcm, rate, zmp, zeta, DCM_AGE, PREVIEW)
 
 
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:

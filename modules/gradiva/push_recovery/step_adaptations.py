@@ -129,7 +129,10 @@ STEP_ADAPTATIONS = Registry(
     "gradiva.step_adaptations",
     "step adaptation",
     (StepAdaptation,),
-    shipped={"dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps"},
+    shipped={
+        "dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps",
+        "viable": "gradiva.push_recovery.adapted_steps:ViableSteps",
+    },
     returns={"update": (StepChange, NoneType)},
 )
 

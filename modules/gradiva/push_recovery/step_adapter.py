@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as cs
 import numpy as np
@@ -71,6 +71,11 @@ class StepAdaptationConfig:
 def shortest_single_support(limits: PlannerConfig) -> float:
     """Return the shortest single support, [s], also within the limits of the planner."""
     return max(SHORTEST_SUPPORT, limits.single_support(limits.min_step_duration))
+
+
+def legs_of(config: StepAdaptationConfig, limits: PlannerConfig) -> tuple[float, float]:
+    """Return the largest distance of the sole frames and the least lateral one, [m]."""
+    return config.reach * limits.max_feet_distance, max(limits.min_step_width, limits.min_feet_distance)
 
 
 @dataclass(slots=True, eq=False)
@@ -152,6 +157,21 @@ class AdaptedStep:
     def offset_error(self) -> NDArray:
         """The same less the nominal one, [m], shape (2,)."""
         return self.balance[4:]
+
+
+class StepLaw(Protocol):
+    """Chooses a landing for a running step.
+
+    Attributes:
+        config: Settings of step adaptation.
+        sole: Of the left foot.
+    """
+
+    config: StepAdaptationConfig
+    sole: SoleRectangle
+
+    def adapt(self, step: RunningStep) -> AdaptedStep:
+        """Return the landing of least cost."""
 
 
 class StepAdapter:

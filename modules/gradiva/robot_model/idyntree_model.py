@@ -118,6 +118,11 @@ class IdynTreeModel:
         self.fingerprint = (repr(description), rotor_inertia, file.st_mtime_ns, file.st_size)
         self._check()
 
+    @property
+    def frame_names(self) -> list[str]:
+        """Frames that tasks, contacts and pushes may name: the links, then what the URDF fixes to them."""
+        return [self.model.getFrameName(index) for index in range(self.model.getNrOfFrames())]
+
     def frame_index(self, name: str) -> int:
         """Return the index of a frame.
 
@@ -125,8 +130,7 @@ class IdynTreeModel:
             ModelError: The model has no such frame.
         """
         if not self.model.isFrameNameUsed(name):
-            names = [self.model.getFrameName(i) for i in range(self.model.getNrOfFrames())]
-            raise ModelError(f"{self.description.name}: no frame '{name}'{nearest_name(name, names)}")
+            raise ModelError(f"{self.description.name}: no frame '{name}'{nearest_name(name, self.frame_names)}")
         return int(self.model.getFrameIndex(name))
 
     def joint_limits(self) -> tuple[NDArray, NDArray]:

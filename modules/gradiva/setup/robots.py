@@ -42,8 +42,14 @@ def data_folder(name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder in which compiled functions are kept; XDG_CACHE_HOME moves it."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    """Return the folder in which compiled functions are kept; XDG_CACHE_HOME moves it.
+
+    An account without a home has a path at which nothing can be kept: functions are interpreted, which is said.
+    """
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    except RuntimeError:
+        base = os.devnull
     return Path(base) / "gradiva"
 
 
@@ -102,12 +108,14 @@ def robot_folder(robot: str) -> Path:
     Raises:
         ConfigError: No such robot.
     """
-    folders = robot_folders()
+    if not isinstance(robot, str | os.PathLike):
+        raise ConfigError(f"robot {robot!r}: expected a name, or the path of a folder with {ROBOT_FILE}")
+    robot, folders = os.fspath(robot), robot_folders()
     if robot in folders:
         if not (folders[robot] / ROBOT_FILE).is_file():
             raise ConfigError(f"robot '{robot}': the entry point of '{ROBOTS}' leads to no folder with {ROBOT_FILE}")
         return folders[robot]
-    folder = Path(robot or os.devnull).expanduser()
+    folder = Path(os.path.expanduser(robot or os.devnull))  # that of an unknown user stays as it is typed
     if folder.name == ROBOT_FILE:
         folder = folder.parent
     if (folder / ROBOT_FILE).is_file():

@@ -1,6 +1,6 @@
 """Walks in simulation: run, scored, their falls diagnosed, their layers timed; applications that run them."""
 
-from gradiva.simulated_walk.benchmark import run_benchmark
+from gradiva.simulated_walk.benchmark import FULL, QUICK, run_benchmark
 from gradiva.simulated_walk.centroidal_loop import (
     CENTROIDAL_PERIOD,
     CentroidalPlant,
@@ -69,8 +69,10 @@ __all__ = [
     "COORDINATOR",
     "FREE_RUNNING",
     "FREE_RUNNING_SPEED",
+    "FULL",
     "LOCKSTEP",
     "LOGGER",
+    "QUICK",
     "SIMULATOR",
     "WALKED",
     "WALKED_BADLY",

@@ -41,6 +41,7 @@ _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have c
 
 
 _LIKE_OSCILLATION = (*_LIKE_BENDING, CauseKind.SPEED, CauseKind.FRICTION)
+_LOOP = ("zmp_com_controller", "foot_admittance", "servo_feedforward", "state_estimator", "simulation.servo")  # tables
 _OSCILLATING = 0.05  # [-] of the weight in each part of
 _OSCILLATING_FOR = 0.5  # [s] before the first sign
 _COMMAND_UNITS = {ControlMode.POSITION: "rad", ControlMode.VELOCITY: "radps", ControlMode.TORQUE: "nm"}
@@ -388,6 +389,11 @@ def gains_of_loop(setup: Setup) -> str:
     if control is ControlMode.POSITION:
         keys.append("servo_feedforward.velocity_time_constant")
     return ", ".join(keys)
+
+
+def names_loop(cause: Cause) -> bool:
+    """Return whether a cause is a setting of the loop that may oscillate."""
+    return any(f"{table}." in cause.text for table in _LOOP)
 
 
 def _of_weight(fraction: float) -> str:

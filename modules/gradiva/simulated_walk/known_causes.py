@@ -83,6 +83,11 @@ class Difference:
     slower: float = 1.0
     plant: Plant | None = None
 
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is the control mode alone, each of which is shipped."""
+        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(_CHOICES)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownWalk:
@@ -322,7 +327,7 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
     pairs = [pair for pair in zip(own, nearest, strict=True) if pair[0] != pair[1]]
     mine, theirs = (", ".join(side).replace("=", " = ") for side in zip(*pairs, strict=True))
     text = f"{mine}: the variant with {theirs} stands"
-    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True)
+    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True, is_shown=True)
 
 
 # -- which of it is the cause ------------------------------------------------------------------------------------
@@ -340,16 +345,30 @@ def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str]
         return inferred
     found = differences(known)
     speed = lower_speed(known)
-    asked = commanded_speed(known.command, known.setup.walking.planner)
-    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
-    candidates = [*found[:_MOST_WALKS], *([speed] if speed and is_too_fast else [])]
+    candidates = _candidates(known, found[:_MOST_WALKS], speed)
     candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
-        return _cause_of(known, cure, inferred, report)
+        return replace(_cause_of(known, cure, inferred, report), is_shown=True)
     if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
-        return Cause(found[0].kind, _together(known, found), "any of it as shipped, one after the other", is_tried=True)
+        advice = "any of it as shipped, one after the other"
+        return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
     return _without_differences(known, found, speed, inferred, report)
+
+
+def _candidates(known: KnownWalk, found: Sequence[Difference], speed: Difference | None) -> list[Difference]:
+    """Return what is tried first: all differences, but a choice that is shipped after a speed beyond the known one.
+
+    Args:
+        known: The walk.
+        found: Its differences.
+        speed: Of half the commanded speed; it counts where more was asked for than the robot is known to walk.
+    """
+    asked = commanded_speed(known.command, known.setup.walking.planner)
+    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
+    own = [difference for difference in found if not difference.is_choice]
+    choices = [difference for difference in found if difference.is_choice]
+    return [*own, *([speed] if speed and is_too_fast else []), *choices]
 
 
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
@@ -374,11 +393,11 @@ def _without_differences(
         )
         if _is_better_without(known, ideal, report):
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
-            return Cause(
-                kind, f"{ideal.text}{text}{aside}", f"--plant ideal {known.better}; another --seed draws another", True
-            )
+            advice = f"--plant ideal {known.better}; another --seed draws another"
+            return Cause(kind, f"{ideal.text}{text}{aside}", advice, is_tried=True)
     if speed is not None and _is_better_without(known, speed, report):
-        return Cause(speed.kind, f"{speed.text}{aside}", f"{speed.advice} {known.better}, tried", is_tried=True)
+        advice = f"{speed.advice} {known.better}, tried"
+        return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]

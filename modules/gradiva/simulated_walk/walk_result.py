@@ -32,7 +32,7 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause
 from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
@@ -156,7 +156,7 @@ class WalkOutcome:
         found = replace(self.diagnosis, cause=cause)
         reason = self.result["reason"].removesuffix(str(self.diagnosis))
         result = self.result | {"reason": f"{reason}{found}", "diagnosis": _with_files(found, self.request.setup)}
-        return replace(self, result=result, diagnosis=found)
+        return replace(self, result=_less_oscillation(result, cause), diagnosis=found)
 
     def _record(self) -> WalkRecord:
         robot, result = self.request.setup.robot, plain(self.result | _for_the_report(self))
@@ -270,6 +270,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     ending = _judged(_ending(walk, stands, failure), walk, off)
     ending = ending if report is None else _tried(ending, request, walk, report)
     result = _result(request, walk, ending, off, wall)
+    cause = None if ending.diagnosis is None else ending.diagnosis.cause
+    result = result if cause is None else _less_oscillation(result, cause)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
 
 
@@ -364,6 +366,12 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "specific_energetic_cost": cost,
         "chatter": chatter_table(walk),
     }
+
+
+def _less_oscillation(result: dict[str, Any], cause: Cause) -> dict[str, Any]:
+    """Return the result with no warning of an oscillation, where a walk showed that something else is the cause."""
+    is_another = cause.is_shown and not names_loop(cause)
+    return result | {"chatter": result["chatter"] | {"text": None}} if is_another else result
 
 
 def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:

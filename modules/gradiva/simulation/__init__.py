@@ -15,6 +15,7 @@ from gradiva.simulation.ground import (
     ground_table,
     slope_components,
 )
+from gradiva.simulation.mjcf import write_urdf_of_mjcf
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
 from gradiva.simulation.plant import PlantConfig, build_plant, load_tree
@@ -27,7 +28,7 @@ from gradiva.simulation.servos import MixedCommand, ServoConfig
 from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.soles import SoleBodies, SoleBox, add_sole_body, sole_boxes
 from gradiva.simulation.state_reader import SimulatedState
-from gradiva.simulation.urdf import JointRanges, Shape, Urdf, joint_ranges, read_urdf
+from gradiva.simulation.urdf import JointRanges, Shape, Urdf, add_origin, joint_ranges, numbers, origin_pose, read_urdf
 from gradiva.simulation.viscoelastic_ground import (
     GroundPatch,
     NoiseTarget,
@@ -77,6 +78,7 @@ __all__ = [
     "ViscoElasticGround",
     "ViscoElasticGroundConfig",
     "WrenchNoiseConfig",
+    "add_origin",
     "add_sole_body",
     "build_plant",
     "find_mesh",
@@ -85,9 +87,12 @@ __all__ = [
     "ground_table",
     "joint_ranges",
     "load_tree",
+    "numbers",
+    "origin_pose",
     "read_stl",
     "read_urdf",
     "slope_components",
     "sole_boxes",
     "weld",
+    "write_urdf_of_mjcf",
 ]

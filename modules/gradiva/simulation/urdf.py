@@ -179,7 +179,7 @@ def _link(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -
 def _inertial(element: ElementTree.Element | None) -> Inertial | None:
     if element is None:
         return None
-    pose = _pose(element.find("origin"))
+    pose = origin_pose(element.find("origin"))
     xx, xy, xz, yy, yz, zz = (
         _number(element.find("inertia"), key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     )
@@ -198,7 +198,7 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
         kind=kind,
         parent=_child(element, "parent").attrib["link"],
         child=_child(element, "child").attrib["link"],
-        pose=_pose(element.find("origin")),
+        pose=origin_pose(element.find("origin")),
         axis=axis / (np.linalg.norm(axis) or 1.0),  # fixed joints may carry a zero axis
         limits=(_number(limit, "lower"), _number(limit, "upper")) if bounded else (-np.inf, np.inf),
         effort=_number(limit, "effort") if limit is not None else np.inf,
@@ -223,7 +223,7 @@ def _shape(element: ElementTree.Element) -> Shape | None:
     if shape.tag not in _SHAPES:
         raise ModelError(f"a visual has the unknown shape <{shape.tag}> (known: {', '.join(_SHAPES)})")
     size = tuple(float(number) for number in _SHAPES[shape.tag](shape))
-    return Shape(shape.tag, size, shape.get("filename", ""), _pose(element.find("origin")))
+    return Shape(shape.tag, size, shape.get("filename", ""), origin_pose(element.find("origin")))
 
 
 _SHAPES: dict[str, Callable[[ElementTree.Element], Iterable[float]]] = {
@@ -247,13 +247,23 @@ def _named_colour(material: ElementTree.Element) -> tuple[str, tuple[float, ...]
     return material.get("name", ""), tuple(float(number) for number in rgba)
 
 
-def _pose(origin: ElementTree.Element | None) -> NDArray:
+def origin_pose(origin: ElementTree.Element | None) -> NDArray:
     """Homogeneous matrix of ``xyz`` and ``rpy`` (about fixed axes: roll, then pitch, then yaw)."""
     roll, pitch, yaw = _vector(origin, "rpy", "0 0 0")
     pose = np.eye(4)
     pose[:3, :3] = so3.rotation_z(yaw) @ so3.exp(np.array([0.0, pitch, 0.0])) @ so3.exp(np.array([roll, 0.0, 0.0]))
     pose[:3, 3] = _vector(origin, "xyz", "0 0 0")
     return pose
+
+
+def add_origin(element: ElementTree.Element, position: NDArray, rotation: NDArray) -> None:
+    """Add the ``<origin>`` of a pose: `origin_pose` reads it back."""
+    ElementTree.SubElement(element, "origin", xyz=numbers(position), rpy=numbers(so3.roll_pitch_yaw(rotation)))
+
+
+def numbers(vector: NDArray) -> str:
+    """Return a vector as an attribute."""
+    return " ".join(f"{number:.9g}" for number in vector)
 
 
 def _vector(element: ElementTree.Element | None, key: str, default: str) -> NDArray:

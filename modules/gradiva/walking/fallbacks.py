@@ -293,9 +293,10 @@ class RelaxingWholeBody:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Finding that the last tick was relaxed, with its task."""
+        """Finding that the last tick was relaxed, with its task, or that the backend of layer 3 is away."""
         if self.contradiction is None:
-            return ()
+            text = getattr(self._controller, "warning", "")
+            return (Finding(SafetyKind.STALE_REFERENCE, "whole_body", text),) if text else ()
         return (Finding(SafetyKind.RELAXED, self.contradiction.task or "", f"relaxed, {self.contradiction}"),)
 
     def command(self, state: RobotState, body: WholeBodyReference, period: float) -> JointCommand:

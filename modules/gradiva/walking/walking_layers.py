@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from gradiva.blf import Backend, BlfConfig
 from gradiva.common import (
     GRAVITY,
     ConfigError,
@@ -68,6 +69,8 @@ from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
     CONTROLLERS,
     TASKS,
+    BlfController,
+    BlfKinematics,
     CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
@@ -91,10 +94,13 @@ from gradiva.whole_body import (
     TorqueLaw,
     VelocityController,
     WalkingKinematics,
+    WholeBodyConfig,
     WholeBodyController,
+    backed_torque_controller,
     described_posture,
     solve_start_posture,
     standing_reference,
+    task_list,
     torso_rotation,
     upright_torso,
 )
@@ -158,7 +164,7 @@ class WalkingLayers:
         self._model = self._flexible_model = IdynTreeModel(robot, config.drives.rotor_inertia)
         if self.knows_flexible_joints:
             self._flexible_model = IdynTreeModel(robot.with_flexible_joints(), config.drives.rotor_inertia)
-        self._tasks = [*TASKS.make_all(config.tasks), *tasks]
+        self._tasks = [*TASKS.make_all(config.tasks), *task_list(tasks)]
         self._take_limits()
         self._stand(compiler)
         self.planner = config.make_planner()
@@ -208,7 +214,8 @@ class WalkingLayers:
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
-        shipped = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        solves = self._whole_body if config.whole_body.backend is Backend.GRADIVA else self._backed_whole_body
+        shipped = solves(self.inverse_kinematics, feedforward, compiler)
         self.whole_body: WholeBodyController = shipped
         if own := config.walking.whole_body:
             self.whole_body = CONTROLLERS.make(own, config.whole_body_controllers, shipped)
@@ -346,6 +353,24 @@ class WalkingLayers:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
+    def _backed_whole_body(
+        self, inverse_kinematics: WalkingKinematics, feedforward: ServoFeedforward, compiler: Compiler
+    ) -> WholeBodyController:
+        """Return the shipped controller with its problem solved by bipedal-locomotion-framework.
+
+        Raises:
+            ConfigError: It is not installed, or does not know tasks of one's own, soft ground or links that bend.
+        """
+        config, model, python = self.config, self._model, self.config.blf.python
+        if self._tasks:
+            raise ConfigError("whole_body.backend=blf has no tasks of one's own", ["whole_body.backend"])
+        if self._by_torque:
+            shipped = self._torque_controller(compiler)
+            return backed_torque_controller(shipped, self._flexible_model, config.rigid_torque_control, python)
+        kinematics = BlfKinematics(inverse_kinematics, model, config.inverse_kinematics, config.walking.period, python)
+        shipped = self._whole_body(cast(WalkingKinematics, kinematics), feedforward, compiler)
+        return BlfController(shipped, kinematics)
+
     def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
         """Return the contact estimator, which only the controller for soft ground needs."""
         config = self.config
@@ -425,6 +450,8 @@ class WalkingConfig:
         planners: Tables of planners of the user's own, by name, see ``WalkingPlanner``.
         estimators: Tables of estimators of the user's own, by name, see ``Estimator``.
         whole_body_controllers: Tables of controllers of layer 3 of the user's own, by name, see ``OwnController``.
+        whole_body: Who solves the problem of layer 3.
+        blf: Where bipedal-locomotion-framework is installed.
     """
 
     walking: TickConfig
@@ -449,6 +476,8 @@ class WalkingConfig:
     planners: dict[str, dict[str, Any]] = field(default_factory=dict)
     estimators: dict[str, dict[str, Any]] = field(default_factory=dict)
     whole_body_controllers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    whole_body: WholeBodyConfig = field(default_factory=WholeBodyConfig)
+    blf: BlfConfig = field(default_factory=BlfConfig)
 
     @property
     def balance(self) -> BalanceConfig:

@@ -1,5 +1,12 @@
 """Layer 3: from the references of feet, centre of mass and trunk to joint commands."""
 
+from gradiva.whole_body.blf_control import (
+    BlfController,
+    BlfKinematics,
+    BlfTorqueProblem,
+    WholeBodyConfig,
+    backed_torque_controller,
+)
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import (
@@ -47,6 +54,7 @@ from gradiva.whole_body.tasks import (
     Task,
     frame_acceleration,
     rotation_error,
+    task_list,
 )
 from gradiva.whole_body.torque_control import (
     GroundModel,
@@ -69,6 +77,9 @@ __all__ = [
     "JOINTS",
     "QUANTITIES",
     "TASKS",
+    "BlfController",
+    "BlfKinematics",
+    "BlfTorqueProblem",
     "Body",
     "ComTask",
     "CommandedMotion",
@@ -110,8 +121,10 @@ __all__ = [
     "TorqueLaw",
     "VelocityController",
     "WalkingKinematics",
+    "WholeBodyConfig",
     "WholeBodyController",
     "WholeBodyReference",
+    "backed_torque_controller",
     "described_posture",
     "forward_base_rotation",
     "frame_acceleration",
@@ -122,6 +135,7 @@ __all__ = [
     "soles_of",
     "solve_start_posture",
     "standing_reference",
+    "task_list",
     "torso_rotation",
     "upright_torso",
 ]

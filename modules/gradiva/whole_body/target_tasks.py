@@ -13,7 +13,7 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, RobotPosture, nearest_name, readonly
+from gradiva.common import ConfigError, NDArray, RobotPosture, nearest_name, readonly, so3
 from gradiva.robot_model import IdynTreeModel
 from gradiva.whole_body.qp_composer import Priority
 from gradiva.whole_body.tasks import (
@@ -83,15 +83,18 @@ class TargetTask(Task):
         """Keep parts of the target; those that are None stay as they are.
 
         Raises:
-            ConfigError: One has a wrong shape; the target stays as it was.
+            ConfigError: One has a wrong shape, or is no rotation; the target stays as it was.
         """
         target = dict(self.target)
         for part, value in parts.items():
             try:
                 if value is not None:
                     target[part] = readonly(value, self.PARTS[part][0])
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 raise ConfigError(f"task '{self.name}': {part}: {error}") from None
+        rotation = parts.get("rotation")
+        if rotation is not None and not so3.is_rotation(target["rotation"]):
+            raise ConfigError(f"task '{self.name}': rotation: is none, R'R must be 1 and det R > 0")
         self.target = target
 
     def _hold(self, **parts: npt.ArrayLike) -> None:

@@ -37,7 +37,7 @@ from gradiva.whole_body.limits import (
 )
 from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, frame_acceleration
+from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, frame_acceleration, task_list
 from gradiva.whole_body.torque_control import Form, RigidGroundBody, TorqueProblem, compose
 from gradiva.whole_body.whole_body_reference import NO_WALK
 
@@ -83,10 +83,10 @@ class InverseKinematics:
             compiler: How the problem's function becomes fast, such as ``GccCompiler``.
 
         Raises:
-            ConfigError: Two tasks have one name, or one states no velocity.
+            ConfigError: Two tasks have one name, one states no velocity, or they are no list.
             ModelError: A task names a frame that the robot does not have.
         """
-        self.robot, self.tasks = robot, tuple(tasks)
+        self.robot, self.tasks = robot, task_list(tasks)
         lower, upper = robot.joint_limits()
         limits = lower + position_margin, upper - position_margin
         body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
@@ -246,7 +246,7 @@ class InverseDynamics:
             ConfigError: Two tasks or contacts have one name, or a task states no acceleration.
             ModelError: A task or a contact names a frame that the robot does not have.
         """
-        self.robot, self.tasks = robot, tuple(tasks)
+        self.robot, self.tasks = robot, task_list(tasks)
         self.contacts = _by_name(contacts)
         frames = {name: contact.frame for name, contact in self.contacts.items()}
         body = RigidGroundBody(SymbolicDynamics.of(robot), Form.REDUCED, contacts=frames)

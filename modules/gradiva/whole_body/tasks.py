@@ -155,6 +155,22 @@ TASKS = Registry("gradiva.tasks", "task", (Task,), build=lambda kind, config, na
 """Tasks of other packages; those of walking are no plug-ins."""
 
 
+def task_list(tasks: Iterable[Task]) -> tuple[Task, ...]:
+    """Return the tasks that a caller hands over.
+
+    Raises:
+        ConfigError: It is no list of tasks, as a single task is.
+    """
+    try:
+        found = tuple(tasks)
+    except TypeError:
+        raise ConfigError(f"tasks: expected a list of tasks, got a {type(tasks).__name__}") from None
+    for task in found:
+        if not isinstance(task, Task):
+            raise ConfigError(f"tasks: expected a list of tasks, with a {type(task).__name__} in it: {task!r}")
+    return found
+
+
 def distinct(tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks of a problem; those that are off are no part of it.
 

@@ -83,6 +83,10 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="MODEL", help="Law of layer 2, as in: gradiva walk; may be repeated."),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -117,6 +121,7 @@ def experiment(
     phase: Phases = None,
     duration: Durations = None,
     model: Models = None,
+    seed: Seed = None,
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
@@ -124,7 +129,7 @@ def experiment(
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --robot to --model an experiment has, its line in --list says; others are refused.
+    Which of the options from --robot to --seed an experiment has, its line in --list says; others are refused.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -138,10 +143,10 @@ def experiment(
         return _list(console)
     if is_published:
         check_publishable(_RESULTS_FOLDER)
-    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model)
+    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model, seed)
     if resume is not None:
-        if any(asked):
-            raise ConfigError("--resume takes none of the options from --quick to --model: its folder has them")
+        if any(option is not None and option is not False for option in asked):
+            raise ConfigError("--resume takes none of the options from --quick to --seed: its folder has them")
         chosen, start = resumed(Path(resume))
     elif name is None:
         raise ConfigError("which experiment? see gradiva experiment --list")
@@ -189,6 +194,7 @@ def _options(
     phase: Sequence[str] | None,
     duration: Sequence[float] | None,
     model: Sequence[str] | None,
+    seed: int | None,
 ) -> ExperimentOptions:
     """Return what the command line asks for; the robots and settings are tried beforehand."""
 
@@ -208,6 +214,7 @@ def _options(
         tuple(phase or ()),
         tuple(duration or ()),
         _laws(model or ()),
+        seed,
     )
     for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
         load_setup(each, options.settings)

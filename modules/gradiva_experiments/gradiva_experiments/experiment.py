@@ -88,6 +88,7 @@ _OPTIONS = {
     "controls": "control",
     "speeds": "speed",
     "seeds": "seeds",
+    "seed": "seed",
     "settings": "set",
     "modes": "mode",
     "directions": "directions",
@@ -115,6 +116,7 @@ class ExperimentOptions:
         phases: Of the gait, in which the robot is pushed.
         durations: Of a push, [s].
         models: Laws of layer 2, as in ``walking.model``.
+        seed: Of the random generators; the first one where ``seeds`` are several, None: of the experiment.
     """
 
     robot: str = DEFAULT_ROBOT
@@ -130,6 +132,7 @@ class ExperimentOptions:
     phases: tuple[str, ...] = ()
     durations: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         for option, values in (("speed", self.speeds), ("duration", self.durations)):
@@ -141,7 +144,7 @@ class ExperimentOptions:
     def chosen(self) -> dict[str, str]:
         """Options that not every experiment has, where they are chosen: the option by the name of its attribute."""
         several = {"robots": "robot"} if len(self.robots) > 1 else {}
-        return several | {name: option for name, option in _OPTIONS.items() if getattr(self, name)}
+        return several | {name: option for name, option in _OPTIONS.items() if getattr(self, name) not in (None, ())}
 
     @property
     def overrides(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+from gradiva.common import ConfigError
 from gradiva.yarp_modules.application.run_claim import (
     AlreadyRunsError,
     RunClaim,
@@ -52,6 +53,13 @@ def test_runs_on_different_networks_have_different_records(monkeypatch, tmp_path
     assert folders[2] == folders[0] / "ana"
     with RunClaim(folders[0], "walk").held(), RunClaim(folders[2], "walk").held():
         pass
+
+
+def test_an_account_without_a_home_is_refused_with_what_to_set(monkeypatch):
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # neither HOME nor an entry of the user
+    with pytest.raises(ConfigError, match=r"no home folder .*: set HOME or XDG_STATE_HOME"):
+        records_folder()
 
 
 def test_the_origin_of_this_process_is_here():

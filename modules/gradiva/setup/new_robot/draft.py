@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -26,6 +27,7 @@ from gradiva.robot_model import (
 )
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
+from gradiva.setup.new_robot.model_file import ModelFile
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
 from gradiva.walking import WalkingLayers
@@ -60,12 +62,14 @@ class Draft:
     Attributes:
         description: Of the robot.
         posture: Its first posture.
-        notes: Names that were found and values that were guessed, a line each.
+        notes: Changes of the model, names that were found and values that were guessed, a line each.
+        model: Where its URDF is.
     """
 
     description: RobotDescription
     posture: FirstPosture
     notes: tuple[str, ...]
+    model: ModelFile
 
     @property
     def planner(self) -> dict[str, _Table]:
@@ -92,8 +96,7 @@ class Draft:
 
 def draft_robot(
     name: str,
-    source: tuple[str, str],
-    model_file: Path,
+    model: ModelFile,
     choices: Choices | None = None,
     sole: SoleRectangle | None = None,
     title: str | None = None,
@@ -102,8 +105,7 @@ def draft_robot(
 
     Args:
         name: Its folder.
-        source: ``package`` and ``model`` of robot.toml.
-        model_file: The URDF.
+        model: Where its URDF is.
         choices: Names that the user gives.
         sole: Of the left foot; by default fitted to the shapes of the foot.
         title: Name for reports; ``name`` by default.
@@ -111,18 +113,18 @@ def draft_robot(
     Raises:
         ModelError: The URDF is none of a biped, or something has to be named; the message says what.
     """
-    urdf = read_urdf(model_file)
-    limbs = _limbs_in(urdf, model_file, choices or Choices())
+    urdf = read_urdf(model.path)
+    limbs = _limbs_in(urdf, model.path, choices or Choices())
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
-    sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model_file)
-    bare = _bare_description(name, source, model_file, limbs, urdf, tree, sole)
-    model = IdynTreeModel(bare)
-    posture = first_posture(model, tree, limbs, sole)
-    inertia = _joint_inertias(model, posture.joint_positions)
-    groups = _joint_groups(model, limbs, posture, inertia, bare.mass * GRAVITY * posture.com_height)
+    sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model.path)
+    bare = _bare_description(name, model, limbs, urdf, tree, sole)
+    loaded = IdynTreeModel(bare)
+    posture = first_posture(loaded, tree, limbs, sole)
+    inertia = _joint_inertias(loaded, posture.joint_positions)
+    groups = _joint_groups(loaded, limbs, posture, inertia, bare.mass * GRAVITY * posture.com_height)
     legs = [bare.joints.index(name) for side in Side for name in limbs.legs[side]]
-    slowest = float(model.velocity_limits()[legs].min())
+    slowest = float(loaded.velocity_limits()[legs].min())
     fraction = min(1.0, max(slowest, 0.5 * _SLOW) / _SLOW)
     width = max(posture.hip_distance, sole.width + _ROOM)
     described = replace(
@@ -133,7 +135,7 @@ def draft_robot(
         step_width=round(width, 3),
         max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
     )
-    return Draft(described, posture, tuple(_notes(urdf, limbs, described)))
+    return Draft(described, posture, (*model.notes, *_notes(urdf, limbs, described)), model)
 
 
 def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
@@ -146,8 +148,7 @@ def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
 
 def _bare_description(
     name: str,
-    source: tuple[str, str],
-    model_file: Path,
+    model: ModelFile,
     limbs: Limbs,
     urdf: Urdf,
     tree: RigidTree,
@@ -161,8 +162,8 @@ def _bare_description(
     return RobotDescription(
         name=name,
         title=name,
-        package=source[0],
-        model=source[1],
+        package=model.source[0],
+        model=model.source[1],
         mass=round(urdf.mass, 2),
         base_link=limbs.base_link,
         torso_frame=limbs.torso_frame,
@@ -175,7 +176,7 @@ def _bare_description(
         com_height=1.0,
         step_width=1.0,
         max_speed=1.0,
-        model_file=str(model_file),
+        model_file=str(model.path),
         balance_inertia=not all(is_physical(body.inertial.inertia) for body in tree.bodies),
     )
 
@@ -459,6 +460,9 @@ def write_robot(draft: Draft, folder: Path) -> list[Path]:
     robot, written = draft.description, []
     try:
         folder.mkdir(parents=True)
+        if draft.model.folder is not None:
+            shutil.copytree(draft.model.folder, folder, dirs_exist_ok=True)
+            written.extend(sorted(folder.glob("*.urdf")))
         for name, text in _texts(draft).items():
             (folder / name).write_text(text, encoding="utf-8")
             written.append(folder / name)

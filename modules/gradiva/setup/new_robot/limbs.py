@@ -14,12 +14,13 @@ from gradiva.simulation import RigidBody, RigidTree, Shape, Urdf, find_mesh, rea
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _MIRROR_TOLERANCE = 0.02  # [m]
+_HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
 _IMU_NAMES = ("imu", "inertial", "gyro", "accelerometer")  # the surest first
 _BAND = 0.005  # [m] above the lowest point: rounded edges of a sole touch as well
 _RIM = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)  # [rad]
 _LEAST = 0.02  # [m] edge of a sole
-_MESHES = (".stl", ".dae", ".obj")
+MESHES = (".stl", ".dae", ".obj")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,10 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
     Raises:
         ModelError: The model has no root or several, or no two feet are found; the message says what to name.
     """
-    if len(urdf.roots) != 1:
-        found = f"{len(urdf.roots)} roots ({', '.join(urdf.roots)})" if urdf.roots else "no links"
-        raise ModelError(f"the URDF has {found}: a robot has one root")
     skeleton = _Skeleton(urdf)
     feet = _feet(skeleton, choices)
+    if shared := skeleton.shared(*feet.values()):
+        raise ModelError(f"the root of the URDF has to be '{skeleton.link(shared[-1])}', where both legs begin")
     soles, forward = _soles(skeleton, feet, choices)
     if skeleton.position(feet[Side.LEFT])[1] * forward < skeleton.position(feet[Side.RIGHT])[1] * forward:
         raise ModelError(
@@ -104,7 +104,7 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
     }
     return Limbs(
         base_link=urdf.roots[0],
-        torso_frame=skeleton.bodies[torso].name,
+        torso_frame=skeleton.link(torso),
         soles=soles,
         imu_frame=_imu(skeleton, torso, choices),
         torso=skeleton.joints_to(torso),
@@ -113,16 +113,56 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
     )
 
 
+def walking_base(urdf: Urdf, choices: Choices) -> str:
+    """Return the link at which both legs begin: the root, or what is below a waist where the root is the trunk.
+
+    Raises:
+        ModelError: As of `find_limbs`.
+    """
+    skeleton = _Skeleton(urdf)
+    shared = skeleton.shared(*_feet(skeleton, choices).values())
+    return skeleton.link(shared[-1]) if shared else urdf.roots[0]
+
+
+def missing_soles(urdf: Urdf, choices: Choices) -> dict[Side, tuple[str, NDArray]]:
+    """Return the link and the pose in it, homogeneous, (4, 4), of a sole frame for each foot that has none.
+
+    Such a frame has x forward and z up when all joints are at zero, and the origin of the foot.
+
+    Raises:
+        ModelError: As of `find_limbs`.
+    """
+    skeleton = _Skeleton(urdf)
+    feet = _feet(skeleton, choices)
+    forward, missing = _forward(skeleton, feet[Side.LEFT]), {}
+    wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
+    for side, foot in feet.items():
+        if wanted[side] is None and not _level_frames(skeleton, foot, forward):
+            pose = np.eye(4)
+            pose[:3, :3] = skeleton.poses[foot][:3, :3].T @ np.diag([forward, forward, 1.0])
+            missing[side] = skeleton.bodies[foot].name, pose
+    return missing
+
+
 class _Skeleton:
     """All bodies of a URDF, every revolute joint moving, with their poses when all joints are at zero."""
 
     def __init__(self, urdf: Urdf) -> None:
+        if len(urdf.roots) != 1:
+            found = f"{len(urdf.roots)} roots ({', '.join(urdf.roots)})" if urdf.roots else "no links"
+            raise ModelError(f"the URDF has {found}: a robot has one root")
         moving = [joint.name for joint in urdf.joints.values() if joint.kind in ("revolute", "continuous")]
         self.tree: RigidTree = weld(urdf, urdf.roots[0], moving)
         self.bodies: tuple[RigidBody, ...] = self.tree.bodies
         self.poses: list[NDArray] = []
         for body in self.bodies:
             self.poses.append(body.pose if body.parent < 0 else self.poses[body.parent] @ body.pose)
+
+    def link(self, body: int) -> str:
+        """Return the first link of a body, or its heaviest where the first is nothing but an axis."""
+        links = self.bodies[body].inertials
+        is_solid = self.bodies[body].name in links or not links
+        return self.bodies[body].name if is_solid else max(links, key=lambda link: links[link].mass)
 
     def position(self, body: int) -> NDArray:
         """Return the origin of a body in the base, [m], shape (3,)."""
@@ -139,6 +179,14 @@ class _Skeleton:
     def joints_to(self, body: int) -> tuple[str, ...]:
         """Return the joints between the base and a body, from the base on."""
         return tuple(joint.name for index in self.chain(body) if (joint := self.bodies[index].joint) is not None)
+
+    def shared(self, left: int, right: int) -> list[int]:
+        """Return the bodies that the chains to two others have in common, from below the base on."""
+        return [body for body in self.chain(left) if body in self.chain(right)]
+
+    def is_waist(self, shared: list[int]) -> bool:
+        """Return whether bodies that both limbs share lead down from the base, as a waist does, not up as a spine."""
+        return bool(self.position(shared[-1])[2] < 0.0)
 
     def children(self, body: int) -> list[int]:
         """Return the bodies that hang on one."""
@@ -174,58 +222,73 @@ def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
         feet = dict(zip((Side.LEFT, Side.RIGHT), (skeleton.index_of(name) for name in named if name), strict=True))
     else:
         feet = _lowest_pair(skeleton)
+    shared = skeleton.shared(*feet.values())
+    if shared and not skeleton.is_waist(shared):
+        common = ", ".join(skeleton.joints_to(shared[-1]))
+        raise ModelError(f"both legs have {common}: name feet whose joints are their own")
     for side, foot in feet.items():
-        joints = skeleton.joints_to(foot)
+        joints = skeleton.joints_to(foot)[len(shared) :]
         if len(joints) < LEG_JOINTS:
             raise ModelError(
-                f"the {side} leg down to '{skeleton.bodies[foot].name}' has {len(joints)} joints"
+                f"the {side} leg down to '{skeleton.bodies[foot].name}' has {len(joints)} joints of its own"
                 f" ({', '.join(joints)}), walking needs {LEG_JOINTS}: name another link with --{side}-foot"
             )
-    left, right = (skeleton.joints_to(foot) for foot in feet.values())
-    if shared := [joint for joint in left if joint in right]:
-        raise ModelError(f"both legs have {', '.join(shared)}: name feet whose joints are their own")
     return feet
 
 
 def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
-    long_chains = [index for index in range(len(skeleton.bodies)) if len(skeleton.chain(index)) == LEG_JOINTS]
-    mirrored = skeleton.mirror_images(long_chains)
-    pairs = [pair for pair in mirrored if not set.intersection(*(set(skeleton.chain(body)) for body in pair))]
+    bodies = [index for index in range(len(skeleton.bodies)) if len(skeleton.chain(index)) >= LEG_JOINTS]
+    pairs = [(left, right) for left, right in skeleton.mirror_images(bodies) if _are_legs(skeleton, left, right)]
     if not pairs:
         raise ModelError(
             f"no two bodies with {LEG_JOINTS} joints of their own above them mirror each other about y = 0 of '"
             f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
-    toes = _toes(skeleton, first)
-    ahead = np.sign(toes) or 1.0
-    return {Side.LEFT: first, Side.RIGHT: second} if ahead > 0.0 else {Side.LEFT: second, Side.RIGHT: first}
+    if _forward(skeleton, first) > 0.0:
+        return {Side.LEFT: first, Side.RIGHT: second}
+    return {Side.LEFT: second, Side.RIGHT: first}
 
 
-def _toes(skeleton: _Skeleton, foot: int) -> float:
-    """Return the x of the middle of the foot in the base, from the ankle, [m]: the heel is the shorter part."""
-    sole = next((frame for frame in skeleton.bodies[foot].frames if "sole" in frame.lower()), None)
-    pose = skeleton.poses[foot]
-    if sole is not None:
-        return float((pose @ skeleton.bodies[foot].frames[sole])[0, 0])
-    centre = skeleton.bodies[foot].inertial.centre
-    return float((pose[:3, :3] @ centre)[0])
+def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:
+    """Return whether two bodies have as many joints of their own above them as legs, below a waist or from the root."""
+    shared = skeleton.shared(left, right)
+    are_long = all(len(skeleton.chain(body)) == len(shared) + LEG_JOINTS for body in (left, right))
+    return are_long and (not shared or skeleton.is_waist(shared))
+
+
+def _forward(skeleton: _Skeleton, foot: int) -> float:
+    """Return whether a foot looks along x of the base (1) or against it (−1): the heel is the shorter part.
+
+    A frame called sole says it; otherwise the middle of what touches, or else the mass, if it is off the ankle by more
+    than its tolerance. Where nothing says it, x of the base is forward.
+    """
+    body, pose = skeleton.bodies[foot], skeleton.poses[foot]
+    for frame, in_body in body.frames.items():
+        if "sole" in frame.lower():
+            return float(np.sign((pose @ in_body)[0, 0]) or 1.0)
+    solids = [shape.pose[:3, 3] for shape in body.collisions if shape.kind != "mesh"]
+    for middle in ([np.mean(solids, axis=0)] if solids else []) + [body.inertial.centre]:
+        ahead = float((pose[:3, :3] @ middle)[0])
+        if abs(ahead) > _HEEL_TOLERANCE:
+            return float(np.sign(ahead))
+    return 1.0
 
 
 def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:
     """Return the sole frames, and whether they look along x of the base (1) or against it (−1)."""
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
-    forward = float(np.sign(_toes(skeleton, feet[Side.LEFT])) or 1.0)
+    forward = _forward(skeleton, feet[Side.LEFT])
     return {side: _sole(skeleton, foot, side, forward, wanted[side]) for side, foot in feet.items()}, forward
 
 
 def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: str | None) -> str:
-    body, pose = skeleton.bodies[foot], skeleton.poses[foot]
+    body = skeleton.bodies[foot]
     if wanted is not None:
         if wanted not in body.frames:
             raise ModelError(f"--{side}-sole {wanted}: not a frame of the foot{nearest_name(wanted, body.frames)}")
         return wanted
-    level = [frame for frame, in_body in body.frames.items() if _is_level(pose @ in_body, forward)]
+    level = _level_frames(skeleton, foot, forward)
     if not level:
         raise ModelError(
             f"no frame of the foot '{body.name}' has x forward and z up when all joints are at zero (it has"
@@ -234,8 +297,10 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
     return next((frame for frame in level if "sole" in frame.lower()), level[0])
 
 
-def _is_level(pose: NDArray, forward: float) -> bool:
-    return bool(pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL)
+def _level_frames(skeleton: _Skeleton, foot: int, forward: float) -> list[str]:
+    """Return the frames of a foot with x forward and z up."""
+    poses = {frame: skeleton.poses[foot] @ in_body for frame, in_body in skeleton.bodies[foot].frames.items()}
+    return [frame for frame, pose in poses.items() if pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL]
 
 
 def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:
@@ -320,7 +385,7 @@ def _points(shape: Shape, pose: NDArray, model_file: Path) -> NDArray:
     if shape.kind == "sphere":
         return np.asarray(pose[:3, 3] - [0.0, 0.0, shape.size[0]])[None, :]
     if shape.kind == "mesh":
-        own = _vertices(find_mesh(shape.file, model_file, _MESHES)) * np.array(shape.size)
+        own = _vertices(find_mesh(shape.file, model_file, MESHES)) * np.array(shape.size)
     elif shape.kind == "cylinder":
         radius, length = shape.size
         rim = radius * np.column_stack((np.cos(_RIM), np.sin(_RIM)))

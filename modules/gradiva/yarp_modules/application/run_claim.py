@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Event
 
-from gradiva.common import StateError
+from gradiva.common import ConfigError, StateError
 from gradiva.middleware import DEFAULT_NAMESPACE
 from gradiva.yarp_modules.application.running_module import (
     ApplicationNetwork,
@@ -188,8 +188,16 @@ class RunClaim:
 
 
 def records_folder(namespace: str = DEFAULT_NAMESPACE) -> Path:
-    """Return where records of the runs on a YARP network are kept; XDG_STATE_HOME moves it."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    """Return where records of the runs on a YARP network are kept; XDG_STATE_HOME moves it.
+
+    Raises:
+        ConfigError: It is not set, and the account has no home folder.
+    """
+    try:
+        base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    except RuntimeError:
+        text = "this account has no home folder for the records of runs: set HOME or XDG_STATE_HOME"
+        raise ConfigError(text) from None
     folder = Path(base) / "gradiva" / "applications"
     return folder if namespace == DEFAULT_NAMESPACE else folder / re.sub(r"[^\w.+-]+", "-", namespace).strip("-")
 

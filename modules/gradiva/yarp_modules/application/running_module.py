@@ -237,7 +237,7 @@ def work_folder_of(module: ApplicationModule) -> Path:
     Raises:
         ConfigError: There is no such folder.
     """
-    folder = Path(module.work_folder or ".").expanduser()
+    folder = Path(os.path.expanduser(module.work_folder or "."))
     if not folder.is_dir():
         raise ConfigError(f"{module.place}: <workdir>: there is no folder {folder}")
     return folder

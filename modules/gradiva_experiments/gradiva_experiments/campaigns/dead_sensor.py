@@ -121,9 +121,9 @@ class WalkCase:
     plant: Plant
     control: ControlMode
 
-    def searches(self, moments: int, overrides: dict[str, Any]) -> MomentSearches:
+    def searches(self, moments: int, overrides: dict[str, Any], seed: int) -> MomentSearches:
         """Return what is walked: one foot after the other, from moment to moment."""
-        trial = Trial(self.robot, _COMMAND, {**overrides, "walking.control": str(self.control)}, self.plant)
+        trial = Trial(self.robot, _COMMAND, {**overrides, "walking.control": str(self.control)}, self.plant, seed)
         feet = list(Side)
         dying = {name: [DyingSensors(feet[number % 2])] for number, name in enumerate(names(moments))}
         return MomentSearches(trial, dying)
@@ -139,7 +139,8 @@ def run_dead_sensor(run: ExperimentRun) -> None:
         for control in run.options.controls or (ControlMode.POSITION,)
     ]
     found: dict[int, list[FoundSearch]] = {}
-    for one in search_walks([case.searches(moments, run.options.overrides) for case in cases]):
+    seed = run.options.seed or 0
+    for one in search_walks([case.searches(moments, run.options.overrides, seed) for case in cases]):
         found.setdefault(one.walk, []).append(one)
         if len(found[one.walk]) == moments:
             run.add_row(row := _row(cases[one.walk], found[one.walk]), one.walk)
@@ -186,6 +187,6 @@ EXPERIMENTS = (
         run_dead_sensor,
         "standing",
         plants=(Plant.IDEAL, Plant.ROBOT),
-        takes=("robots", "controls", "settings"),
+        takes=("robots", "controls", "settings", "seed"),
     ),
 )

@@ -19,7 +19,7 @@ from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva_experiments.trial import Trial, TrialResult
 
 SEED = 2711
-"""Of the falls that are counted; what the diagnosis goes by was developed with other seeds."""
+"""Of the falls unless another is asked for; what the diagnosis goes by was developed with other seeds."""
 
 ASKED = {Plant.IDEAL: 54 / 60, Plant.NOISY: 50 / 60, Plant.ROBOT: 50 / 60}
 """Fraction of the falls whose cause has to be named."""
@@ -81,10 +81,11 @@ def run_fall_causes(run: ExperimentRun) -> None:
     kinds = [(cause, number) for cause, count in counts.items() for number in range(count)]
     falls = [_Fall(plant, *kind) for plant in run.options.plants for kind in kinds]
     places = {fall: place for place, fall in enumerate(falls)}
+    seed = SEED if run.options.seed is None else run.options.seed
     still_open = list(falls)
     for attempt in range(_ATTEMPTS):
         drawn: list[tuple[Trial, Disturbance]] = [
-            draw(fall.cause, [SEED, fall.number, attempt], fall.plant) for fall in still_open
+            draw(fall.cause, [seed, fall.number, attempt], fall.plant) for fall in still_open
         ]
         fallen = []
         for index, result in run.pool.results([trial for trial, _ in drawn]):
@@ -360,5 +361,6 @@ EXPERIMENTS = (
         "cause named [-]",
         plants=(Plant.IDEAL, Plant.ROBOT),
         own_robots=_ROBOTS,
+        takes=("seed",),
     ),
 )

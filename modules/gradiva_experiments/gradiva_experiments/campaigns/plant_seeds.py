@@ -126,7 +126,7 @@ def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
         "speed_mps": case.speed,
         "seeds": len(results),
         "needed": needed,
-        **{f"{name}_mm": _median(results, f"{name}_error_m", 1e3) for name in ("com", "dcm", "foot")},
+        **{f"{name}_mm": _median(results, f"{name}_error_m", 1e3) for name in ("com", "dcm", "zmp", "foot")},
         "tilt_deg": _median(results, "max_tilt_rad", math.degrees(1.0)),
         "as_commanded": sum(result.walked for result in results),
         "falls": [_fall(seed, result) for seed, result in enumerate(results) if not result.stands],

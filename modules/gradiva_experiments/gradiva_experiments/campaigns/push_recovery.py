@@ -144,11 +144,11 @@ class PushedCase:
     model: str
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
-        """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
+        """Return the walk with a seed, counted from the first; a speed beyond the planner's limit lifts it."""
         chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
         chosen["walking.model"] = self.model
         overrides = overrides_for(self.speed, self.robot, {**chosen, **options.overrides}, self.plant)
-        return Trial(self.robot, self.command, overrides, self.plant, seed)
+        return Trial(self.robot, self.command, overrides, self.plant, (options.seed or 0) + seed)
 
     @property
     def command(self) -> Command:
@@ -591,7 +591,7 @@ EXPERIMENTS = (
         "impulse [N·s]",
         plants=(Plant.IDEAL,),
         takes=(
-            *("robots", "controls", "models", "speeds", "seeds", "settings"),
+            *("robots", "controls", "models", "speeds", "seeds", "seed", "settings"),
             *("modes", "directions", "phases", "durations"),
         ),
         paper_title="pendulum",

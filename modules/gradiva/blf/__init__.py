@@ -1,0 +1,23 @@
+"""Solvers of bipedal-locomotion-framework behind a pipe: its interpreter must not meet this one's libraries."""
+
+from gradiva.blf.process import (
+    Backend,
+    BackendError,
+    BackendLost,
+    BackendRefusal,
+    BlfConfig,
+    WorkerProcess,
+    find_python,
+    imported_version,
+)
+
+__all__ = [
+    "Backend",
+    "BackendError",
+    "BackendLost",
+    "BackendRefusal",
+    "BlfConfig",
+    "WorkerProcess",
+    "find_python",
+    "imported_version",
+]

@@ -1,0 +1,367 @@
+r"""The law of a landing: place and time of the next touch-down, ZMP and trunk until then, and which DCM is not lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import NDArray, SoleRectangle
+from gradiva.push_recovery.step_adapter import SOLE_MARGIN, ZMP_LAG, AdaptedStep, RunningStep, StepAdaptationConfig
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
+
+SWING_ACCELERATION = 12.0  # [m/s²] A, that the swinging sole follows
+SWING_SPEED = 2.4  # [m/s] V, likewise
+TIME_WEIGHT = 0.2  # [m²/s²] w_T
+_STEP_WEIGHT = 1.0  # [-] w_u
+_OFFSET_WEIGHT = 1e3  # [-] w_b
+_LOSS_WEIGHT = 1e6  # [-] w_σ
+_CONTRADICTION = 1e8  # [-] on the way by which legs keep a landing from what the swing reaches
+_TINY = 1e-12  # [m]
+_TIMES = 16  # of touch-down that are tried, then half as many between the neighbours of the best
+_USED_REACH = 0.93  # [-] of the reach, by each step of a walk that goes on for ever
+_ITERATIONS = 30  # of the lateral bounds of the viable set, which converge as e^{-ζ T}
+_VIABLE_TIMES = 40  # of the steps after the landing, of which the best counts
+
+
+def predicted_dcm(
+    dcm: NDArray, dcm_rate: NDArray, zmp: NDArray, frequency: float, age: float, preview: float
+) -> NDArray:
+    r"""Return the present DCM of a pushed pendulum whose measured one is old, [m], shape (2,).
+
+    .. math:: \hat d = \dot\xi - \zeta (\xi - z), \qquad
+              \hat\xi = z + (\xi - z) e^{\zeta T_a} + \hat d\, (T_a + T_p)
+
+    Args:
+        dcm: ξ, [m], shape (2,).
+        dcm_rate: Its rate, [m/s], shape (2,).
+        zmp: z, counted as that of an upright trunk, [m], shape (2,).
+        frequency: ζ, [rad/s].
+        age: T_a of ``dcm``, [s].
+        preview: T_p, for which the push d̂ goes on, [s].
+    """
+    push = dcm_rate - frequency * (dcm - zmp)
+    predicted: NDArray = zmp + (dcm - zmp) * math.exp(frequency * age) + push * (age + preview)
+    return predicted
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Limits of steps in place and time.
+
+    Attributes:
+        reach: Largest distance of the sole frames, [m].
+        min_width: Least lateral distance of them, [m].
+        shortest: Single support, [s].
+        longest: Single support, [s].
+    """
+
+    reach: float
+    min_width: float
+    shortest: float
+    longest: float
+
+
+def viable_set(frequency: float, double_support: float, lower: NDArray, upper: NDArray, legs: Legs) -> NDArray:
+    r"""Return bounds of the DCM from which steps go on without end, [m], rows: least, greatest; columns: x, y.
+
+    The DCM counts from the landed sole in the middle of double support, y towards the other foot, which swings next.
+    With :math:`g = e^{\zeta (T + T_d)}`, the ZMP in the sole, :math:`z^- \le z \le z^+`, steps of the length D and
+    swings of the acceleration A and the speed V,
+
+    .. math::
+        x &\in z^\pm_x \pm \max_T \frac{\min(D, A T^2 / 12, V T / 3)}{g - 1}, \\
+        U &= \max_T \left[ z^+_y (1 - 1/g) + (w^+ - L) / g \right], \quad
+        L = \min_T \left[ z^-_y (1 - 1/g) + (w^- - U) / g \right]
+
+    with the lateral distances :math:`w^\pm` of the feet: each landing mirrors the offset of the DCM.
+
+    Args:
+        frequency: ζ, [rad/s].
+        double_support: T_d, [s].
+        lower: Corner of the sole, :math:`z^-`, [m], shape (2,).
+        upper: :math:`z^+`, [m], shape (2,).
+        legs: Limits of the steps.
+    """
+    times = np.linspace(legs.shortest, legs.longest, _VIABLE_TIMES)
+    growth = np.exp(frequency * (times + double_support))
+    farthest = _USED_REACH * legs.reach
+    ways = np.minimum(farthest, np.minimum(SWING_ACCELERATION * times**2 / 12.0, SWING_SPEED * times / 3.0))
+    ahead = float((ways / (growth - 1.0)).max())
+    low, high = float(lower[1]), float(upper[1])
+    for _ in range(_ITERATIONS):
+        high, low = (
+            float((upper[1] * (1.0 - 1.0 / growth) + (farthest - low) / growth).max()),
+            float((lower[1] * (1.0 - 1.0 / growth) + (legs.min_width - high) / growth).min()),
+        )
+    return np.array(((lower[0] - ahead, low), (upper[0] + ahead, high)))
+
+
+class LandingLaw:
+    r"""Chooses the landing after which the walk goes on, and if none does, the one that loses least.
+
+    From now to the middle of the double support after touch-down, :math:`R = T + T_d / 2`, the DCM grows by
+    :math:`E = e^{\zeta R}`. The ZMP follows the commanded :math:`z_0` with the time constant :math:`T_z`; a trunk whose
+    mean tilt is :math:`\bar\theta` adds :math:`\kappa\bar\theta`. Then
+
+    .. math:: X = E \hat\xi - a_n z - a_c z_0 - (E - 1) \kappa\bar\theta, \quad
+              a_n = \zeta E \frac{1 - e^{-(\zeta + 1/T_z) R}}{\zeta + 1/T_z}, \quad a_c = E - 1 - a_n
+
+    which is linear in all but :math:`T`.
+
+    Objective, with the ZMP point :math:`u` of the landing foot and :math:`b = X - u`:
+
+    .. math:: w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2 + w_\sigma |\sigma|^2,
+              \qquad b - \sigma \in \mathcal V
+
+    Constraints: :math:`z_0` in the stance sole less its margin; :math:`\bar\theta` as far as the trunk tilts; the
+    landing within reach of the stance sole and beside it; a cubic from the swing's position and velocity to rest at
+    the landing with the acceleration A at both ends at most, and the mean speed V / 1.5. Only the viable set
+    :math:`\mathcal V` (``viable_set``) may be missed, never a leg.
+
+    Each :math:`T` of a scan, and of a finer one about the best, is solved per axis in closed form: ankle first, trunk
+    next, then the step, and what remains is left to :math:`b`. A landing out of reach is
+    moved back along x, along y, or towards the stance sole.
+
+    =====================  ==============================  =====
+    Symbol                 Name                            Unit
+    =====================  ==============================  =====
+    :math:`\hat\xi`        ``dcm_position``                m
+    :math:`z`              ``zmp_position``                m
+    :math:`b_n`            ``dcm_offset``                  m
+    :math:`\zeta`          ``natural_frequency``           rad/s
+    :math:`T_n, T_d`       ``time_left, double_support``   s
+    :math:`T_z`            ``ZMP_LAG``                     s
+    =====================  ==============================  =====
+    """
+
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        sole: SoleRectangle,
+        zmp_offset: tuple[float, float],
+        legs: Legs,
+        tilt_shift: NDArray | None = None,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the constants; ``config`` and ``sole`` may be read back.
+
+        Args:
+            config: Margin of the sole from toe and heel.
+            sole: Of the left foot.
+            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
+            legs: Limits of the steps.
+            tilt_shift: Least and largest κθ̄, ahead and to the left, [m], shape (2, 2); None: the trunk stays upright.
+            compiler: How the equations become fast.
+        """
+        self.config, self.sole, self.legs = config, sole, legs
+        self._function = built_once((_function, compiler), lambda: _function(compiler))
+        self._function.set(
+            sole_x=np.add(sole.x, (config.tipping_margin, -config.tipping_margin)),
+            sole_y=np.add(sole.y, (SOLE_MARGIN, -SOLE_MARGIN)),
+            zmp_offset=zmp_offset,
+            reach=legs.reach,
+            min_width=legs.min_width,
+            tilt_shift=np.zeros((2, 2)) if tilt_shift is None else tilt_shift,
+        )
+        self._viable_for: tuple[float, float] | None = None
+
+    def adapt(self, step: RunningStep) -> AdaptedStep:
+        """Return the landing of least cost."""
+        self._write_viable(step)
+        stance, landing = step.stance, step.landing
+        self._function.set(
+            dcm=step.dcm_position,
+            zmp_now=step.zmp_position,
+            dcm_offset=step.dcm_offset,
+            frequency=step.natural_frequency,
+            swing_sign=step.side.sign,
+            stance=(stance.x, stance.y, stance.yaw),
+            nominal=(landing.x, landing.y, landing.yaw),
+            double_support=step.double_support,
+            time_left=step.time_left,
+            shortest=step.shortest,
+            longest=max(step.shortest, step.longest),
+            swing_position=step.swing_position,
+            swing_velocity=step.swing_velocity,
+        )
+        outputs = self._function()
+        x, y, time_left = outputs["step"].tolist()
+        return AdaptedStep(x, y, landing.yaw, time_left, outputs["balance"].copy())
+
+    def _write_viable(self, step: RunningStep) -> None:
+        """Write the viable set, mirrored to y away from the landed foot's stance; once for a gait."""
+        gait = step.natural_frequency, step.double_support
+        if gait != self._viable_for:
+            self._viable_for = gait
+            sole, inputs = self.sole, self._function.inputs
+            lower, upper = inputs["sole_x"][0], inputs["sole_x"][1]
+            inner, outer = -sole.y[1] + SOLE_MARGIN, -sole.y[0] - SOLE_MARGIN  # of the left foot, y to the right one
+            corners = np.array((lower, inner)), np.array((upper, outer))
+            self._function.set(viable=viable_set(*gait, *corners, self.legs))
+
+
+_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
+_NUMBERS = ("frequency", "time_left", "shortest", "longest", "double_support", "swing_sign", "reach", "min_width")
+
+
+def _function(compiler: Compiler) -> FlatFunction:
+    """Return the equations of ``LandingLaw``, in and out in world, solved in the stance frame with y to the swing."""
+    inputs = {name: cs.SX.sym(name, 2) for name in _VECTORS}
+    inputs |= {name: cs.SX.sym(name, 3) for name in ("stance", "nominal")}
+    inputs |= {name: cs.SX.sym(name, 2, 2) for name in ("tilt_shift", "viable")}
+    inputs |= {name: cs.SX.sym(name) for name in _NUMBERS}
+    prepared = _Problem.of(inputs)
+    parts = [getattr(prepared, entry.name) for entry in fields(prepared)]
+    symbols = [*inputs.values()]
+    prepare = cs.Function("prepare", symbols, [cs.vertcat(*map(cs.vec, parts))])
+    constants = [cs.SX.sym("part", *part.shape) for part in parts]
+    shared = cs.vertcat(*map(cs.vec, constants))
+    problem, time, best = _Problem(*constants), cs.SX.sym("time"), cs.SX.sym("best", 4)
+    better = cs.Function("better", [best, time, shared], [problem.better(best, time)])
+    finish = cs.Function("finish", [best, shared], [*problem.adapted(best[1], best[2:])])
+
+    given = {name: cs.MX.sym(name, *symbol.shape) for name, symbol in inputs.items()}
+    known = prepare(*given.values())
+    shortest, interval = given["shortest"], (given["longest"] - given["shortest"]) / (_TIMES - 1)
+    chosen = better(cs.MX([math.inf, 0.0, 0.0, 0.0]), given["time_left"], known)
+    for index in range(_TIMES):
+        chosen = better(chosen, shortest + index * interval, known)
+    coarse = chosen[1]
+    for index in range(-_TIMES // 4, _TIMES // 4 + 1):
+        time_left = coarse + index * interval / (_TIMES // 4 + 1)
+        chosen = better(chosen, cs.fmin(cs.fmax(time_left, shortest), given["longest"]), known)
+    adapted = dict(zip(("step", "balance"), finish(chosen, known), strict=True))
+    return FlatFunction("landing_law", given, adapted, compiler)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """The problem in the stance frame, y towards the swinging foot."""
+
+    to_local: cs.SX  # rotation from world, shape (2, 2)
+    origin: cs.SX
+    dcm: cs.SX
+    zmp_now: cs.SX
+    dcm_offset: cs.SX
+    nominal: cs.SX
+    point: cs.SX  # ZMP point of the landing sole from its frame
+    width: cs.SX  # least lateral distance of the landing in line with the stance sole
+    widening: cs.SX  # of it for each metre ahead or back, of feet that are turned
+    lower: cs.SX  # corners of the stance sole, less its margin
+    upper: cs.SX
+    tilts: cs.SX  # least and largest κθ̄, columns
+    viable: cs.SX  # least and largest DCM from the landed sole, columns
+    swing_position: cs.SX
+    swing_velocity: cs.SX
+    frequency: cs.SX
+    double_support: cs.SX
+    time_left: cs.SX
+    reach: cs.SX
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, cs.SX]) -> _Problem:
+        origin, sign = inputs["stance"][:2], inputs["swing_sign"]
+        c, s = cs.cos(inputs["stance"][2]), cs.sin(inputs["stance"][2])
+        to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
+        lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
+        upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
+        turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
+        c, s = cs.cos(turn), cs.sin(turn)
+        ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
+        viable, tilts = inputs["viable"], inputs["tilt_shift"]
+        low, high = sign * tilts[0, 1], sign * tilts[1, 1]
+        return cls(
+            to_local=to_local,
+            origin=origin,
+            dcm=to_local @ (inputs["dcm"] - origin),
+            zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
+            dcm_offset=to_local @ inputs["dcm_offset"],
+            nominal=to_local @ (inputs["nominal"][:2] - origin),
+            point=cs.vertcat(c * ox - s * oy, s * ox + c * oy),
+            width=inputs["min_width"] / cs.cos(0.5 * turn),
+            widening=cs.fabs(cs.tan(0.5 * turn)),
+            lower=lower,
+            upper=upper,
+            tilts=cs.vertcat(tilts[:, 0].T, cs.horzcat(cs.fmin(low, high), cs.fmax(low, high))),
+            viable=cs.vertcat(viable[:, 0].T, cs.horzcat(-viable[1, 1], -viable[0, 1])),
+            swing_position=to_local @ (inputs["swing_position"] - origin),
+            swing_velocity=to_local @ inputs["swing_velocity"],
+            **{name: inputs[name] for name in ("frequency", "double_support", "time_left", "reach")},
+        )
+
+    def growths(self, time: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
+        """Return E, a_n and a_c."""
+        zeta, rest = self.frequency, time + 0.5 * self.double_support
+        growth, rate = cs.exp(zeta * rest), zeta + 1.0 / ZMP_LAG
+        now = zeta * growth * (1.0 - cs.exp(-rate * rest)) / rate
+        return growth, now, growth - 1.0 - now
+
+    def drift(self, time: cs.SX) -> cs.SX:
+        """Return where the landing would be, with the nominal offset, of a ZMP and a trunk at zero."""
+        growth, now, _ = self.growths(time)
+        return growth * self.dcm - now * self.zmp_now - self.point - self.dcm_offset
+
+    def better(self, best: cs.SX, time: cs.SX) -> cs.SX:
+        """Return the better one of a candidate and those at one time: cost, T and the landing sole."""
+        growth, _, commanded = self.growths(time)
+        drift = self.drift(time)
+        lowest = drift - commanded * self.upper - (growth - 1.0) * self.tilts[:, 1]
+        highest = drift - commanded * self.lower - (growth - 1.0) * self.tilts[:, 0]
+        wanted = _clip(self.nominal, lowest, highest)
+        swing = self._swing_reach(time)
+        for landing in self._reached(_clip(wanted, *swing)):
+            error = _clip(landing, lowest, highest) - landing
+            offset = self.point + self.dcm_offset + error
+            cost = (
+                _STEP_WEIGHT * cs.sumsqr(landing - self.nominal)
+                + _OFFSET_WEIGHT * cs.sumsqr(error)
+                + TIME_WEIGHT * (time - self.time_left) ** 2
+                + _LOSS_WEIGHT * cs.sumsqr(offset - _clip(offset, self.viable[:, 0], self.viable[:, 1]))
+                + _CONTRADICTION * cs.sumsqr(landing - _clip(landing, *swing))
+            )
+            best = cs.if_else(cost < best[0], cs.vertcat(cost, time, landing), best)
+        return best
+
+    def adapted(self, time: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
+        """Return landing and T, then ZMP, offset and its error, in world."""
+        growth, _, commanded = self.growths(time)
+        left = self.drift(time) - landing
+        zmp = _clip(left / commanded, self.lower, self.upper)
+        tilt = _clip((left - commanded * zmp) / (growth - 1.0), self.tilts[:, 0], self.tilts[:, 1])
+        error = left - commanded * zmp - (growth - 1.0) * tilt
+        to_world = self.to_local.T
+        place, zmp = self.origin + to_world @ landing, self.origin + to_world @ zmp
+        return cs.vertcat(place, time), cs.vertcat(zmp, to_world @ (self.dcm_offset + error), to_world @ error)
+
+    def _reached(self, landing: cs.SX) -> list[cs.SX]:
+        """Return the landing moved within reach of the stance sole: along x, along y, and towards the stance sole."""
+        x, y = _clip(landing[0], -self.reach, self.reach), landing[1]
+        ray = landing * cs.fmin(1.0, self.reach / (cs.sqrt(cs.sumsqr(landing)) + _TINY))
+        return [self._beside(*place) for place in ((x, y), (x, cs.fmin(y, self._room(x))), (ray[0], ray[1]))]
+
+    def _beside(self, x: cs.SX, y: cs.SX) -> cs.SX:
+        """Return a landing beside the stance sole, and within reach."""
+        y = cs.fmin(cs.fmax(y, self.width + cs.fabs(x) * self.widening), self.reach)
+        room = self._room(y)
+        return cs.vertcat(_clip(x, -room, room), y)
+
+    def _room(self, distance: cs.SX) -> cs.SX:
+        """Return the reach along one axis, at a distance along the other one."""
+        return cs.sqrt(cs.fmax(self.reach**2 - distance**2, 0.0))
+
+    def _swing_reach(self, time: cs.SX) -> tuple[cs.SX, cs.SX]:
+        """Return the corners of what the swinging sole reaches at rest in ``time``."""
+        p, v = self.swing_position, self.swing_velocity
+        push, way = SWING_ACCELERATION * time**2 / 6.0, SWING_SPEED * time / 1.5
+        lower = cs.fmax(cs.fmax(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) - push, -way)
+        upper = cs.fmin(cs.fmin(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) + push, way)
+        middle, is_empty = 0.5 * (lower + upper), lower > upper
+        return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
+
+
+def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:
+    return cs.fmin(cs.fmax(value, lower), upper)

@@ -1,0 +1,154 @@
+"""The model file of a new robot: as it is, or a URDF of its own where walking needs another root, soles, or no MJCF."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from gradiva.common import ModelError, NDArray, Side
+from gradiva.setup.new_robot.limbs import MESHES, Choices, missing_soles, walking_base
+from gradiva.setup.robots import FILE, find_model_file, package_and_model
+from gradiva.simulation import add_origin, find_mesh, numbers, origin_pose, read_urdf, write_urdf_of_mjcf
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """Model that a new robot is drafted from.
+
+    Attributes:
+        source: ``package`` and ``model`` of robot.toml.
+        path: The URDF.
+        folder: Of files that the robot's folder gets; None where the URDF is used as it is.
+        notes: What was changed, a line each.
+    """
+
+    source: tuple[str, str]
+    path: Path
+    folder: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choices, folder: Path) -> ModelFile:
+    """Return the model file of a robot.
+
+    Args:
+        name: Of the robot.
+        urdf: A path, or ``package:model``.
+        mjcf: An XML file of MuJoCo instead.
+        choices: Names that the user gives.
+        folder: Exists and is empty; gets a URDF where one has to be written.
+
+    Raises:
+        ModelError: None of both is given, or both are; it is none of a biped, or something has to be named.
+    """
+    if (urdf is None) == (mjcf is None):
+        raise ModelError("name the model of the robot: either --urdf or --mjcf")
+    if urdf is not None:
+        source = package_and_model(urdf)
+        given = ModelFile(source, find_model_file(*source))
+    else:
+        assert mjcf is not None
+        path = write_urdf_of_mjcf(mjcf, folder, name)
+        given = ModelFile((FILE, path.name), path, folder, (f"{mjcf.name} of MuJoCo as {path.name}",))
+    try:
+        return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
+    except ModelError as error:
+        raise ModelError(f"{given.path if mjcf is None else mjcf}: {error}") from error
+
+
+def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    urdf = read_urdf(given.path)
+    base = walking_base(urdf, choices)
+    if base == urdf.roots[0]:
+        return given
+    robot = _parsed(given)
+    reroot(robot, base)
+    return _written(robot, given, name, folder, f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'")
+
+
+def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    missing = missing_soles(read_urdf(given.path), choices)
+    if not missing:
+        return given
+    robot = _parsed(given)
+    frames = [_add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()]
+    note = f"no frame of the feet has x forward and z up: {', '.join(frames)} are added"
+    return _written(robot, given, name, folder, note)
+
+
+def _parsed(given: ModelFile) -> ElementTree.Element:
+    """Return the URDF, its meshes named by where they are: the new one stands elsewhere."""
+    robot = ElementTree.parse(given.path).getroot()
+    if given.folder is None:
+        for mesh in robot.iter("mesh"):
+            mesh.set("filename", str(find_mesh(mesh.get("filename", ""), given.path, MESHES)))
+    return robot
+
+
+def _written(robot: ElementTree.Element, given: ModelFile, name: str, folder: Path, note: str) -> ModelFile:
+    path = folder / f"{name}.urdf"
+    ElementTree.indent(robot)
+    ElementTree.ElementTree(robot).write(path, encoding="utf-8", xml_declaration=True)
+    return ModelFile((FILE, path.name), path, folder, (*given.notes, note))
+
+
+def _add_sole(robot: ElementTree.Element, side: Side, link: str, pose: NDArray) -> str:
+    """Add a frame to a foot; return its name."""
+    name = _unused(f"{side}_sole", robot)
+    ElementTree.SubElement(robot, "link", name=name)
+    _fix(robot, f"{name}_fixed", link, name, pose)
+    return name
+
+
+def _fix(robot: ElementTree.Element, name: str, parent: str, child: str, pose: NDArray) -> None:
+    joint = ElementTree.SubElement(robot, "joint", name=name, type="fixed")
+    add_origin(joint, pose[:3, 3], pose[:3, :3])
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=child)
+
+
+def reroot(robot: ElementTree.Element, base: str) -> None:
+    """Make a link the root of a URDF; frames, angles and limits of all joints stay what they are.
+
+    A joint that moves turns about the origin of its child. Where the child becomes the parent, a link without mass
+    turns there, by the same angle about the opposite axis, and carries the former parent.
+    """
+    above = {_link_of(joint, "child"): joint for joint in robot.findall("joint")}
+    link = base
+    while (joint := above.get(link)) is not None:
+        parent, name = _link_of(joint, "parent"), joint.get("name", "")
+        back: NDArray = np.linalg.inv(origin_pose(joint.find("origin"))).astype(float)
+        if joint.get("type") == "fixed":
+            robot.remove(joint)
+            _fix(robot, name, link, parent, back)
+        else:
+            axis = _unused(f"{name}_axis", robot)
+            _turn_round(robot, joint, link, axis)
+            _fix(robot, _unused(f"{name}_fixed", robot), axis, parent, back)
+        link = parent
+
+
+def _unused(name: str, robot: ElementTree.Element) -> str:
+    """Return a name that nothing has yet."""
+    taken = {element.get("name") for element in robot}
+    return next(each for each in (name, *(f"{name}_{i}" for i in range(2, len(taken) + 3))) if each not in taken)
+
+
+def _turn_round(robot: ElementTree.Element, joint: ElementTree.Element, child: str, axis: str) -> None:
+    """Let a joint move ``axis``, a link without mass, against its former child."""
+    ElementTree.SubElement(robot, "link", name=axis)
+    for tag, link in (("parent", child), ("child", axis)):
+        joint.find(tag).set("link", link)  # type: ignore[union-attr]
+    if (origin := joint.find("origin")) is not None:
+        joint.remove(origin)
+    along = joint.find("axis")
+    along = ElementTree.SubElement(joint, "axis", xyz="1 0 0") if along is None else along
+    along.set("xyz", numbers(-np.array(along.get("xyz", "1 0 0").split(), dtype=float)))
+
+
+def _link_of(joint: ElementTree.Element, tag: str) -> str:
+    element = joint.find(tag)
+    return "" if element is None else element.get("link", "")

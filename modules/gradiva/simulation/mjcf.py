@@ -1,0 +1,252 @@
+"""A URDF of an MJCF: bodies, hinges, inertias, shapes and sites as MuJoCo's own compiler understands them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from gradiva.common import ModelError, NDArray
+from gradiva.simulation.engine import mujoco
+from gradiva.simulation.urdf import add_origin, numbers
+
+_SHARE = 0.01  # [-] of the mass and inertia of a body
+_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour", "<u2")])  # of a binary STL
+
+
+def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> Path:
+    """Write ``folder/NAME.urdf`` and its meshes; return the URDF.
+
+    Each hinge becomes a revolute joint (several of one body a chain of links without mass), each site a frame; what
+    the world holds without moving is left out. Limits of torque are those of the joints and of their motors.
+
+    Args:
+        mjcf: An XML file of MuJoCo, with all that it includes.
+        folder: Exists; gets the URDF and ``meshes/``.
+        name: Of the robot.
+
+    Raises:
+        ModelError: MuJoCo cannot compile the file, or it has no or several robots, joints that slide, or loops.
+    """
+    try:
+        model = mujoco.MjModel.from_xml_path(str(mjcf))
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{mjcf}: MuJoCo cannot compile it: {reason}") from None
+    tree = _UrdfOfModel(model, mjcf, folder, name)
+    path = folder / f"{name}.urdf"
+    ElementTree.indent(tree.robot)
+    ElementTree.ElementTree(tree.robot).write(path, encoding="utf-8", xml_declaration=True)
+    return path
+
+
+class _UrdfOfModel:
+    """Builds the elements of a URDF from a compiled model."""
+
+    def __init__(self, model: mujoco.MjModel, mjcf: Path, folder: Path, name: str) -> None:
+        self._model = model
+        self._folder = folder
+        self.robot = ElementTree.Element("robot", name=name)
+        root = self._root(mjcf)
+        self._refuse_loops(mjcf, root)
+        for body in range(1, model.nbody):
+            if model.body_rootid[body] == root:
+                self._add_body(body, is_root=body == root)
+
+    def _root(self, mjcf: Path) -> int:
+        """Return the body of the world's that floats; the only moving one where none does."""
+        model = self._model
+        children = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
+        floats = [body for body in children if self._joints(body, mujoco.mjtJoint.mjJNT_FREE)]
+        moving = floats or [body for body in children if any(model.body_dofnum[model.body_rootid == body])]
+        if len(moving) != 1:
+            names = ", ".join(self._body_name(body) for body in moving) or "none"
+            raise ModelError(f"{mjcf}: one body of the world has to move, a robot; here it is {names}")
+        return int(moving[0])
+
+    def _refuse_loops(self, mjcf: Path, root: int) -> None:
+        model = self._model
+        known = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_FREE)}
+        slides = [
+            model.joint(joint).name
+            for joint in range(model.njnt)
+            if int(model.jnt_type[joint]) not in known and model.body_rootid[model.jnt_bodyid[joint]] == root
+        ]
+        if slides:
+            raise ModelError(f"{mjcf}: only hinges are known, {', '.join(slides)} slide or are balls")
+        closed = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
+        loops = [
+            model.equality(item).name or f"number {item}"
+            for item in range(model.neq)
+            if int(model.eq_type[item]) in closed
+        ]
+        if loops:
+            raise ModelError(
+                f"{mjcf}: equality constraints ({', '.join(loops)}) close loops, and legs have to be chains"
+            )
+
+    def _joints(self, body: int, kind: int) -> list[int]:
+        first, count = self._model.body_jntadr[body], self._model.body_jntnum[body]
+        return [joint for joint in range(first, first + count) if self._model.jnt_type[joint] == int(kind)]
+
+    def _body_name(self, body: int) -> str:
+        return self._model.body(body).name or f"body_{body}"
+
+    # -- links and joints ------------------------------------------------------------------------------------------
+
+    def _add_body(self, body: int, is_root: bool) -> None:
+        name = self._body_name(body)
+        own_share = 1.0 if is_root else self._add_joints(body, name)
+        link = self._link(name)
+        self._add_inertial(link, body, own_share, self._model.body_ipos[body])
+        for geom in range(self._model.ngeom):
+            if self._model.geom_bodyid[geom] == body:
+                self._add_shapes(link, geom)
+        for site in range(self._model.nsite):
+            if self._model.site_bodyid[site] == body and self._model.site(site).name:
+                self._add_site(name, site)
+
+    def _add_joints(self, body: int, name: str) -> float:
+        """Join the body to its parent: by its hinges one after the other, each at its own place, or fixed.
+
+        Returns:
+            The body's share of its own mass: a link between two of its hinges gets ``_SHARE``, for a link that moves
+            alone needs some.
+        """
+        model = self._model
+        parent = self._body_name(model.body_parentid[body])
+        position, rotation = model.body_pos[body], _rotation(model.body_quat[body])
+        hinges = self._joints(body, mujoco.mjtJoint.mjJNT_HINGE)
+        for hinge in hinges:
+            place = model.jnt_pos[hinge]
+            is_last = hinge == hinges[-1] and not np.any(place)
+            child = name if is_last else f"{model.joint(hinge).name}_axis"
+            joint = self._joint(model.joint(hinge).name, parent, child, position + rotation @ place, rotation)
+            self._set_motion(joint, hinge)
+            if not is_last:
+                axis = self._link(child)
+                if hinge != hinges[-1]:
+                    self._add_inertial(axis, body, _SHARE, np.zeros(3))
+            parent, position, rotation = child, -place, np.eye(3)
+        if parent != name:
+            self._joint(f"{name}_fixed", parent, name, position, rotation)
+        return 1.0 - _SHARE * max(len(hinges) - 1, 0)
+
+    def _joint(self, name: str, parent: str, child: str, position: NDArray, rotation: NDArray) -> ElementTree.Element:
+        joint = ElementTree.SubElement(self.robot, "joint", name=name, type="fixed")
+        add_origin(joint, position, rotation)
+        ElementTree.SubElement(joint, "parent", link=parent)
+        ElementTree.SubElement(joint, "child", link=child)
+        return joint
+
+    def _set_motion(self, joint: ElementTree.Element, hinge: int) -> None:
+        model = self._model
+        lower, upper = model.jnt_range[hinge] if model.jnt_limited[hinge] else (-np.pi, np.pi)
+        joint.set("type", "revolute")
+        ElementTree.SubElement(joint, "axis", xyz=numbers(model.jnt_axis[hinge]))
+        limit = {"lower": lower, "upper": upper, "velocity": 1e3, "effort": self._torque_limit(hinge)}
+        ElementTree.SubElement(joint, "limit", {key: f"{value:.9g}" for key, value in limit.items()})
+
+    def _torque_limit(self, hinge: int) -> float:
+        """Return what the joint and its motors give at most, [N·m]; a million where nothing limits them."""
+        model = self._model
+        at_joint, direct = int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtBias.mjBIAS_NONE)
+        limits = [1e6]
+        if model.jnt_actfrclimited[hinge]:
+            limits.append(float(np.abs(model.jnt_actfrcrange[hinge]).max()))
+        for motor in range(model.nu):
+            if model.actuator_trnid[motor, 0] != hinge or model.actuator_trntype[motor] != at_joint:
+                continue
+            gear = abs(float(model.actuator_gear[motor, 0]))
+            if model.actuator_forcelimited[motor]:
+                limits.append(gear * float(np.abs(model.actuator_forcerange[motor]).max()))
+            elif model.actuator_ctrllimited[motor] and model.actuator_biastype[motor] == direct:
+                control = float(np.abs(model.actuator_ctrlrange[motor]).max())
+                limits.append(gear * control * float(model.actuator_gainprm[motor, 0]))
+        return min(limits)
+
+    def _link(self, name: str) -> ElementTree.Element:
+        return ElementTree.SubElement(self.robot, "link", name=name)
+
+    def _add_inertial(self, link: ElementTree.Element, body: int, share: float, centre: NDArray) -> None:
+        model = self._model
+        if model.body_mass[body] <= 0.0:
+            return
+        inertial = ElementTree.SubElement(link, "inertial")
+        add_origin(inertial, centre, np.eye(3))
+        axes = _rotation(model.body_iquat[body])
+        inertia = share * axes @ np.diag(model.body_inertia[body]) @ axes.T
+        ElementTree.SubElement(inertial, "mass", value=f"{share * model.body_mass[body]:.9g}")
+        entries = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+        ElementTree.SubElement(inertial, "inertia", {key: f"{inertia[at]:.9g}" for key, at in entries.items()})
+
+    def _add_site(self, body: str, site: int) -> None:
+        model = self._model
+        name = model.site(site).name
+        taken = {link.get("name") for link in self.robot.findall("link")}
+        frame = f"{name}_site" if name in taken else name
+        self._link(frame)
+        self._joint(f"{frame}_fixed", body, frame, model.site_pos[site], _rotation(model.site_quat[site]))
+
+    # -- shapes ----------------------------------------------------------------------------------------------------
+
+    def _add_shapes(self, link: ElementTree.Element, geom: int) -> None:
+        """Add what is seen of a geom and what touches; one that touches is seen where nothing else of its body is."""
+        model = self._model
+        touches = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+        is_drawn_otherwise = np.any(~touches & (model.geom_bodyid == model.geom_bodyid[geom]))
+        kinds = ["visual"] if not touches[geom] else ["collision"] if is_drawn_otherwise else ["visual", "collision"]
+        position, rotation = model.geom_pos[geom], _rotation(model.geom_quat[geom])
+        for kind in kinds:
+            for offset, tag, size in self._shapes(geom):
+                shape = ElementTree.SubElement(link, kind)
+                add_origin(shape, position + rotation[:, 2] * offset, rotation)
+                ElementTree.SubElement(ElementTree.SubElement(shape, "geometry"), tag, size)
+
+    def _shapes(self, geom: int) -> Iterator[tuple[float, str, dict[str, str]]]:
+        """Yield the offset along z, [m], the tag and the attributes of the URDF's shapes of a geom."""
+        kinds = mujoco.mjtGeom
+        kind, size = kinds(self._model.geom_type[geom]), self._model.geom_size[geom]
+        if kind == kinds.mjGEOM_BOX:
+            yield 0.0, "box", {"size": numbers(2.0 * size)}
+        elif kind == kinds.mjGEOM_SPHERE:
+            yield 0.0, "sphere", {"radius": f"{size[0]:.9g}"}
+        elif kind in (kinds.mjGEOM_CYLINDER, kinds.mjGEOM_CAPSULE):
+            yield 0.0, "cylinder", {"radius": f"{size[0]:.9g}", "length": f"{2.0 * size[1]:.9g}"}
+            if kind == kinds.mjGEOM_CAPSULE:
+                yield size[1], "sphere", {"radius": f"{size[0]:.9g}"}
+                yield -size[1], "sphere", {"radius": f"{size[0]:.9g}"}
+        elif kind == kinds.mjGEOM_ELLIPSOID:
+            yield 0.0, "box", {"size": numbers(2.0 * size)}
+        elif kind == kinds.mjGEOM_MESH:
+            yield 0.0, "mesh", {"filename": self._mesh(self._model.geom_dataid[geom])}
+
+    def _mesh(self, mesh: int) -> str:
+        """Return the name of the file of a mesh, which is written when it is first asked for."""
+        model = self._model
+        name = f"meshes/{model.mesh(mesh).name or f'mesh_{mesh}'}.stl"
+        path = self._folder / name
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            first, faces = model.mesh_vertadr[mesh], model.mesh_faceadr[mesh]
+            vertices = model.mesh_vert[first : first + model.mesh_vertnum[mesh]]
+            corners = vertices[model.mesh_face[faces : faces + model.mesh_facenum[mesh]]]
+            _write_stl(path, corners)
+        return name
+
+
+def _write_stl(path: Path, corners: NDArray) -> None:
+    """Write triangles, [m], shape (n, 3, 3), as binary STL."""
+    triangles = np.zeros(len(corners), dtype=_TRIANGLE)
+    triangles["corners"] = corners
+    path.write_bytes(bytes(80) + struct.pack("<I", len(triangles)) + triangles.tobytes())
+
+
+def _rotation(quaternion: NDArray) -> NDArray:
+    """Return the rotation matrix of (w, x, y, z)."""
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, quaternion)
+    return rotation.reshape(3, 3)

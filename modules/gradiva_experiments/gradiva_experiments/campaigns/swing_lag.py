@@ -1,0 +1,183 @@
+"""Measures how late the swinging sole follows, against acceleration, time and height of its swing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import ControlMode, NDArray, PlanningError, Side, WalkingReference
+from gradiva.planner import Foothold, FootPose, PlannedStep, Retarget, VelocityCommand, WalkingPlan
+from gradiva.push_recovery import SteppingMode
+from gradiva.setup import Plant, load_setup
+from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulation import SimulatedState
+from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva_experiments.forked_walks import phase_times
+
+SPEED = 0.1  # [m/s]
+ACCELERATIONS = (6.0, 12.0, 18.0)  # [m/s²] of the cubic that a landing is chosen for
+TIMES = (0.40, 0.50, 0.60)  # [s] to touch-down
+AHEAD, OUTWARD = "ahead", "outward"
+_COMMAND_DURATION = 10.0  # [s]
+_LATEST = 0.15  # [s] lag that is looked for
+_LAGS = np.arange(0.0, _LATEST, 0.001)  # [s]
+_AFTER_LIFT_OFF = 0.05  # [s] until the landing moves
+
+
+@dataclass(frozen=True, slots=True)
+class SwingCase:
+    """Names a walk of which one landing is moved.
+
+    Attributes:
+        robot: Name or folder.
+        plant: Simulated robot.
+        control: Of layer 3.
+        way: ``ahead`` or ``outward``.
+        time: From then to touch-down, T, [s].
+        acceleration: A, of a cubic from rest over the way d = A T² / 6, [m/s²].
+        is_high: Whether the sole swings as high as a step that catches a push.
+    """
+
+    robot: str
+    plant: Plant
+    control: ControlMode
+    way: str
+    time: float
+    acceleration: float
+    is_high: bool
+
+    @property
+    def distance(self) -> float:
+        """Way of the sole, [m]."""
+        return self.acceleration * self.time**2 / 6.0
+
+    @property
+    def as_row(self) -> Row:
+        """First columns of its row."""
+        return {
+            "robot": self.robot,
+            "plant": str(self.plant),
+            "control": str(self.control),
+            "way": self.way,
+            "time_s": self.time,
+            "acceleration_mps2": self.acceleration,
+            "high": self.is_high,
+            "distance_m": round(self.distance, 3),
+        }
+
+
+def lag_of(times: NDArray, wanted: NDArray, reached: NDArray) -> float:
+    """Return by how much ``reached`` is later than ``wanted``, both along one axis, [s]; least squares."""
+    errors = [float(np.square(np.interp(times - lag, times, wanted) - reached).sum()) for lag in _LAGS]
+    return float(_LAGS[int(np.argmin(errors))])
+
+
+class MovedSwing:
+    """One swing whose landing is moved, and how the sole follows it."""
+
+    def __init__(self, case: SwingCase, overrides: dict[str, Any]) -> None:
+        """Walk until shortly after a lift-off."""
+        chosen = {"walking.control": str(case.control), "step_adaptation.mode": str(SteppingMode.OFF), **overrides}
+        self.walk = SimulatedWalk(load_setup(case.robot, chosen, plant=case.plant), 0)
+        self._case = case
+        self.walk.get_ready(0.5)
+        self.walk.controller.walk(VelocityCommand(SPEED, duration=_COMMAND_DURATION))
+        start = phase_times(self._plan)["early"] + _AFTER_LIFT_OFF
+        while self.walk.time < start and not self.walk.is_down:
+            self.walk.tick()
+
+    @property
+    def _plan(self) -> WalkingPlan:
+        plan = self.walk.controller.plan
+        assert plan is not None, "a robot that walks has a plan"
+        return plan
+
+    def followed(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Move the landing; return times [s], and the sole wanted and reached from the stance sole, shape (n, 3).
+
+        Raises:
+            PlanningError: The planner refuses the landing.
+        """
+        case, walk, samples = self._case, self.walk, list[tuple[float, NDArray, NDArray]]()
+        plan, start = self._plan, walk.time
+        step = plan.landings[plan.landings.after(start)]
+        side, touch_down = step.footstep.side, start + case.time
+        foothold = Foothold(self._landing(step, plan.at(start)), touch_down)
+        walk.controller.retarget(Retarget((foothold,), following=2 if case.is_high else 0))
+        while walk.time < touch_down - 1e-9 and not walk.is_down:
+            wanted, state = self._plan.at(walk.time).foot(side).position, walk.robot.truth()
+            samples.append((walk.time, wanted.copy(), _sole(state, side) - _sole(state, side.other)))
+            walk.tick()
+        times, wanted_way, reached_way = (np.array(values) for values in zip(*samples, strict=True))
+        return times, wanted_way - wanted_way[0], reached_way - reached_way[0]
+
+    def _landing(self, step: PlannedStep, reference: WalkingReference) -> FootPose:
+        """Return the moved landing: its way from where the sole is, ahead or outward, the rest as planned."""
+        case, pose, sole = self._case, step.footstep.pose, reference.foot(step.footstep.side).position
+        if case.way == AHEAD:
+            return replace(pose, x=float(sole[0]) + case.distance)
+        return replace(pose, y=float(sole[1]) + step.footstep.side.sign * case.distance)
+
+
+def _sole(state: SimulatedState, side: Side) -> NDArray:
+    return state.left_foot_position if side is Side.LEFT else state.right_foot_position
+
+
+def cases(run: ExperimentRun) -> Iterator[SwingCase]:
+    """Return the swings: the product of what is chosen."""
+    options = run.options
+    controls = options.controls or (ControlMode.POSITION,)
+    count = 1 if options.quick else None
+    swings = product((OUTWARD, AHEAD)[:count], TIMES[:count], ACCELERATIONS[:count], (False, True))
+    for robot, plant, control, swing in product(options.robots or (options.robot,), options.plants, controls, swings):
+        way, time, acceleration, is_high = swing
+        yield SwingCase(robot, plant, control, way, time, acceleration, is_high)
+
+
+def run_swing_lag(run: ExperimentRun) -> None:
+    """Move one landing of each walk; the value is the lag of the sole along its way, [s]."""
+    chosen = list(cases(run))
+    for done, case in enumerate(chosen):
+        row = {**case.as_row, **_measured(case, dict(run.options.overrides))}
+        run.add_row(row, done)
+        run.report(done + 1, len(chosen), f"{case.robot} {case.way} {case.time} s: {row['value']} {row['reason']}")
+
+
+def _measured(case: SwingCase, overrides: dict[str, Any]) -> Row:
+    """Return the figures of one swing; a landing that the planner refuses has none."""
+    names = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm")
+    swing = MovedSwing(case, overrides)
+    try:
+        times, wanted, reached = swing.followed()
+    except PlanningError as error:
+        return {**dict.fromkeys(names), "paper": None, "value": None, "outcome": "refused", "reason": str(error)}
+    axis = 0 if case.way == AHEAD else 1
+    along, late = wanted[:, axis], 1e3 * (wanted - reached)
+    period = float(times[1] - times[0])
+    figures = (
+        float(np.abs(np.diff(along, 2)).max() / period**2),
+        float(np.abs(late[:, axis]).max()),
+        float(math.copysign(1.0, along[-1]) * late[-1, axis]),
+        float(np.abs(late[:, 2]).max()),
+    )
+    rounded = dict(zip(names, (round(figure, 1) for figure in figures), strict=True))
+    outcome = "fell" if swing.walk.is_down else "measured"
+    return {**rounded, "paper": None, "value": lag_of(times, along, reached[:, axis]), "outcome": outcome, "reason": ""}
+
+
+EXPERIMENTS = (
+    Experiment(
+        "swing_lag",
+        "Gradiva's own campaign",
+        "Landings that are moved while the sole swings: how late it follows, against acceleration, time and height.",
+        run_swing_lag,
+        "lag [s]",
+        plants=(Plant.IDEAL,),
+        takes=("robots", "controls", "settings"),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Stands in for the framework in tests: names and order of calls of its bindings, problems solved by DAQP."""

@@ -1,0 +1,5 @@
+"""The centroidal MPC; see `CentroidalMPC`."""
+
+
+class CentroidalMPC:
+    pass

@@ -1,0 +1,196 @@
+"""Model files of new robots: MJCF, other roots, soles that are added."""
+
+from xml.etree import ElementTree
+
+import idyntree.bindings as idyn
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+
+from gradiva.common import ModelError, Side
+from gradiva.robot_model import as_array
+from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
+from gradiva.setup.new_robot.limbs import missing_soles
+from gradiva.setup.new_robot.model_file import reroot
+from gradiva.simulation import find_mesh, read_urdf
+from tests.conftest import description_of
+
+LEG = """
+<body name="{s}_hip" pos="0 {y} -0.05">
+  <inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>
+  <joint name="{s}_hip_yaw" axis="0 0 1" range="-60 60"/>
+  <joint name="{s}_hip_roll" axis="1 0 0" range="-30 30" pos="0.01 0 -0.02"/>
+  <joint name="{s}_hip_pitch" axis="0 1 0" range="-90 60"/>
+  <geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/>
+  <body name="{s}_shank" pos="0 0 -0.4">
+    <inertial pos="0 0 -0.2" mass="2" diaginertia="0.02 0.02 0.004"/>
+    <joint name="{s}_knee" axis="0 1 0" range="0 120" actuatorfrcrange="-90 90"/>
+    <body name="{s}_foot" pos="0 0 -0.4" {turned}>
+      <inertial pos="0 0 0" mass="0.5" diaginertia="0.001 0.001 0.001"/>
+      <joint name="{s}_ankle_pitch" axis="{pitch}" range="-50 50"/>
+      <joint name="{s}_ankle_roll" axis="{roll}" range="-20 20"/>
+      <geom type="box" size="{box}" pos="{middle}" contype="1"/>
+      <site name="{s}_touch" pos="0 0 0"/>
+    </body>
+  </body>
+</body>
+"""
+LEVEL = {"turned": "", "pitch": "0 1 0", "roll": "1 0 0", "box": "0.1 0.04 0.01", "middle": "0.03 0 -0.04"}
+TURNED = {  # x of the foot is down, z forward
+    "turned": 'euler="0 90 0"',
+    "pitch": "0 1 0",
+    "roll": "0 0 1",
+    "box": "0.01 0.04 0.1",
+    "middle": "0.04 0 0.03",
+}
+
+
+def biped(feet, more=""):
+    legs = "".join(LEG.format(s=side, y=y, **feet) for side, y in (("left", 0.09), ("right", -0.09)))
+    return f"""<mujoco model="biped"><worldbody><geom type="plane" size="5 5 0.1"/>
+<body name="pelvis" pos="0 0 1"><freejoint/><geom type="sphere" size="0.1" mass="10"/>{legs}</body></worldbody>
+<actuator><motor joint="left_hip_roll" gear="50" ctrlrange="-2 2"/></actuator>{more}</mujoco>"""
+
+
+@pytest.fixture
+def as_urdf(tmp_path):
+    """Write the biped's MJCF, return its `ModelFile`."""
+
+    def model_file(feet=LEVEL, more=""):
+        (tmp_path / "biped.xml").write_text(biped(feet, more))
+        (tmp_path / "own").mkdir()
+        return model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+
+    return model_file
+
+
+def frames(path, angles, base, names):
+    """Return the pose of frames in the base for angles by joint, by iDynTree, homogeneous, (n, 4, 4)."""
+    loader = idyn.ModelLoader()
+    assert loader.loadModelFromFile(str(path))
+    kinematics = idyn.KinDynComputations()
+    kinematics.loadRobotModel(loader.model())
+    kinematics.setFloatingBase(kinematics.model().getLinkName(kinematics.model().getDefaultBaseLink()))
+    joints = [kinematics.model().getJointName(i) for i in range(kinematics.getNrOfDegreesOfFreedom())]
+    kinematics.setJointPos(idyn.VectorDynSize.FromPython([angles.get(joint, 0.0) for joint in joints]))
+    return np.array([as_array(kinematics.getRelativeTransform(base, name).asHomogeneousTransform()) for name in names])
+
+
+def test_the_urdf_of_an_mjcf_moves_weighs_and_is_limited_as_mujoco_has_it(as_urdf):
+    file = as_urdf()
+    model = mujoco.MjModel.from_xml_string(biped(LEVEL))
+    data = mujoco.MjData(model)
+    generator = np.random.default_rng(3)
+    joints = [model.joint(i).name for i in range(1, model.njnt)]
+    angles = dict(zip(joints, generator.uniform(-1.0, 1.0, len(joints)), strict=True))
+    data.qpos[7:] = list(angles.values())
+    mujoco.mj_kinematics(model, data)
+    bodies = ["left_shank", "left_foot", "right_foot"]
+    for name, pose in zip(bodies, frames(file.path, angles, "pelvis", bodies), strict=True):
+        np.testing.assert_allclose(pose[:3, 3] + [0.0, 0.0, 1.0], data.body(name).xpos, atol=1e-7)
+        np.testing.assert_allclose(pose[:3, :3].ravel(), data.body(name).xmat, atol=1e-7)
+    urdf = read_urdf(file.path)
+    assert urdf.mass == pytest.approx(model.body_mass.sum(), rel=1e-6)
+    assert urdf.joints["left_knee"].effort == 90.0
+    assert urdf.joints["left_hip_roll"].effort == 100.0
+    np.testing.assert_allclose(urdf.joints["left_knee"].limits, np.deg2rad([0.0, 120.0]), atol=1e-7)
+    assert "left_touch" in urdf.links
+    assert [shape.kind for shape in urdf.links["left_hip"].collisions] == ["cylinder", "sphere", "sphere"]
+    assert file.source == ("file", "biped.urdf")
+    assert file.notes == ("biped.xml of MuJoCo as biped.urdf",)
+
+
+def test_a_biped_of_mjcf_is_drafted_with_its_sole(as_urdf):
+    file = as_urdf()
+    draft = draft_robot("biped", file)
+    assert draft.description.sole.x == (-0.07, 0.13)
+    assert draft.description.left_foot_frame == "left_foot"
+    assert draft.description.joint_groups["left_leg"].joints == tuple(
+        f"left_{name}" for name in ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+    )
+
+
+def test_feet_without_a_level_frame_get_soles(as_urdf):
+    file = as_urdf(TURNED)
+    assert file.notes[1] == "no frame of the feet has x forward and z up: left_sole, right_sole are added"
+    limbs = find_limbs(read_urdf(file.path), Choices())
+    assert limbs.soles == {Side.LEFT: "left_sole", Side.RIGHT: "right_sole"}
+    (pose,) = frames(file.path, {}, "pelvis", ["left_sole"])
+    np.testing.assert_allclose(pose[:3, :3], np.eye(3), atol=1e-7)
+    assert draft_robot("biped", file).description.sole.x == (-0.07, 0.13)
+    assert missing_soles(read_urdf(file.path), Choices()) == {}
+
+
+def test_meshes_of_an_mjcf_are_written_where_its_urdf_finds_them(tmp_path, as_urdf):
+    trimesh.creation.box((0.2, 0.1, 0.3)).export(tmp_path / "trunk.stl")
+    mesh = '<asset><mesh name="trunk" file="trunk.stl"/></asset>'
+    trunk = '<worldbody><body name="box" pos="3 0 0"><geom type="mesh" mesh="trunk"/></body></worldbody>'
+    file = as_urdf(more=mesh + trunk)
+    assert "box" not in read_urdf(file.path).links  # what the world holds is no robot
+    legs = biped(LEVEL, mesh).replace(
+        'size="0.1" mass="10"/>', 'size="0.1" mass="10"/><geom type="mesh" mesh="trunk"/>'
+    )
+    (tmp_path / "other.xml").write_text(legs)
+    other = model_file_of("other", None, tmp_path / "other.xml", Choices(), tmp_path / "own")
+    assert any(shape.file == "meshes/trunk.stl" for shape in read_urdf(other.path).links["pelvis"].visuals)
+    assert np.ptp(trimesh.load(tmp_path / "own" / "meshes" / "trunk.stl").vertices[:, 2]) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            '<worldbody><body name="slider"><freejoint/><geom size="1"/></body></worldbody>',
+            r"one body of the world has to move, a robot; here it is pelvis, slider",
+        ),
+        (
+            '<equality><connect name="loop" body1="left_foot" body2="left_hip" anchor="0 0 0"/></equality>',
+            r"equality constraints \(loop\) close loops, and legs have to be chains",
+        ),
+        ("<actuator><motor joint='knee'/></actuator>", "MuJoCo cannot compile it: .*'knee'"),
+    ],
+)
+def test_an_mjcf_of_no_such_robot_is_refused_by_name(as_urdf, more, message):
+    with pytest.raises(ModelError, match=message):
+        as_urdf(more=more)
+
+
+def test_another_root_leaves_angles_frames_and_limits_as_they_are(tmp_path):
+    robot = ElementTree.parse(description_of("talos").model_path).getroot()
+    before, after = tmp_path / "before.urdf", tmp_path / "after.urdf"
+    for link in robot.findall("link"):
+        for shape in [*link.findall("visual"), *link.findall("collision")]:
+            link.remove(shape)
+    ElementTree.ElementTree(robot).write(before)
+    reroot(robot, "torso_2_link")
+    ElementTree.ElementTree(robot).write(after)
+    urdf, turned = read_urdf(before), read_urdf(after)
+    assert list(turned.roots) == ["torso_2_link"]
+    assert turned.mass == pytest.approx(urdf.mass)
+    assert turned.joints["torso_2_joint"].limits == urdf.joints["torso_2_joint"].limits
+    generator = np.random.default_rng(1)
+    angles = {name: generator.uniform(-1.0, 1.0) for name in urdf.joints}
+    names = ["base_link", "left_sole_link", "arm_right_7_link", "imu_link"]
+    np.testing.assert_allclose(
+        frames(after, angles, "left_sole_link", names), frames(before, angles, "left_sole_link", names), atol=1e-7
+    )
+
+
+def test_a_trunk_above_a_waist_is_no_root(tmp_path):
+    robot = ElementTree.parse(description_of("g1").model_path).getroot()
+    reroot(robot, "torso_link")
+    for mesh in robot.iter("mesh"):
+        mesh.set("filename", str(find_mesh(mesh.get("filename"), description_of("g1").model_path)))
+    ElementTree.ElementTree(robot).write(tmp_path / "trunk.urdf")
+    (tmp_path / "own").mkdir()
+    file = model_file_of("trunk", str(tmp_path / "trunk.urdf"), None, Choices(), tmp_path / "own")
+    assert file.notes == ("the root is 'pelvis', where the legs begin, not 'torso_link'",)
+    limbs = find_limbs(read_urdf(file.path), Choices())
+    assert (limbs.base_link, limbs.torso_frame) == ("pelvis", "torso_link")
+    assert limbs.torso == description_of("g1").joint_groups["torso"].joints
+
+
+def test_a_model_is_either_of_both(tmp_path):
+    with pytest.raises(ModelError, match="either --urdf or --mjcf"):
+        model_file_of("new", None, None, Choices(), tmp_path)
