@@ -207,8 +207,9 @@ class PlannerConfig:
         self._check_height_profile()
         if self.pendulum.com_height_amplitude != 0.0 and self.inverse_frequency_offset != 0.0:
             raise ConfigError(
-                f"com_height_amplitude={self.pendulum.com_height_amplitude} m: a plan of varying height has neither"
-                " the momentum of the legs nor sinking soles, which this one needs, as on soft ground; set it to 0",
+                f"com_height_amplitude={self.pendulum.com_height_amplitude} m: a plan of varying height includes"
+                " neither the momentum of the legs nor sinking soles, which this one needs, as on soft ground: set"
+                " it to 0",
                 ["pendulum.com_height_amplitude"],
             )
 
