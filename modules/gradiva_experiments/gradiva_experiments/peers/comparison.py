@@ -23,22 +23,12 @@ import daqp
 import icub_models
 import numpy as np
 
+import gradiva
 from gradiva.blf import BackendError, WorkerProcess, quaternion
 from gradiva.common import NDArray, RobotPosture, so3
 from gradiva.robot_model import Compiler, IdynTreeModel
 from gradiva.setup import GccCompiler, cache_folder, load_setup
-from gradiva.whole_body import (
-    ComTask,
-    FrameTask,
-    InverseDynamics,
-    InverseKinematics,
-    OrientationTask,
-    PostureTask,
-    foot_task,
-    soft_task,
-    soles_of,
-    whole_body_problem,
-)
+from gradiva.whole_body import foot_task, soft_task, whole_body_problem
 
 _ROBOT = "icub_v2_7"  # has the joints and frames of the recorded one
 _KINEMATICS = {"foot": 5.0, "com": 4.0, "posture": 5.0}  # [1/s]
@@ -194,16 +184,19 @@ def _ours(ticks: _Ticks, compiler: Compiler) -> PeerRow:
     """Solve the ticks by our own tasks."""
     order = (lambda gain: float(np.sqrt(gain))) if ticks.is_dynamic else float  # critically damped: k_p is its square
     gains = {name: order(gain) for name, gain in ticks.gains.items()}
-    feet = [FrameTask(frame, gains["foot"], priority="hard") for frame in _FEET]
-    com, torso = ComTask(gains["com"], priority="hard"), OrientationTask(_TORSO, gains["posture"], _TORSO_WEIGHT)
-    posture = PostureTask(gains["posture"], 1.0)
+    feet = [gradiva.FrameTask(frame, gains["foot"], priority="hard") for frame in _FEET]
+    com, torso = (
+        gradiva.ComTask(gains["com"], priority="hard"),
+        gradiva.OrientationTask(_TORSO, gains["posture"], _TORSO_WEIGHT),
+    )
+    posture = gradiva.PostureTask(gains["posture"], 1.0)
     posture.set_target(ticks.posture)
     tasks = [com, torso, posture]
     robot, rest = _robot(), np.zeros(6 + len(ticks.posture))
     if ticks.is_dynamic:
-        dynamics = InverseDynamics(robot, tasks, soles_of(robot.description), compiler=compiler)
+        dynamics = gradiva.InverseDynamics(robot, tasks, gradiva.soles_of(robot.description), compiler=compiler)
     else:
-        kinematics = InverseKinematics(robot, [*feet, *tasks], position_margin=0.0, compiler=compiler)
+        kinematics = gradiva.InverseKinematics(robot, [*feet, *tasks], position_margin=0.0, compiler=compiler)
 
     def solve(tick: dict[str, Any]) -> NDArray:
         now, desired = ticks.posture_of(tick), np.array(tick["com"])
