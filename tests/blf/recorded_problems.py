@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import icub_models
@@ -12,6 +13,7 @@ import pytest
 STAND_IN = Path(__file__).parent / "stand_in"
 REAL = os.environ.get("GRADIVA_TEST_BLF", "")
 FOLDER = Path(__file__).parent / "recorded"
+NAMES = {"ik": "kinematics", "tsid": "dynamics"}
 RESTING = np.zeros(6)
 CONTACTS = {"left_wrench": "l_sole", "right_wrench": "r_sole"}
 
@@ -26,7 +28,8 @@ def interpreters():
 
 
 def recorded(name):
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    """Return problems and answers of the framework, which the comparison of peers shows as well."""
+    return json.loads(files("gradiva_experiments.peers").joinpath(f"{NAMES[name]}.json").read_text(encoding="utf-8"))
 
 
 def rotation(quaternion):

@@ -10,6 +10,7 @@ from gradiva.blf.process import (
     find_python,
     imported_version,
 )
+from gradiva.blf.worker import quaternion
 
 __all__ = [
     "Backend",
@@ -20,4 +21,5 @@ __all__ = [
     "WorkerProcess",
     "find_python",
     "imported_version",
+    "quaternion",
 ]

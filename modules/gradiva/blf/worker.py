@@ -256,62 +256,6 @@ def coefficients(value: Any) -> Any:
     return np.asarray(value.coeffs() if hasattr(value, "coeffs") else value, dtype=float)
 
 
-# -- centroidal MPC --------------------------------------------------------------------------------------------------
-
-
-class CentroidalMpc:
-    """The MPC of the framework; its clock begins at zero and goes on by its period with each solution."""
-
-    def __init__(self, framework: Framework, problem: dict[str, Any]) -> None:
-        self._framework, parameters = framework, dict(problem["parameters"])
-        self._period = parameters["sampling_time"]
-        for name in ("sampling_time", "time_horizon"):
-            parameters[name] = timedelta(seconds=parameters[name])
-        self._names = [group["contact_name"] for group in parameters.values() if isinstance(group, dict)]
-        self._mpc, self._solved = framework.blf.reduced_model_controllers.CentroidalMPC(), 0
-        checked(self._mpc.initialize(framework.handler(parameters)), "CentroidalMPC.initialize")
-
-    def solve(self, numbers: Numbers) -> Any:
-        """Return corner forces of the first sample, next contact positions, and the trajectories of the CoM."""
-        state = [numbers.take(3) for _ in range(3)]
-        com = numbers.take(3 * int(numbers.take(1)[0])).reshape(-1, 3)
-        contacts = {name: self._contacts(name, numbers) for name in self._names}
-        phases = self._framework.blf.contacts.ContactPhaseList(contacts)
-        still = [np.zeros(3) for _ in com]
-        mpc = self._mpc
-        checked(mpc.set_reference_trajectory(list(com), still), "CentroidalMPC.set_reference_trajectory")
-        checked(mpc.set_contact_phase_list(phases), "CentroidalMPC.set_contact_phase_list")
-        checked(mpc.set_state(*state), "CentroidalMPC.set_state")
-        checked(mpc.advance(), "CentroidalMPC.advance")
-        self._solved += 1
-        return self._output(mpc.get_output())
-
-    def _contacts(self, name: str, numbers: Numbers) -> Any:
-        """Return the contacts of one name; their times are periods from now."""
-        found = self._framework.blf.contacts.ContactList()
-        found.set_default_name(name)
-        for _ in range(int(numbers.take(1)[0])):
-            begin, end = (timedelta(seconds=round(each + self._solved) * self._period) for each in numbers.take(2))
-            pose = self._framework.pose(numbers.take(3), numbers.rotation())
-            checked(found.add_contact(pose, begin, end), "ContactList.add_contact", name)
-        return found
-
-    def _output(self, output: Any) -> Any:
-        forces = [corner.force for name in self._names for corner in output.contacts[name].corners]
-        now = timedelta(seconds=self._solved * self._period)
-        landings = [self._landing(output, name, now) for name in self._names]
-        trajectories = output.com_trajectory, output.com_velocity_trajectory, output.angular_momentum_trajectory
-        return np.concatenate([*forces, *landings, *(np.ravel(each) for each in trajectories)]).astype(float)
-
-    def _landing(self, output: Any, name: str, now: timedelta) -> Any:
-        """Return the position of the contact that lasts or comes next."""
-        phases = output.contact_phase_list
-        for phase in (phases[index] for index in range(phases.size())):
-            if phase.end_time >= now and name in phase.active_contacts:
-                return np.asarray(phase.active_contacts[name].pose.translation(), dtype=float)
-        return np.full(3, np.nan)
-
-
 # -- pipe ------------------------------------------------------------------------------------------------------------
 
 
@@ -332,8 +276,7 @@ def answer_of(solver: Any, kind: bytes, data: bytes) -> tuple[Any, tuple[int, fl
     try:
         if kind == PROBLEM:
             problem = json.loads(data)
-            make: Any = CentroidalMpc if problem["kind"] == "centroidal_mpc" else WholeBody
-            return make(Framework(), problem), (SOLVED, 0.0, b"")
+            return WholeBody(Framework(), problem), (SOLVED, 0.0, b"")
         found = solver.solve(Numbers(np.frombuffer(data)))
         return solver, (SOLVED, time.perf_counter() - start, found.tobytes())
     except Refused as error:

@@ -24,15 +24,24 @@ def experiment(context: typer.Context) -> int:
         ConfigError: The package of the experiments is not installed.
     """
     with leaving_at_once():
-        from gradiva.common import ConfigError, load_plugin, plugin_names
-
-        if "experiment" not in plugin_names(COMMANDS):
-            raise ConfigError(
-                "the experiments are a package of their own, which is not installed: pip install gradiva-experiments, "
-                "in a checkout of Gradiva pip install ./modules/gradiva_experiments"
-            )
-        run_command = load_plugin(COMMANDS, "experiment")
+        run_command = _command_of_experiments("experiment")
     return int(run_command(context.args))
+
+
+def _command_of_experiments(name: str) -> Any:
+    """Return a command that the package of the experiments carries out: an entry point, or ``package.module:function``.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    from gradiva.common import ConfigError, load_plugin, plugin_names
+
+    if "experiment" not in plugin_names(COMMANDS):
+        raise ConfigError(
+            "the experiments are a package of their own, which is not installed: pip install gradiva-experiments, "
+            "in a checkout of Gradiva pip install ./modules/gradiva_experiments"
+        )
+    return load_plugin(COMMANDS, name)
 
 
 def bench(
@@ -46,8 +55,21 @@ def bench(
     json_to: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
     ] = None,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Instead: the same recorded ticks by this and by other whole-body solvers.")
+    ] = False,
+    peers_python: Annotated[
+        str, typer.Option("--peers-python", metavar="PYTHON", help="Interpreter with pin, pin-pink and tsid.")
+    ] = "",
+    blf_python: Annotated[
+        str, typer.Option("--blf-python", metavar="PYTHON", help="That of bipedal-locomotion-framework.")
+    ] = "",
 ) -> int:
     """Time the layers of the controller, each alone and all together. Some minutes."""
+    if peers:
+        with leaving_at_once():
+            run_peers = _command_of_experiments("gradiva_experiments.peers.command:run_peers")
+        return int(run_peers(peers_python, blf_python, json_to))
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
         from gradiva.setup import shipped_robot_names

@@ -6,6 +6,9 @@ from gradiva.whole_body.blf_control import (
     BlfTorqueProblem,
     WholeBodyConfig,
     backed_torque_controller,
+    foot_task,
+    soft_task,
+    whole_body_problem,
 )
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import ComposedProblem
@@ -126,16 +129,19 @@ __all__ = [
     "WholeBodyReference",
     "backed_torque_controller",
     "described_posture",
+    "foot_task",
     "forward_base_rotation",
     "frame_acceleration",
     "integrate",
     "make_solver",
     "probed_momentum",
     "rotation_error",
+    "soft_task",
     "soles_of",
     "solve_start_posture",
     "standing_reference",
     "task_list",
     "torso_rotation",
     "upright_torso",
+    "whole_body_problem",
 ]

@@ -1,0 +1,1 @@
+"""Gradiva beside its peers: the same ticks, solved by each, with time, violation and distance to the optimum."""

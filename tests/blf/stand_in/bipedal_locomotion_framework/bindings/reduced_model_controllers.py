@@ -1,5 +1,0 @@
-"""The centroidal MPC; see `CentroidalMPC`."""
-
-
-class CentroidalMPC:
-    pass
