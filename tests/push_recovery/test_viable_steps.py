@@ -8,6 +8,7 @@ from gradiva.push_recovery import AdaptedSteps
 from gradiva.push_recovery.adapted_steps import ViableSteps
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
+from gradiva_experiments.forked_walks import phase_times
 from tests.push_recovery.test_reactive_stepping import pushed
 
 
@@ -17,6 +18,18 @@ def test_a_push_that_fells_the_planned_walk_is_caught_by_viable_steps(ready):
     assert isinstance(walk.layers.push_recovery.steps, ViableSteps)
     assert not walk.is_down
     assert logs[-1].stepping.changes > 0
+
+
+def test_the_planner_takes_the_shortest_support_that_the_law_chooses(ready):
+    walk = ready("icub_v2_7", "step_adaptation.law=viable")
+    walk.controller.walk(VelocityCommand(0.3, duration=6.0))
+    time, limits = phase_times(walk.controller.plan)["early"], walk.setup.walking.planner
+    walk.robot.push(Push(walk.setup.robot.torso_frame, (-100.0, -40.0, 0.0), time, 0.1))
+    walk.run(time + 0.3 - walk.time)
+    step = next(step for step in walk.controller.plan.steps if step.touch_down > walk.time)
+    shortest = limits.single_support(limits.min_step_duration)
+    assert step.touch_down - step.lift_off == pytest.approx(shortest, abs=1e-9)
+    assert walk.log.stepping.delay < -0.01, "it is planned longer"
 
 
 @pytest.mark.walk

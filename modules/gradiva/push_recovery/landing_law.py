@@ -167,41 +167,48 @@ class LandingLaw:
             min_width=legs.min_width,
             tilt_shift=np.zeros((2, 2)) if tilt_shift is None else tilt_shift,
         )
-        self._viable_for: tuple[float, float] | None = None
+        self._constants: tuple[object, ...] = ()
 
     def adapt(self, step: RunningStep) -> AdaptedStep:
         """Return the landing of least cost."""
-        self._write_viable(step)
+        gait = step.natural_frequency, step.double_support
+        constants = (step.stance, step.landing, step.side, *gait, *step.dcm_offset.tolist())
+        if constants != self._constants:  # once a step: a tick writes the rest alone
+            self._constants = constants
+            self._begin(step)
+        self._function.write(
+            {
+                "dcm": step.dcm_position,
+                "zmp_now": step.zmp_position,
+                "time_left": step.time_left,
+                "shortest": step.shortest,
+                "longest": max(step.shortest, step.longest),
+                "swing_position": step.swing_position,
+                "swing_velocity": step.swing_velocity,
+            }
+        )
+        outputs = self._function()
+        x, y, time_left = outputs["step"].tolist()
+        return AdaptedStep(x, y, step.landing.yaw, time_left, outputs["balance"].copy())
+
+    def _begin(self, step: RunningStep) -> None:
+        """Write what stays as it is until touch-down."""
         stance, landing = step.stance, step.landing
         self._function.set(
-            dcm=step.dcm_position,
-            zmp_now=step.zmp_position,
             dcm_offset=step.dcm_offset,
             frequency=step.natural_frequency,
             swing_sign=step.side.sign,
             stance=(stance.x, stance.y, stance.yaw),
             nominal=(landing.x, landing.y, landing.yaw),
             double_support=step.double_support,
-            time_left=step.time_left,
-            shortest=step.shortest,
-            longest=max(step.shortest, step.longest),
-            swing_position=step.swing_position,
-            swing_velocity=step.swing_velocity,
+            viable=self._viable(step.natural_frequency, step.double_support),
         )
-        outputs = self._function()
-        x, y, time_left = outputs["step"].tolist()
-        return AdaptedStep(x, y, landing.yaw, time_left, outputs["balance"].copy())
 
-    def _write_viable(self, step: RunningStep) -> None:
-        """Write the viable set, mirrored to y away from the landed foot's stance; once for a gait."""
-        gait = step.natural_frequency, step.double_support
-        if gait != self._viable_for:
-            self._viable_for = gait
-            sole, inputs = self.sole, self._function.inputs
-            lower, upper = inputs["sole_x"][0], inputs["sole_x"][1]
-            inner, outer = -sole.y[1] + SOLE_MARGIN, -sole.y[0] - SOLE_MARGIN  # of the left foot, y to the right one
-            corners = np.array((lower, inner)), np.array((upper, outer))
-            self._function.set(viable=viable_set(*gait, *corners, self.legs))
+    def _viable(self, frequency: float, double_support: float) -> NDArray:
+        """Return the viable set of a gait; the sole is the left one, y to the right."""
+        (heel, toe), (right, left) = self._function.inputs["sole_x"].tolist(), self.sole.y
+        lower, upper = np.array((heel, SOLE_MARGIN - left)), np.array((toe, -SOLE_MARGIN - right))
+        return viable_set(frequency, double_support, lower, upper, self.legs)
 
 
 _VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
