@@ -202,6 +202,19 @@ def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
         step.reference = swinging
 
 
+@pytest.mark.parametrize(("error", "is_active"), [(0.9, False), (1.1, True)], ids=["calm", "triggers again"])
+def test_a_robot_that_always_tracks_badly_is_released_after_a_step_that_nothing_triggered(error, is_active):
+    walk = SingleSupport(0.9, trigger=0.05)
+    least = max(0.05, TRIGGER_TIME * SPEED)
+    assert 0.9 * least > RELEASE_TIME * SPEED
+    for step, swinging, expected in zip(walk.plan.steps[4:6], (1.1, error), (True, is_active), strict=True):
+        for time, part in ((step.touch_down - 0.05, swinging), (step.touch_down + 0.05, 0.9)):
+            walk.reference = walk.plan.at(time)
+            for _ in range(2):  # in the first tick the DCM jumps
+                walk.retarget(part * least * AHEAD, sole_height=0.0, load=0.0)  # too late for a change
+        assert walk.stepping.log.is_active == expected
+
+
 @pytest.mark.parametrize(("late", "is_active"), [(CONFIG.lateness, False), (3.0 * CONFIG.lateness, True)])
 def test_a_walk_that_is_late_is_not_pushed(late, is_active):
     step, errors, active = SingleSupport(0.0), [], []

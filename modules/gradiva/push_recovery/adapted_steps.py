@@ -148,7 +148,8 @@ class _NominalStep:
 class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
-    The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small.
+    The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small,
+    or until a step is over in which no error triggers and nothing is changed.
     A robot whose servos follow late is not pushed: the error counts from where the reference has been for ``lateness``.
     The faster a healthy robot walks the farther it is off: both limits grow with the speed, and the first one doubles
     on a foot without a sensor.
@@ -190,7 +191,8 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self._is_catching = self.catches = self.falls_away = False
         self._nominal: _NominalStep | None = None
-        self._changes = 0
+        self._changes = self._changes_before = 0  # in all, and up to the last touch-down
+        self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
         self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
@@ -204,6 +206,8 @@ class ReactiveStepping:
         factor, error = 1.0 if state.zmp_is_measured else _WITHOUT_ZMP, state.dcm_position - reference.dcm.position
         distance = self._distance_from_way(state, reference)
         is_pushed = is_believed and _is_far(distance / factor, config.trigger, TRIGGER_TIME, plan, index)
+        self._is_calm = self._is_calm and not is_pushed
+        self._release_after_calm_step(reference.is_double_support)
         if not reference.is_double_support and index < len(plan.landings):
             side = plan.landings[index].footstep.side
             self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
@@ -212,6 +216,13 @@ class ReactiveStepping:
         if self._is_active:
             self._is_active = _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
         return self._delay_lift_off(state, reference, plan, index, is_pushed)
+
+    def _release_after_calm_step(self, stands: bool) -> None:
+        """Release at a touch-down after a step without trigger and change: ordinary errors may exceed the limit."""
+        if stands and not self._stood:
+            self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
+            self._is_calm, self._changes_before = True, self._changes
+        self._stood = stands
 
     def _move_landing(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_believed: bool
