@@ -1,40 +1,23 @@
-"""Makes tables of results/*.json, for the directive ``{result}`` and for the page of published experiments.
+"""Directive of pages that show results: ``{result}``."""
 
-A file is one of two kinds. What ``gradiva experiment NAME --publish`` wrote has rows with ``paper``, ``value`` and
-``outcome``, and command, date, commit and machine: ``{result} runs NAME`` shows all runs of an experiment in one
-table. What was recorded by hand earlier has ``recorded``, which says so, and ``tables``: each with the command that
-takes its place, rows of cells by their column, and notes.
-"""
+from __future__ import annotations
 
-import json
-import re
-import shlex
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from reference_pages.markdown import code, table
+from reference_pages.results import (
+    BANDS,
+    PUBLISHED,
+    RESULTS,
+    RUNS,
+    UNPUBLISHED,
+    bands_text,
+    published_paths,
+    published_text,
+    recorded_text,
+    runs_text,
+    unpublished_text,
+)
 from sphinx.util.docutils import SphinxDirective
-
-from gradiva.simulated_walk import BAND_FIGURES
-from gradiva.telemetry import KeyFigure
-from gradiva_experiments import as_text, cell
-from gradiva_experiments.experiment import all_experiments, is_fulfilled
-
-RESULTS = Path(__file__).parents[1] / "results"
-PUBLISHED = "published"
-"""Argument of the directive that stands for all published runs."""
-UNPUBLISHED = "unpublished"
-"""Argument of the directive that stands for the experiments that are not published."""
-RUNS = "runs"
-"""Argument of the directive, before the name of an experiment, that stands for its published runs in one table."""
-BANDS = "bands"
-"""Argument of the directive that stands for the published usual figures of robots."""
-
-
-_UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°", "rad": "rad", "n": "N"}
-"""Last parts of the names of columns."""
 
 
 class Result(SphinxDirective):
@@ -57,154 +40,6 @@ class Result(SphinxDirective):
         else:
             text = made[name]() if name in made else recorded_text(*self.arguments)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
-def published_paths() -> list[Path]:
-    """Return the files of published runs, by name."""
-    return [path for path in sorted(RESULTS.glob("*.json")) if "rows" in read(path)]
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return a file of results."""
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def recorded_text(name: str, table_name: str = "") -> str:
-    """Return a recorded table as MyST: command, rows, notes; without a table, what the file says of its figures."""
-    document = read(RESULTS / f"{name}.json")
-    if not table_name:
-        return f"*{document['recorded']}*\n"
-    found = document["tables"][table_name]
-    command = _by_hand(found.get("command", ""))
-    rows = found.get("rows", [])
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = table(columns, ([row.get(column, "") for column in columns] for row in rows)) if rows else ""
-    notes = "\n".join(f"- {note}" for note in found.get("notes", []))
-    return "\n\n".join(filter(None, (command, cells, notes))) + "\n"
-
-
-def _by_hand(command: str) -> str:
-    """Return that a table was recorded by hand, and the command that takes its place."""
-    if not command:
-        return "*By hand; no command repeats it.*"
-    publish = " --publish" if "gradiva experiment" in command else ""
-    return f"*By hand; to be replaced by* `{command}{publish}`" if publish else f"*By hand, from* `{command}`"
-
-
-def published_text() -> str:
-    """Return a section for each published run."""
-    return "\n".join(line for path in published_paths() for line in _section(read(path)))
-
-
-def unpublished_text() -> str:
-    """Return which experiments nothing is published of."""
-    known = {read(path)["name"] for path in published_paths()}
-    names = ", ".join(code(name) for name in sorted(all_experiments()) if name not in known)
-    return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
-
-
-def runs_text(name: str, pattern: str = "") -> str:
-    """Return the published runs of an experiment as one table, with what is not as asked, figures and origins.
-
-    Args:
-        name: Of the experiment.
-        pattern: Regular expression that is looked for in the commands of the runs.
-    """
-    found = [run for run in map(read, published_paths()) if run["name"] == name]
-    runs = [run for run in found if re.search(pattern, run["command"])]
-    if not runs:
-        return f"Nothing is published of `{name}`.\n"
-    rows = [{**_settings(run), **row} for run in runs for row in _sums(run["rows"])]
-    origins = "".join(f"- {_origin(run)} {_count(run['rows'])}\n" for run in runs)
-    figures = [f"![{run['name']}](../../results/{figure})\n" for run in runs for figure in run["figures"]]
-    return "\n".join([_table(runs[0], rows), origins, *figures])
-
-
-def _count(rows: list[dict[str, Any]]) -> str:
-    missed = sum(not is_fulfilled(row) for row in rows)
-    return f"**Not reached: {missed} of {len(rows)} rows.**" if missed else f"All {len(rows)} rows are as asked."
-
-
-def _settings(run: Mapping[str, Any]) -> dict[str, str]:
-    words = shlex.split(run["command"])
-    found = [value for option, value in pairwise(words) if option == "--set"]
-    return {"settings": ", ".join(found)} if found else {}
-
-
-def _sums(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sums over maps of pushes where there are some, else all rows."""
-    return [{**row, "compared": row["reason"]} for row in rows if row.get("phase") == "sum"] or rows
-
-
-def _origin(run: Mapping[str, Any]) -> str:
-    return f"`{run['command']}`, {run['date']}, commit {run['commit'] or 'unknown'}, {run['machine']}."
-
-
-def _section(run: Mapping[str, Any]) -> Iterator[str]:
-    words = run["command"].split()
-    yield f"## {' '.join(words[2:])}\n"
-    yield f"{run['what']}\n"
-    yield f"{_origin(run)}\n"
-    yield from _rows(run)
-    yield from (f"![{run['name']}](../../results/{figure})\n" for figure in run["figures"])
-
-
-def _rows(run: Mapping[str, Any]) -> Iterator[str]:
-    """Write the rows, and below the table those that are not as asked."""
-    rows = run["rows"]
-    if not rows:
-        yield "No rows.\n"
-        return
-    yield _table(run, rows)
-    missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
-    yield f"**Not reached: {len(missed)} of {len(rows)} rows.**\n" if missed else "All rows are as asked.\n"
-    yield from (f"- row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}" for number, row in missed)
-    yield ""
-
-
-def _table(run: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
-    """Return rows with the titles of a run: what all have in common above the table."""
-    names = dict.fromkeys(name for row in rows for name in row if name not in ("reason", "is_capped"))
-    plain = [name for name in names if not any(isinstance(row.get(name), list | dict) for row in rows)]
-    common = [name for name in plain if len(rows) > 1 and len({str(row.get(name)) for row in rows}) == 1]
-    shared = [f"{_title(run, name)} {as_text(rows[0][name])}" for name in common if rows[0].get(name) not in ("", None)]
-    shown = [name for name in plain if name not in common]
-    cells = table([_title(run, name) for name in shown], ([cell(row, name) for name in shown] for row in rows))
-    return f"In all rows: {', '.join(shared)}.\n\n{cells}" if shared else cells
-
-
-def bands_text() -> str:
-    """Return a section for each robot: figures in rows, plants and control modes in columns, least and greatest."""
-    files = [read(path) for path in published_paths() if path.stem.startswith("reference_bands")]
-    known = [row for file in files for row in file["rows"] if row["outcome"] == "met"]
-    parts = list[str]()
-    origins = [f"`{file['command']}`, {file['date']}, commit {file['commit']}, {file['machine']}.\n" for file in files]
-    for robot in sorted({row["robot"] for row in known}):
-        columns = [row for row in known if row["robot"] == robot]
-        head = [
-            f"{row['plant']}, {row['control']}: {row['walks']} walks, {row['slowest']:g}–{row['fastest']:g} m/s"
-            for row in columns
-        ]
-        shown = (one for one in BAND_FIGURES if any(one.key in row["figures"] for row in columns))
-        rows = ([_figure_title(one), *(_range(one, row["figures"]) for row in columns)] for one in shown)
-        parts += [f"## {robot}\n", table(["figure", *head], rows)]
-    return "\n".join([*parts, "## Where they come from\n", *origins])
-
-
-def _figure_title(figure: KeyFigure) -> str:
-    return f"{figure.label} [{figure.unit}]" if figure.unit else figure.label
-
-
-def _range(figure: KeyFigure, figures: Mapping[str, list[float]]) -> str:
-    least, _, most = figures.get(figure.key) or (None,) * 3
-    usual = {"usual": {"figures": {figure.key: {"least": least, "most": most}}}}
-    return figure.usual_range(usual) or "–"
-
-
-def _title(run: Mapping[str, Any], name: str) -> str:
-    words, _, unit = name.rpartition("_")
-    plain = f"{words} [{_UNITS[unit]}]" if words and unit in _UNITS else name
-    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, plain.replace("_", " "))
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -218,7 +218,7 @@ def test_pages_that_show_runs_find_some(reference):
         for match in re.finditer(r"^```\{result\} runs (\w+) ?(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert len(shown) >= 4
-    texts = {run: importlib.import_module("result_pages").runs_text(*run) for run in shown}
+    texts = {run: importlib.import_module("reference_pages.results").runs_text(*run) for run in shown}
     assert [run for run, text in texts.items() if "commit" not in text] == []
     assert "| robot |" in texts["push_recovery", r"^(?!.*--plant).*--speed 0\.3"]
 

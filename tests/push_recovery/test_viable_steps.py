@@ -5,7 +5,7 @@ import pytest
 
 from gradiva.planner import VelocityCommand
 from gradiva.push_recovery import AdaptedSteps
-from gradiva.push_recovery.adapted_steps import ViableSteps
+from gradiva.push_recovery.landing_law import ViableSteps
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments.forked_walks import phase_times

@@ -9,15 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gradiva.common import (
-    TIME_ROUNDING,
-    LowPass,
-    NDArray,
-    RobotState,
-    Side,
-    SoleRectangle,
-    WalkingReference,
-)
+from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import (
     FROZEN_TIME,
     Foothold,
@@ -29,7 +21,6 @@ from gradiva.planner import (
     WalkingPlanner,
 )
 from gradiva.push_recovery.capture_steps import CaptureStepping
-from gradiva.push_recovery.landing_law import LandingLaw, Legs, predicted_dcm
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
@@ -60,11 +51,6 @@ _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth 
 STANCE_LOAD = 0.5  # [-] of the load, on a foot before the other one lifts off or its landing moves
 LAGGING_DCM = 0.02  # [m] of the DCM behind its way to that foot: only then does a lift-off wait for the load
 WAIT = 0.03  # [s] of a lift-off at a time; it stands or falls within a tenth of a second
-VIABLE_SUPPORT = 1.6  # [-] of the planned single support
-DCM_AGE = 0.02  # [s] of the estimated DCM after a push
-PUSH_TIME = 0.02  # [s] time constant of the estimated push
-PREVIEW = 0.0  # [s] for which a push is expected to go on; 0.01 survives 95 instead of 99 N·s in 8 cells of iCub v2.7
-_LARGEST_GAP = 0.05  # [s] between two ticks, over which the DCM has a rate
 
 
 class AdaptedSteps(StepAdaptation):
@@ -83,20 +69,17 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        adapter = self._law(config, planner.config, sole, compiler)
-        self.walking, self.standing = self._walking(adapter, planner.config), CaptureStepping(adapter, planner)
+        self.walking = self._stepping(config, planner.config, sole, compiler)
+        self.standing = CaptureStepping(self.walking.adapter, planner)
         self.mode = config.mode
         self.reset()
 
-    def _law(
+    def _stepping(
         self, config: StepAdaptationConfig, limits: PlannerConfig, sole: SoleRectangle, compiler: Compiler
-    ) -> StepLaw:
-        """Return the law of a landing."""
-        return StepAdapter(config, sole, limits.zmp_offset, *legs_of(config, limits), compiler)
-
-    def _walking(self, law: StepLaw, limits: PlannerConfig) -> ReactiveStepping:
-        """Return what moves the landing of the running step by a law."""
-        return ReactiveStepping(law, limits)
+    ) -> ReactiveStepping:
+        """Return what moves the landing of the running step, with its law."""
+        adapter = StepAdapter(config, sole, limits.zmp_offset, *legs_of(config, limits), compiler)
+        return ReactiveStepping(adapter, limits)
 
     @classmethod
     def built(
@@ -133,7 +116,7 @@ class AdaptedSteps(StepAdaptation):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _NominalStep:
+class NominalStep:
     """The running step as it was planned before its first change.
 
     Attributes:
@@ -167,6 +150,7 @@ class ReactiveStepping:
     ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
     Attributes:
+        adapter: The law of a landing.
         mode: What it may change; may be set between ticks.
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
@@ -180,7 +164,7 @@ class ReactiveStepping:
 
     def __init__(self, adapter: StepLaw, limits: PlannerConfig) -> None:
         """Take the law with its settings, and the limits of steps."""
-        self._config, self._limits, self._adapter = adapter.config, limits, adapter
+        self._config, self._limits, self.adapter = adapter.config, limits, adapter
         self._shortest = shortest_single_support(limits)
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
@@ -190,7 +174,7 @@ class ReactiveStepping:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
         self._is_active = self._is_catching = self.catches = self.falls_away = False
-        self._nominal: _NominalStep | None = None
+        self._nominal: NominalStep | None = None
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
         self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
         self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
@@ -207,22 +191,17 @@ class ReactiveStepping:
         distance = self._distance_from_way(state, reference)
         is_pushed = is_believed and _is_far(distance / factor, config.trigger, TRIGGER_TIME, plan, index)
         self._is_calm = self._is_calm and not is_pushed
-        self._release_after_calm_step(reference.is_double_support)
-        if not reference.is_double_support and index < len(plan.landings):
+        stood, self._stood = self._stood, reference.is_double_support
+        if self._stood and not stood:  # a touch-down; the limit that releases may never be met
+            self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
+            self._is_calm, self._changes_before = True, self._changes
+        if not self._stood and index < len(plan.landings):
             side = plan.landings[index].footstep.side
             self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
-        if self._is_active:
-            self._is_active = _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
+        self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
         return self._delay_lift_off(state, reference, plan, index, is_pushed)
-
-    def _release_after_calm_step(self, stands: bool) -> None:
-        """Release at a touch-down after a step without trigger and change: ordinary errors may exceed the limit."""
-        if stands and not self._stood:
-            self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
-            self._is_calm, self._changes_before = True, self._changes
-        self._stood = stands
 
     def _move_landing(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_believed: bool
@@ -264,7 +243,7 @@ class ReactiveStepping:
         """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
         stance = reference.foot(side)
         offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
-        corners = self._adapter.sole.corners(side, SOLE_MARGIN)
+        corners = self.adapter.sole.corners(side, SOLE_MARGIN)
         return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
 
     def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
@@ -287,7 +266,7 @@ class ReactiveStepping:
         return loads[side] >= STANCE_LOAD * sum(loads.values())
 
     def _change(
-        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
+        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         stance = step.footstep.side.other
@@ -298,7 +277,7 @@ class ReactiveStepping:
             self.catches = False
             return None
         self._write_tick(nominal, state, reference, step)
-        adapted = self._adapter.adapt(nominal.running)
+        adapted = self.adapter.adapt(nominal.running)
         self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
         foothold = self._foothold(adapted, step, reference.time)
         if foothold is None:
@@ -307,7 +286,7 @@ class ReactiveStepping:
         return Retarget((foothold,), state.dcm_position, state.com_position)
 
     def _write_tick(
-        self, nominal: _NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
+        self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
         running, swing = nominal.running, reference.foot(step.footstep.side)
@@ -327,7 +306,7 @@ class ReactiveStepping:
         comes_down = config.clearance > 0.0 and float(reference.foot(side).twist[2]) < 0.0
         return comes_down and float(state.foot_position(side)[2]) - step.footstep.pose.z < config.clearance
 
-    def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
+    def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
         step, planner = plan.landings[index], self._limits
         if index + 1 < len(plan.landings):
@@ -351,9 +330,9 @@ class ReactiveStepping:
             double_support=double_support,
             dcm_age=_PREDICTION,
         )
-        return _NominalStep(step, running)
+        return NominalStep(step, running)
 
-    def _times(self, step: PlannedStep, nominal: _NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
+    def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
         left, elapsed = step.touch_down - time, time - step.lift_off
         if self.mode is SteppingMode.PLACE:
@@ -407,82 +386,6 @@ class ReactiveStepping:
         poses = nominal.footstep.pose.planar, step.footstep.pose.planar
         delay = step.touch_down - nominal.touch_down + self._late
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
-
-
-class ViableSteps(AdaptedSteps):
-    """Adapts steps by ``LandingLaw``, also when the robot stands; the push is estimated from the way of the DCM."""
-
-    def _law(
-        self, config: StepAdaptationConfig, limits: PlannerConfig, sole: SoleRectangle, compiler: Compiler
-    ) -> StepLaw:
-        """See ``AdaptedSteps``."""
-        shortest, longest = (
-            limits.single_support(time) for time in (limits.min_step_duration, limits.max_step_duration)
-        )
-        legs = Legs(*legs_of(config, limits), shortest, longest)
-        return LandingLaw(config, sole, limits.zmp_offset, legs, None, compiler)
-
-    def _walking(self, law: StepLaw, limits: PlannerConfig) -> ReactiveStepping:
-        """See ``AdaptedSteps``."""
-        assert isinstance(law, LandingLaw)
-        return PredictedStepping(law, limits)
-
-
-class PredictedStepping(ReactiveStepping):
-    """Moves the landing of the running step for the DCM that a push leads to; see ``predicted_dcm``.
-
-    Attributes:
-        push: Estimated d̂, the rate of the DCM by it, [m/s], shape (2,).
-    """
-
-    longest_support = VIABLE_SUPPORT
-
-    def __init__(self, law: LandingLaw, limits: PlannerConfig) -> None:
-        """Take the law, whose legs know the shortest support, and the limits of steps."""
-        super().__init__(law, limits)
-        self._shortest = law.legs.shortest
-
-    def reset(self) -> None:
-        """Forget the past: the robot is prepared anew."""
-        super().reset()
-        self.push = np.zeros(2)
-        self._filter = LowPass(PUSH_TIME, self.push)
-        self._last: tuple[float, NDArray] | None = None
-
-    def retarget(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
-    ) -> Retarget | None:
-        """See ``ReactiveStepping``; the push is estimated in each tick."""
-        self._estimate(state, reference)
-        return super().retarget(state, reference, plan, index)
-
-    def _estimate(self, state: RobotState, reference: WalkingReference) -> None:
-        """Update the estimated push by the way of the DCM since the last tick."""
-        last, self._last = self._last, (reference.time, state.dcm_position)
-        period = 0.0 if last is None else reference.time - last[0]
-        if last is None or not 0.0 < period <= _LARGEST_GAP:
-            return
-        push = (state.dcm_position - last[1]) / period
-        push -= reference.dcm.divergence_rate * (state.dcm_position - state.zmp_position)
-        self.push = self._filter.update(push, period)
-
-    def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
-        """See ``ReactiveStepping``; a support that is shorter by a rounding error is refused by the planner."""
-        foothold = super()._foothold(adapted, step, time)
-        if foothold is None or foothold.touch_down is None:
-            return foothold
-        earliest = min(step.touch_down, step.lift_off + self._shortest - 0.5 * TIME_ROUNDING)
-        return replace(foothold, touch_down=max(foothold.touch_down, earliest))
-
-    def _write_tick(
-        self, nominal: _NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
-    ) -> None:
-        """See ``ReactiveStepping``; the DCM is the predicted one."""
-        super()._write_tick(nominal, state, reference, step)
-        running, dcm, zmp = nominal.running, state.dcm_position, state.zmp_position
-        zeta = running.natural_frequency
-        rate = zeta * (dcm - zmp) + self.push
-        running.dcm_position = predicted_dcm(dcm, rate, zmp, zeta, DCM_AGE, PREVIEW)
 
 
 def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:

@@ -131,7 +131,7 @@ STEP_ADAPTATIONS = Registry(
     (StepAdaptation,),
     shipped={
         "dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps",
-        "viable": "gradiva.push_recovery.adapted_steps:ViableSteps",
+        "viable": "gradiva.push_recovery.landing_law:ViableSteps",
     },
     returns={"update": (StepChange, NoneType)},
 )

@@ -281,6 +281,8 @@ class RelaxingWholeBody:
 
     def __init__(self, controller: WholeBodyController, relaxed_duration: float) -> None:
         self._controller = controller
+        candidates = controller, getattr(controller, "shipped", None)
+        self._backed: Any = next((each for each in candidates if hasattr(each, "warning")), None)
         self._relaxed_duration = relaxed_duration + _ROUNDING
         self._relaxed_time = 0.0
         self.failures = 0
@@ -295,7 +297,7 @@ class RelaxingWholeBody:
     def findings(self) -> tuple[Finding, ...]:
         """Finding that the last tick was relaxed, with its task, or that the backend of layer 3 is away."""
         if self.contradiction is None:
-            text = getattr(self._controller, "warning", "")
+            text = "" if self._backed is None else self._backed.warning
             return (Finding(SafetyKind.STALE_REFERENCE, "whole_body", text),) if text else ()
         return (Finding(SafetyKind.RELAXED, self.contradiction.task or "", f"relaxed, {self.contradiction}"),)
 

@@ -84,11 +84,6 @@ class OwnController:
         """See ``WholeBodyController.desired_velocity``."""
         return self.shipped.desired_velocity
 
-    @property
-    def warning(self) -> str:
-        """Why the robot has to finish its step and stand; empty of the shipped controllers of this process."""
-        return getattr(self.shipped, "warning", "")
-
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
         self.shipped.reset(posture)

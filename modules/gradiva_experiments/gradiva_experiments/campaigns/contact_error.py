@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle, so3
 from gradiva.contacts import LinearContact, SoleMotion, ViscoElasticContact, ViscoElasticParameters
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
+from gradiva_experiments.campaigns.soft_walks import LENGTH, WIDTH
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row, as_text
 
-LENGTH, WIDTH = 0.19, 0.09  # [m] of the sole in the thesis' walks
 GROUND = ViscoElasticParameters(stiffness=2e6, damping=1e4)
 AXES = ("roll", "pitch", "yaw")
 _ANGLES, _QUICK_ANGLES = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 80.0), (10.0, 30.0, 60.0)  # [deg]

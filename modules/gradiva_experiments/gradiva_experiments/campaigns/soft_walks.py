@@ -18,11 +18,11 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_robot, load_setup, read_toml
 from gradiva.telemetry import COM, FOOT, STYLE, WARNING
 from gradiva.walking import GroundModel
-from gradiva_experiments.campaigns.contact_error import LENGTH, WIDTH
 from gradiva_experiments.experiment import INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, but_com, judged
 from gradiva_experiments.trial import Trial
 
 ROBOT = "icub_v2_7"
+LENGTH, WIDTH = 0.19, 0.09  # [m] of the sole
 STEP_LENGTH = 0.155  # [m] foot to foot
 _COM_HEIGHT = 0.53  # [m] of the standing robot's CoM above its sole frames: between straight knees and bent ankles
 _RAMP = 1.0  # [steps] by which the command is shorter than the walk: the last step closes the feet
