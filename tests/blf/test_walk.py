@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gradiva.blf import BackendError, WorkerProcess
-from gradiva.cli.main import main
+from gradiva.cli.main import run
 from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
@@ -75,9 +75,7 @@ def test_soft_ground_is_refused_by_name(stand_in):
 
 def test_a_machine_without_the_framework_exits_with_one_line_that_says_what_to_install(monkeypatch, capsys, tmp_path):
     monkeypatch.delenv("CONDA_PREFIX", raising=False)
-    with pytest.raises(SystemExit) as caught:
-        main(["walk", "--set", "whole_body.backend=blf", "--out", str(tmp_path)])
-    assert caught.value.code == 2
+    assert run(["walk", "--set", "whole_body.backend=blf", "--out", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "bipedal-locomotion-framework is not installed" in line
     assert "environment.yml" in line

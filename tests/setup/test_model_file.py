@@ -1,5 +1,6 @@
 """Model files of new robots: MJCF, other roots, soles that are added."""
 
+import re
 from xml.etree import ElementTree
 
 import idyntree.bindings as idyn
@@ -25,7 +26,7 @@ LEG = """
   <geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/>
   <body name="{s}_shank" pos="0 0 -0.4">
     <inertial pos="0 0 -0.2" mass="2" diaginertia="0.02 0.02 0.004"/>
-    <joint name="{s}_knee" axis="0 1 0" range="0 120" actuatorfrcrange="-90 90"/>
+    <joint name="{s}_knee" axis="0 1 0" range="10 130" ref="10" actuatorfrcrange="-90 90"/>
     <body name="{s}_foot" pos="0 0 -0.4" {turned}>
       <inertial pos="0 0 0" mass="0.5" diaginertia="0.001 0.001 0.001"/>
       <joint name="{s}_ankle_pitch" axis="{pitch}" range="-50 50"/>
@@ -84,7 +85,7 @@ def test_the_urdf_of_an_mjcf_moves_weighs_and_is_limited_as_mujoco_has_it(as_urd
     generator = np.random.default_rng(3)
     joints = [model.joint(i).name for i in range(1, model.njnt)]
     angles = dict(zip(joints, generator.uniform(-1.0, 1.0, len(joints)), strict=True))
-    data.qpos[7:] = list(angles.values())
+    data.qpos[7:] = model.qpos0[7:] + list(angles.values())
     mujoco.mj_kinematics(model, data)
     bodies = ["left_shank", "left_foot", "right_foot"]
     for name, pose in zip(bodies, frames(file.path, angles, "pelvis", bodies), strict=True):
@@ -194,3 +195,16 @@ def test_a_trunk_above_a_waist_is_no_root(tmp_path):
 def test_a_model_is_either_of_both(tmp_path):
     with pytest.raises(ModelError, match="either --urdf or --mjcf"):
         model_file_of("new", None, None, Choices(), tmp_path)
+
+
+def test_hinges_without_names_get_some(tmp_path):
+    (tmp_path / "biped.xml").write_text(re.sub(r'name="\w+_ankle_(pitch|roll)" ', "", biped(LEVEL)))
+    (tmp_path / "own").mkdir()
+    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+    joints = find_limbs(read_urdf(file.path), Choices()).legs
+    assert [joint for leg in joints.values() for joint in leg if joint.startswith("joint_")] == [
+        "joint_5",
+        "joint_6",
+        "joint_11",
+        "joint_12",
+    ]

@@ -194,6 +194,7 @@ class WorkerProcess:
             stderr=self._output,
             env=environment,
             bufsize=0,
+            start_new_session=True,  # Ctrl-C of a terminal is for the walk, whose end closes the pipe
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

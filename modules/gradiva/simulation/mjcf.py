@@ -92,6 +92,9 @@ class _UrdfOfModel:
         first, count = self._model.body_jntadr[body], self._model.body_jntnum[body]
         return [joint for joint in range(first, first + count) if self._model.jnt_type[joint] == int(kind)]
 
+    def _joint_name(self, hinge: int) -> str:
+        return self._model.joint(hinge).name or f"joint_{hinge}"
+
     def _body_name(self, body: int) -> str:
         return self._model.body(body).name or f"body_{body}"
 
@@ -123,8 +126,8 @@ class _UrdfOfModel:
         for hinge in hinges:
             place = model.jnt_pos[hinge]
             is_last = hinge == hinges[-1] and not np.any(place)
-            child = name if is_last else f"{model.joint(hinge).name}_axis"
-            joint = self._joint(model.joint(hinge).name, parent, child, position + rotation @ place, rotation)
+            child = name if is_last else f"{self._joint_name(hinge)}_axis"
+            joint = self._joint(self._joint_name(hinge), parent, child, position + rotation @ place, rotation)
             self._set_motion(joint, hinge)
             if not is_last:
                 axis = self._link(child)
@@ -144,7 +147,8 @@ class _UrdfOfModel:
 
     def _set_motion(self, joint: ElementTree.Element, hinge: int) -> None:
         model = self._model
-        lower, upper = model.jnt_range[hinge] if model.jnt_limited[hinge] else (-np.pi, np.pi)
+        zero = model.qpos0[model.jnt_qposadr[hinge]]  # the angle that the file shows is the zero of the URDF
+        lower, upper = model.jnt_range[hinge] - zero if model.jnt_limited[hinge] else (-np.pi, np.pi)
         joint.set("type", "revolute")
         ElementTree.SubElement(joint, "axis", xyz=numbers(model.jnt_axis[hinge]))
         limit = {"lower": lower, "upper": upper, "velocity": 1e3, "effort": self._torque_limit(hinge)}

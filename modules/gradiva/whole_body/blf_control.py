@@ -16,7 +16,8 @@ wrenches               --                                weighted, near the expe
 
 Its problems have no centroidal angular momentum, no limits of positions in torque control, and no rotors, whose
 torques :math:`B \ddot s` are added behind it. What it cannot state is answered by our own problem: a relaxed tick, a
-CoM whose height yields to a push, and all ticks while the worker is away.
+CoM whose height yields to a push, and all ticks while the worker is away. The ZMP beyond the sole that a push asks for
+is unknown to it.
 """
 
 from __future__ import annotations
@@ -147,15 +148,21 @@ def dynamics_tasks(contacts: Mapping[str, str]) -> Tasks:
 
 
 def cone_task(side: Side, robot: RobotDescription, friction: float = FRICTION) -> dict[str, Any]:
-    """Return the cone of the wrench of a sole, whose frame is taken to lie on its bottom."""
-    corners = SOLE_FRACTION * robot.sole.corners(side)
+    r"""Return the cone of the wrench of a sole.
+
+    The framework takes the frame to lie on the bottom of the sole. Where it is h above it, the ZMP there is off by at
+    most :math:`h |f_{xy}| / f_z \le h \mu`, by which the sole is made smaller.
+    """
+    corners = SOLE_FRACTION * robot.sole.corners(side)[:, :2]
+    lost = friction * abs(robot.sole.z)
+    least, greatest = corners.min(axis=0) + lost, corners.max(axis=0) - lost
     parameters = {
         "frame_name": robot.foot_frame(side),
         "variable_name": f"{side}_wrench",
         "number_of_slices": _SLICES,
         "static_friction_coefficient": friction,
-        "foot_limits_x": [float(corners[:, 0].min()), float(corners[:, 0].max())],
-        "foot_limits_y": [float(corners[:, 1].min()), float(corners[:, 1].max())],
+        "foot_limits_x": [float(least[0]), float(greatest[0])],
+        "foot_limits_y": [float(least[1]), float(greatest[1])],
     }
     name, kind = f"wrench of the {side} foot", "FeasibleContactWrenchTask"
     return {"name": name, "type": kind, "priority": 0, "parameters": parameters}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar, TypeVar, cast
 
 from gradiva.common import ConfigError, nearest_name
@@ -290,10 +291,9 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
     set_up_log(options)
     module = kind(options)
-    stopped = threading.Event()
-    with TerminationSignals(stopped.set):  # YARP's own handler tries to close a module that does not run yet
-        join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK, stopped)
     try:
+        with _interrupted_by_signals():
+            join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
         with TerminationSignals(module.stopModule):  # YARP's own handler runs Python in the midst of Python: it crashes
             status = int(module.runModule(yarp.ResourceFinder()))
     finally:
@@ -303,6 +303,18 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     if module.refusal:  # once more, behind YARP's lines: a runner reports the last words of a module that failed
         _LOGGER.error("%s", module.refusal)
     return status
+
+
+@contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """Within it SIGINT and SIGTERM raise ``KeyboardInterrupt``; YARP's own handler waits for a module that runs."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def program_name(title: str) -> str:
@@ -318,22 +330,18 @@ def set_up_log(options: ModuleOptions) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def join_network(clock: str, is_clock: bool, stopped: threading.Event) -> None:
+def join_network(clock: str, is_clock: bool) -> None:
     """Wait for the name server, and for the first time of a simulated clock where there is one.
 
     Args:
         clock: Port of the simulated clock; empty for the machine's, or ``YARP_CLOCK``'s.
         is_clock: Whether this process is the clock of others: it follows the machine's, even if ``YARP_CLOCK`` is set.
-        stopped: Ends the wait.
-
-    Raises:
-        KeyboardInterrupt: It was stopped before all was there.
     """
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # the clock may not run yet, see `follow_clock`
-    _wait("the name server", yarp.Network.checkNetwork, stopped)
+    _wait("the name server", yarp.Network.checkNetwork)
     followed = "" if is_clock else clock or os.environ.get("YARP_CLOCK", "")
     if followed:
-        _wait(f"the clock {followed}", lambda: follow_clock(followed, _CLOCK_TIMEOUT), stopped)
+        _wait(f"the clock {followed}", lambda: follow_clock(followed, _CLOCK_TIMEOUT))
 
 
 def _clock_of(options: ModuleOptions) -> str:
@@ -341,12 +349,10 @@ def _clock_of(options: ModuleOptions) -> str:
     return options.clock or ("/clock" if options.lockstep else "")
 
 
-def _wait(for_what: str, is_there: Callable[[], bool], stopped: threading.Event) -> None:
+def _wait(for_what: str, is_there: Callable[[], bool]) -> None:
     logged = -float("inf")
     while not is_there():
         if time.monotonic() - logged > _LOG_PERIOD:
             logged = time.monotonic()
             _LOGGER.warning("waiting for %s", for_what)
-        if stopped.wait(_LOOK_PERIOD):
-            leave_network()
-            raise KeyboardInterrupt
+        time.sleep(_LOOK_PERIOD)
