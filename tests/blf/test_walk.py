@@ -4,11 +4,12 @@ import os
 import signal
 import sys
 
+import numpy as np
 import pytest
 
 from gradiva.blf import BackendError, WorkerProcess
 from gradiva.cli.main import run
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
@@ -85,6 +86,15 @@ def test_an_interpreter_without_the_framework_is_named(monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with pytest.raises(BackendError, match=r"has no (manifpy|bipedal_locomotion_framework): mamba env create"):
         WorkerProcess(sys.executable, {"kind": "ik"})
+
+
+def test_an_answer_that_is_not_finite_is_refused_before_it_is_integrated(stand_in, monkeypatch):
+    record = recorded("ik")
+    worker = WorkerProcess(stand_in, kinematic_problem(record, record["cases"]["tight_limits"]))
+    monkeypatch.setattr(worker, "_receive", lambda timeout: np.array([0.1, np.nan]).tobytes())
+    with pytest.raises(NoSolutionFound, match="numbers that are not finite"):
+        worker.solve(np.zeros(3))
+    worker.close()
 
 
 def test_the_way_to_the_worker_and_back_is_short(stand_in):

@@ -178,7 +178,10 @@ class WorkerProcess:
         self.round_trip = time.perf_counter() - start
         self.overheads.append(self.round_trip - self.own_time)
         self._restarts = 0
-        return np.frombuffer(data)
+        answer = np.frombuffer(data)
+        if not np.isfinite(answer).all():  # before a controller integrates it
+            raise BackendRefusal(self.name, "numbers that are not finite")
+        return answer
 
     def close(self) -> None:
         """End the worker."""
