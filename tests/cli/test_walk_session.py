@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_soft_ground_is_described_before_the_walk():
 def test_rigid_ground_has_no_word():
     request = WalkOptions(robot="icub_v2_7").request()
     assert len(opening(request, plan_from_start(request.setup, request.command))) == 1
+
+
+def test_assumed_drives_are_said_where_they_are_simulated():
+    request = WalkOptions(robot="icub_v2_7", plant="robot").request()
+    plan = plan_from_start(request.setup, request.command)
+    assert len(opening(request, plan)) == 1
+    robot = replace(request.setup.robot, assumed_drives=True)
+    assumed = replace(request, setup=replace(request.setup, robot=robot))
+    assert opening(assumed, plan)[1] == robot.drives_note
+    assert robot.drives_note.startswith("friction, gear play and motors of iCub v2.7 are assumed by torque and speed")
 
 
 def cells_of(**more):

@@ -14,7 +14,7 @@ from gradiva.robot_model import as_array
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
 from gradiva.setup.new_robot.limbs import missing_soles
 from gradiva.setup.new_robot.model_file import reroot
-from gradiva.simulation import find_mesh, read_urdf
+from gradiva.simulation import JointDrive, find_mesh, read_urdf
 from tests.conftest import description_of
 
 LEG = """
@@ -26,7 +26,8 @@ LEG = """
   <geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/>
   <body name="{s}_shank" pos="0 0 -0.4">
     <inertial pos="0 0 -0.2" mass="2" diaginertia="0.02 0.02 0.004"/>
-    <joint name="{s}_knee" axis="0 1 0" range="10 130" ref="10" actuatorfrcrange="-90 90"/>
+    <joint name="{s}_knee" axis="0 1 0" range="10 130" ref="10" actuatorfrcrange="-90 90"
+      armature="0.03" frictionloss="0.4"/>
     <body name="{s}_foot" pos="0 0 -0.4" {turned}>
       <inertial pos="0 0 0" mass="0.5" diaginertia="0.001 0.001 0.001"/>
       <joint name="{s}_ankle_pitch" axis="{pitch}" range="-50 50"/>
@@ -110,6 +111,30 @@ def test_a_biped_of_mjcf_is_drafted_with_its_sole(as_urdf):
     assert draft.description.joint_groups["left_leg"].joints == tuple(
         f"left_{name}" for name in ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
     )
+
+
+def test_drives_are_those_of_the_mjcf_and_assumed_where_it_has_none(as_urdf):
+    file = as_urdf(more='<equality><joint joint1="left_knee" joint2="right_knee"/></equality>')
+    assert file.notes[1] == "left out: couplings of joints (left_knee to right_knee)"
+    assert file.drives["left_knee"] == JointDrive(rotor_inertia=0.03, coulomb_friction=0.4)
+    robot = draft_robot("biped", file).description
+    leg = robot.joint_groups["left_leg"]
+    roll, knee = leg.joints.index("left_hip_roll"), leg.joints.index("left_knee")
+    assert (leg.per_joint("rotor_inertia")[knee], leg.per_joint("coulomb_friction")[knee]) == (0.03, 0.4)
+    torque = min(100.0, leg.per_joint("torque_limit")[roll])
+    assert leg.per_joint("coulomb_friction")[roll] == pytest.approx(0.07 * torque)  # harmonic drives
+    assert leg.per_joint("viscous_friction")[roll] == pytest.approx(0.2 * torque / (1.1 * 8.0), rel=5e-3)
+    assert leg.per_joint("no_load_speed")[roll] == pytest.approx(1.1 * 8.0)  # the file has no limit of speed
+    assert (leg.gear_loss, leg.gear_play) == (0.2, 0.0)
+    assert robot.assumed_drives
+
+
+def test_fast_joints_have_planetary_gears(as_urdf):
+    file = as_urdf()
+    file.path.write_text(file.path.read_text().replace('velocity="1000"', 'velocity="20"'))
+    leg = draft_robot("biped", file).description.joint_groups["right_leg"]
+    assert (leg.gear_loss, leg.gear_play, leg.full_torque_speed) == (0.05, 0.0035, 11.0)
+    assert leg.per_joint("coulomb_friction")[leg.joints.index("right_knee")] == 0.4
 
 
 def test_feet_without_a_level_frame_get_soles(as_urdf):

@@ -59,6 +59,10 @@ def test_force_torque_sensors_of_the_urdf_are_used_and_others_simulated():
     draft = draft_of("new", "example-robot-data:talos_data/robots/talos_reduced.urdf")
     assert [sensor.name for sensor in draft.description.force_torque_sensors] == ["left_foot_ft", "right_foot_ft"]
     assert "no force-torque sensors in the feet: left_foot_ft, right_foot_ft are simulated at the soles" in draft.notes
+    assert (
+        "friction, gear play and motors of new are assumed by torque and speed of each joint: joint_groups of its"
+        " robot.toml" in draft.notes
+    )
 
 
 def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
 from gradiva.common import ConfigError, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Setup, check_margins, simulated_robot
+from gradiva.setup import Plant, Setup, check_margins, simulated_robot
 from gradiva.simulated_walk import (
     LiveView,
     Observer,
@@ -337,7 +337,9 @@ def filmed_soles(log: SignalLog, robot: RobotDescription) -> list[FilmedSole]:
 
 def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
     """Return the lines with which a walk begins: the command, and notes on the footing."""
-    notes = footing_note(request.setup), response_note(request.setup), slope_note(request.setup)
+    setup = request.setup
+    drives = setup.robot.drives_note if setup.plant is Plant.ROBOT else None
+    notes = drives, footing_note(setup), response_note(setup), slope_note(setup)
     return [describe_command(request, plan), *(note for note in notes if note)]
 
 

@@ -218,6 +218,8 @@ class RobotDescription:
             a robot report them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
             else such a model is refused, see `is_physical`.
+        assumed_drives: Whether friction, gear play and motor curves of the joints are assumed by torque and speed, not
+            known of this robot; what walks on the plant ``robot`` says so.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
         torque_latency: From a torque's command to the torque, bus and current control together, [s].
@@ -246,6 +248,7 @@ class RobotDescription:
     ports: RobotPorts | None = None
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     balance_inertia: bool = False
+    assumed_drives: bool = False
     max_slope_deg: tuple[float, float] | None = None
     torque_latency: float = 0.01
     rotor_couplings: tuple[RotorCoupling, ...] = ()
@@ -271,6 +274,16 @@ class RobotDescription:
             wired = {*self.actuated_joints, *self.measured_joints}
             contacts = [sensor.name for sensor in self.force_torque_sensors]
             self.ports.check([joint for joint in self.joints if joint in wired], contacts)
+
+    @property
+    def drives_note(self) -> str:
+        """One line on drives that are assumed; empty where they are the robot's."""
+        if not self.assumed_drives:
+            return ""
+        return (
+            f"friction, gear play and motors of {self.title} are assumed by torque and speed of each joint:"
+            " joint_groups of its robot.toml"
+        )
 
     @property
     def joints(self) -> tuple[str, ...]:

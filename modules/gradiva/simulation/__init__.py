@@ -15,7 +15,7 @@ from gradiva.simulation.ground import (
     ground_table,
     slope_components,
 )
-from gradiva.simulation.mjcf import write_urdf_of_mjcf
+from gradiva.simulation.mjcf import JointDrive, write_urdf_of_mjcf
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
 from gradiva.simulation.plant import PlantConfig, build_plant, load_tree
@@ -52,6 +52,7 @@ __all__ = [
     "GroundPatch",
     "GroundSite",
     "InertialReading",
+    "JointDrive",
     "JointRanges",
     "LooseBody",
     "MixedCommand",

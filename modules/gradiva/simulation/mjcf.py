@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,8 +18,38 @@ _SHARE = 0.01  # [-] of the mass and inertia of a body
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour", "<u2")])  # of a binary STL
 
 
-def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> Path:
-    """Write ``folder/NAME.urdf`` and its meshes; return the URDF.
+@dataclass(frozen=True, slots=True)
+class JointDrive:
+    """What a model says about the drive of a joint, seen at the joint; 0 where it says nothing.
+
+    Attributes:
+        rotor_inertia: N² J with the ratio N, [kg·m²].
+        coulomb_friction: [N·m].
+        viscous_friction: [N·m·s/rad].
+    """
+
+    rotor_inertia: float = 0.0
+    coulomb_friction: float = 0.0
+    viscous_friction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MjcfRobot:
+    """What becomes of an MJCF.
+
+    Attributes:
+        urdf: The file that was written.
+        drives: Joint to armature, loss by friction and damping, which a URDF has no place for.
+        notes: What the URDF leaves out, a line each.
+    """
+
+    urdf: Path
+    drives: Mapping[str, JointDrive]
+    notes: tuple[str, ...]
+
+
+def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
+    """Write ``folder/NAME.urdf`` and its meshes.
 
     Each hinge becomes a revolute joint (several of one body a chain of links without mass), each site a frame; what
     the world holds without moving is left out. Limits of torque are those of the joints and of their motors.
@@ -40,7 +71,7 @@ def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> Path:
     path = folder / f"{name}.urdf"
     ElementTree.indent(tree.robot)
     ElementTree.ElementTree(tree.robot).write(path, encoding="utf-8", xml_declaration=True)
-    return path
+    return MjcfRobot(path, tree.drives(), tree.left_out())
 
 
 class _UrdfOfModel:
@@ -55,6 +86,32 @@ class _UrdfOfModel:
         for body in range(1, model.nbody):
             if model.body_rootid[body] == root:
                 self._add_body(body, is_root=body == root)
+
+    def drives(self) -> dict[str, JointDrive]:
+        """Return what is known of the drive of each joint."""
+        model = self._model
+        values = zip(model.dof_armature, model.dof_frictionloss, model.dof_damping, strict=True)
+        of_degrees = [JointDrive(*(float(value) for value in each)) for each in values]
+        return {self._joint_name(hinge): of_degrees[model.jnt_dofadr[hinge]] for hinge in self._hinges()}
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return a line on each kind of content that the URDF has no place for."""
+        model = self._model
+        coupled = [
+            f"{self._joint_name(model.eq_obj1id[item])} to {self._joint_name(model.eq_obj2id[item])}"
+            for item in range(model.neq)
+            if model.eq_type[item] == mujoco.mjtEq.mjEQ_JOINT
+        ]
+        springs = [self._joint_name(hinge) for hinge in self._hinges() if model.jnt_stiffness[hinge] > 0.0]
+        tendons = [model.tendon(index).name or f"number {index}" for index in range(model.ntendon)]
+        found = {"couplings of joints": coupled, "springs of joints": springs, "tendons": tendons}
+        return tuple(f"left out: {kind} ({', '.join(names)})" for kind, names in found.items() if names)
+
+    def _hinges(self) -> list[int]:
+        """Return the joints that become those of the URDF."""
+        return [
+            hinge for hinge in range(self._model.njnt) if self._model.jnt_type[hinge] == mujoco.mjtJoint.mjJNT_HINGE
+        ]
 
     def _root(self, mjcf: Path) -> int:
         """Return the body of the world's that floats; the only moving one where none does."""

@@ -26,6 +26,7 @@ from gradiva.robot_model import (
     unphysical_links,
 )
 from gradiva.setup.load_setup import load_setup
+from gradiva.setup.new_robot.assumed_drives import with_drives
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
 from gradiva.setup.new_robot.model_file import ModelFile
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
@@ -123,6 +124,7 @@ def draft_robot(
     posture = first_posture(loaded, tree, limbs, sole)
     inertia = _joint_inertias(loaded, posture.joint_positions)
     groups = _joint_groups(loaded, limbs, posture, inertia, bare.mass * GRAVITY * posture.com_height)
+    groups = with_drives(groups, loaded, model.drives)
     legs = [bare.joints.index(name) for side in Side for name in limbs.legs[side]]
     slowest = float(loaded.velocity_limits()[legs].min())
     fraction = min(1.0, max(slowest, 0.5 * _SLOW) / _SLOW)
@@ -134,6 +136,7 @@ def draft_robot(
         com_height=math.floor(1e3 * posture.com_height) / 1e3,
         step_width=round(width, 3),
         max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
+        assumed_drives=True,
     )
     return Draft(described, posture, (*model.notes, *_notes(urdf, limbs, described)), model)
 
@@ -264,8 +267,14 @@ def _notes(urdf: Urdf, limbs: Limbs, robot: RobotDescription) -> list[str]:
         f" {robot.sole.length:.3f} m × {robot.sole.width:.3f} m",
         f"mass {robot.mass:.2f} kg, CoM {robot.com_height} m above the sole frames, step width {robot.step_width} m",
     ]
+    if limbs.is_forward_guessed:
+        notes.append(
+            f"the feet have neither heels nor toes: forward is guessed to be x of {limbs.base_link};"
+            " name frames with --left-sole and --right-sole if it is not"
+        )
     if simulated:
         notes.append(f"no force-torque sensors in the feet: {', '.join(simulated)} are simulated at the soles")
+    notes.append(robot.drives_note)
     if robot.balance_inertia:
         inertias = {name: own.inertia for name, link in urdf.links.items() if (own := link.inertial) is not None}
         notes.append(
@@ -505,6 +514,8 @@ def robot_text(robot: RobotDescription) -> str:
     }
     if robot.balance_inertia:
         facts["balance_inertia"] = True, "links of the URDF have inertias that no body can have"
+    if robot.assumed_drives:
+        facts["assumed_drives"] = True, "friction, gear play and motors below; remove this when they are the robot's"
     sole = {name: (getattr(robot.sole, name), "[m] left foot, in its sole frame") for name in ("x", "y", "z")}
     sensors = [
         _table_text("[force_torque_sensors]", {name: (getattr(sensor, name), "") for name in ("name", "foot", "frame")})
@@ -530,7 +541,16 @@ def _group_table(group: JointGroup) -> _Table:
         "damping": (group.damping, "[N·m·s/rad]"),
         "velocity_limit": (group.velocity_limit, "[rad/s] or that of the URDF, where it is lower"),
         "torque_limit": (group.torque_limit, "[N·m] likewise"),
-        "rotor_inertia": (group.rotor_inertia, "[kg·m²] seen through the gears: a guess, URDFs leave them out"),
+        "rotor_inertia": (group.rotor_inertia, "[kg·m²] seen through the gears; a guess where a URDF leaves them out"),
+        "coulomb_friction": (
+            group.coulomb_friction,
+            "[N·m] assumed by the peak torque, as all below, unless an MJCF has it",
+        ),
+        "viscous_friction": (group.viscous_friction, "[N·m·s/rad]"),
+        "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, harmonic drives 0.2"),
+        "gear_play": (group.gear_play, "[rad] planetary gears 0.2°, harmonic drives none"),
+        "full_torque_speed": (group.full_torque_speed, "[rad/s] half of the next"),
+        "no_load_speed": (group.no_load_speed, "[rad/s] 1.1 of the velocity limit"),
     }
 
 

@@ -56,6 +56,7 @@ class Limbs:
         torso: Joints between base and torso.
         arms: Joints of each arm; none for a robot without arms.
         legs: Joints of each leg.
+        is_forward_guessed: Whether nothing of the feet says where the robot looks.
     """
 
     base_link: str
@@ -65,6 +66,7 @@ class Limbs:
     torso: tuple[str, ...]
     arms: dict[Side, tuple[str, ...]]
     legs: dict[Side, tuple[str, ...]]
+    is_forward_guessed: bool = False
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -110,6 +112,7 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
         torso=skeleton.joints_to(torso),
         arms=arms,
         legs={side: skeleton.joints_to(foot) for side, foot in feet.items()},
+        is_forward_guessed=choices.left_sole is None and _looks(skeleton, feet[Side.LEFT]) is None,
     )
 
 
@@ -258,10 +261,15 @@ def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:
 
 
 def _forward(skeleton: _Skeleton, foot: int) -> float:
+    """Return whether a foot looks along x of the base (1) or against it (−1); forward where nothing says it."""
+    return _looks(skeleton, foot) or 1.0
+
+
+def _looks(skeleton: _Skeleton, foot: int) -> float | None:
     """Return whether a foot looks along x of the base (1) or against it (−1): the heel is the shorter part.
 
     A frame called sole says it; otherwise the middle of what touches, or else the mass, if it is off the ankle by more
-    than its tolerance. Where nothing says it, x of the base is forward.
+    than its tolerance.
     """
     body, pose = skeleton.bodies[foot], skeleton.poses[foot]
     for frame, in_body in body.frames.items():
@@ -272,7 +280,7 @@ def _forward(skeleton: _Skeleton, foot: int) -> float:
         ahead = float((pose[:3, :3] @ middle)[0])
         if abs(ahead) > _HEEL_TOLERANCE:
             return float(np.sign(ahead))
-    return 1.0
+    return None
 
 
 def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,15 @@ import numpy as np
 from gradiva.common import ModelError, NDArray, Side
 from gradiva.setup.new_robot.limbs import MESHES, Choices, missing_soles, walking_base
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
-from gradiva.simulation import add_origin, find_mesh, numbers, origin_pose, read_urdf, write_urdf_of_mjcf
+from gradiva.simulation import (
+    JointDrive,
+    add_origin,
+    find_mesh,
+    numbers,
+    origin_pose,
+    read_urdf,
+    write_urdf_of_mjcf,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +32,14 @@ class ModelFile:
         path: The URDF.
         folder: Of files that the robot's folder gets; None where the URDF is used as it is.
         notes: What was changed, a line each.
+        drives: What the model says about the drives of its joints.
     """
 
     source: tuple[str, str]
     path: Path
     folder: Path | None = None
     notes: tuple[str, ...] = ()
+    drives: Mapping[str, JointDrive] = field(default_factory=dict)
 
 
 def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choices, folder: Path) -> ModelFile:
@@ -51,8 +62,9 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         given = ModelFile(source, find_model_file(*source))
     else:
         assert mjcf is not None
-        path = write_urdf_of_mjcf(mjcf, folder, name)
-        given = ModelFile((FILE, path.name), path, folder, (f"{mjcf.name} of MuJoCo as {path.name}",))
+        robot = write_urdf_of_mjcf(mjcf, folder, name)
+        notes = f"{mjcf.name} of MuJoCo as {robot.urdf.name}", *robot.notes
+        given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives)
     try:
         return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
     except ModelError as error:
@@ -92,7 +104,7 @@ def _written(robot: ElementTree.Element, given: ModelFile, name: str, folder: Pa
     path = folder / f"{name}.urdf"
     ElementTree.indent(robot)
     ElementTree.ElementTree(robot).write(path, encoding="utf-8", xml_declaration=True)
-    return ModelFile((FILE, path.name), path, folder, (*given.notes, note))
+    return replace(given, source=(FILE, path.name), path=path, folder=folder, notes=(*given.notes, note))
 
 
 def _add_sole(robot: ElementTree.Element, side: Side, link: str, pose: NDArray) -> str:
