@@ -264,6 +264,14 @@ def test_the_death_of_a_sender_is_forgotten_at_once(opened):
     wait_until(lambda: into.getInputCount() == 0)
 
 
+def test_an_administrator_is_no_input(opened):
+    port = opened(Port, "/in")
+    with socket.create_connection(("127.0.0.1", port.where().getPort()), TIMEOUT) as sock:
+        sock.sendall(bytes.fromhex("5941e41e00005250") + b"\6\0\0\0admin\0")
+        wait_until(lambda: len(port._core.inputs.all()) == 1)
+        assert port.getInputCount() == 0
+
+
 def test_a_sender_whose_message_is_not_read_may_die(opened):
     into, out = opened(Port, "/in"), opened(Port, "/out")
     out.addOutput("/in")

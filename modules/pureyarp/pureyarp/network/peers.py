@@ -25,6 +25,7 @@ from pureyarp.wire import (
     to_text,
 )
 
+ADMINISTRATOR = "admin"  # name by which a port is asked about itself
 END_OF_REPLY = "*** end of message"
 CHOOSE = "..."  # stands for what the name server is to choose
 
@@ -191,7 +192,7 @@ def request(
     *,
     administrative: bool = False,
     carrier: str = "tcp",
-    sender: str = "admin",
+    sender: str = ADMINISTRATOR,
     timeout: float | None = None,
     expect_reply: bool = True,
     settings: NetworkSettings | None = None,

@@ -13,6 +13,7 @@ from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.outputs import OutputConnection, Reply
+from pureyarp.network.peers import ADMINISTRATOR
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import has_begun
 from pureyarp.network.settings import Contact, log
@@ -193,8 +194,8 @@ class Contactable:
         return True
 
     def getInputCount(self) -> int:
-        """Return how many connections lead here."""
-        return len(self._core.inputs.all())
+        """Return how many ports are connected to this one; who administers it is none of them."""
+        return sum(connection.sender != ADMINISTRATOR for connection in self._core.inputs.all())
 
     def getOutputCount(self) -> int:
         """Return how many connections lead from here to peers that are still there."""
