@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from gradiva.blf import BackendError, BackendRefusal, WorkerProcess
+from gradiva.reduced_model.blf_mpc import centroidal_problem
 from tests.blf.recorded_problems import (
+    FEET,
     REAL,
     STAND_IN,
+    centroidal_numbers,
+    centroidal_parameters,
     dynamic_numbers,
     dynamic_problem,
     interpreters,
@@ -20,12 +24,13 @@ from tests.blf.recorded_problems import (
 )
 
 KINEMATIC_ACCURACY = 0.03  # [m/s, rad/s] OSQP at 1e-3: recorded answers are up to 0.021 from the optimum
+MPC_ACCURACY = {"com": 5e-3, "force": 0.03}  # [m, N/kg] IPOPT at its usual tolerance, of a flat objective
+TICKS = (0, 12, 20)  # both feet on the ground, the left one in the air, both again
 DYNAMIC_ACCURACY = {"acceleration": 0.02, "torques": 1.0}  # likewise 0.0076 and 0.4 where torques are weighted
 
 
 @pytest.fixture(params=interpreters())
 def python(request, monkeypatch):
-    monkeypatch.setattr("gradiva.blf.process.ANSWER_TIMEOUT", 2.0)
     if request.param != REAL:
         monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
     return request.param
@@ -56,6 +61,24 @@ def test_recorded_accelerations_and_torques_are_reproduced(python, name):
             np.testing.assert_allclose(answer[torques], recorded_answer[torques], atol=DYNAMIC_ACCURACY["torques"])
         if python != REAL:
             np.testing.assert_allclose(answer[moved], exact[moved], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["unit_test", "adaptive"])
+def test_recorded_trajectories_and_forces_are_reproduced(python, name):
+    record = recorded("mpc")
+    case = record["cases"][name]
+    worker = WorkerProcess(python, centroidal_problem(centroidal_parameters(record, case)))
+    for sample in [each for each in case["samples"] if each["tick"] in TICKS]:
+        answer = worker.solve(centroidal_numbers(record, case, sample))
+        forces, places, com, _ = np.split(answer, (24, 30, 69))
+        of_feet = np.array([sample["forces"][foot] for foot in FEET])
+        np.testing.assert_allclose(com.reshape(-1, 3), sample["com_trajectory"], atol=MPC_ACCURACY["com"])
+        landings = [sample["next"][foot] for foot in FEET]
+        is_in_air = [not np.any(sample["forces"][foot]) for foot in FEET]
+        for place, landing, is_next in zip(places.reshape(-1, 3), landings, is_in_air, strict=True):
+            if is_next:
+                np.testing.assert_allclose(place, landing, atol=MPC_ACCURACY["com"])
+        np.testing.assert_allclose(forces.reshape(of_feet.shape), of_feet, atol=MPC_ACCURACY["force"])
 
 
 def test_contradicting_hard_tasks_name_the_call_that_returned_false(python):

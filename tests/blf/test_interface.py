@@ -13,6 +13,11 @@ from tests.blf.recorded_problems import FOLDER, STAND_IN
 
 BINDINGS = json.loads((FOLDER / "bindings.json").read_text(encoding="utf-8"))
 BINDINGS["parameters_handler"]["StdParametersHandler"] = BINDINGS["parameters_handler"]["IParametersHandler"]
+CHECKED = (
+    *("set_set_point", "set_contact_active"),
+    *("set_reference_trajectory", "set_contact_phase_list", "set_state"),
+    *("set_default_name", "add_contact", "set_lists"),
+)
 
 
 @pytest.fixture
@@ -33,12 +38,12 @@ def test_the_stand_in_has_classes_and_set_points_of_the_bindings_alone(stand_in_
             if not isinstance(kind, type) or kind.__module__ != stand_in_modules[part].__name__ or name[0] == "_":
                 continue
             assert name in classes, f"{part}.{name}"
-            for method in ("set_set_point", "set_contact_active"):
+            for method in CHECKED:
                 if method in vars(kind):
                     arguments = vars(kind)[method].__code__.co_varnames[1 : vars(kind)[method].__code__.co_argcount]
                     assert list(arguments) in classes[name][method], f"{part}.{name}.{method}{arguments}"
                     checked += 1
-    assert checked == 10  # set points of nine tasks, and the contact of the cone
+    assert checked == 16  # set points of nine tasks, the contact of the cone, three inputs of the MPC, its contacts
 
 
 def test_the_worker_imports_the_standard_library_and_numpy_and_the_framework_when_it_is_asked():

@@ -3,21 +3,29 @@
 import os
 import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gradiva.blf import BackendError, WorkerProcess
+from gradiva.blf import BackendError, BackendLost, BackendRefusal, WorkerProcess, process
 from gradiva.cli.main import run
-from gradiva.common import ConfigError, NoSolutionFound
+from gradiva.common import GRAVITY, ConfigError
 from gradiva.planner import VelocityCommand
+from gradiva.reduced_model import CentroidalState
+from gradiva.reduced_model.blf_mpc import _shifted
 from gradiva.setup import load_setup
+from gradiva.simplified_model import balance_layer
+from gradiva.simulated_walk import plan_from_start
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.walking import WalkingState
 from tests.blf.recorded_problems import kinematic_numbers, kinematic_problem, recorded
+from tests.reduced_model.test_centroidal_layer import PERIOD, SETUP, balance_plan, state_on
 
 BACKED = {"whole_body.backend": "blf", "walking.prepare_duration": 0.5}
+BY_MPC = {"walking.model": "centroidal_mpc", "centroidal_walking.backend": "blf"}
 BY_TORQUE = {"walking.control": "torque", "torque_control.law": "rigid"}
+MPC_DIFFERENCE = 0.015  # [m] of the ZMPs of both MPCs: by forward Euler and whole periods 0.011 on the plan
 
 
 def walk_of(python, overrides=()):
@@ -31,8 +39,9 @@ def walked(walk, duration, at_end=1.0):
 
 
 @pytest.mark.walk
-def test_a_walk_by_position_whose_worker_is_killed_finishes_its_step_and_stands(stand_in):
-    walk = walk_of(stand_in)
+@pytest.mark.parametrize("control", [{}, pytest.param(BY_TORQUE, marks=pytest.mark.long)], ids=["position", "torque"])
+def test_a_walk_whose_worker_is_killed_finishes_its_step_and_stands(stand_in, control):
+    walk = walk_of(stand_in, control)
     worker, killed = walk.layers.whole_body.backed.worker, []
 
     def kill(walk):
@@ -48,6 +57,7 @@ def test_a_walk_by_position_whose_worker_is_killed_finishes_its_step_and_stands(
     assert "the worker has died" in walk.controller.reason
     assert [str(event.finding.kind) for event in walk.controller.safety_events] == ["stale_reference"]
     assert worker.pid != killed[0]
+    assert ("torque_control::saturated_joints" in walk.log) == bool(control)
 
 
 @pytest.mark.walk
@@ -60,12 +70,36 @@ def test_a_walk_by_position_goes_on_to_its_end(stand_in):
     assert walk.log.own["own::whole_body::round_trip"] > 0.0
 
 
-@pytest.mark.walk
-@pytest.mark.long
-def test_a_walk_by_torque_goes_on_to_its_end(stand_in):
-    walk = walked(walk_of(stand_in, BY_TORQUE), 3.0)
-    assert walk.controller.state is WalkingState.PAUSED
-    assert walk.controller.qp_failures == 0
+def test_the_other_mpc_agrees_with_ours_and_while_its_worker_is_away_the_instantaneous_law_balances(stand_in):
+    setup = load_setup("icub_v3", {**BY_MPC, "blf.python": stand_in})
+    layer, own = (balance_layer(each.walking.balance, SETUP.robot) for each in (setup, SETUP))
+    alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
+    plan, found = plan_from_start(SETUP, VelocityCommand(0.15, duration=4.0)), {}
+    time = 0.5 * (plan.steps[3].lift_off + plan.steps[3].touch_down)
+    for lead in (0.0, 0.02):
+        now = balance_plan(plan, time + lead)
+        state = state_on(now.reference, (0.01, 0.0))
+        for each in (layer, own):
+            found[each] = each.update(state, now, time + lead, PERIOD).zmp_position
+        np.testing.assert_allclose(found[layer], found[own], atol=MPC_DIFFERENCE)
+    solution, tolerated = layer.law.solution, setup.walking.balance.law.mpc.tolerated_failures
+    np.testing.assert_allclose(solution.com_positions[0], state.com_position)
+    os.kill(layer.law._mpc.worker.pid, signal.SIGKILL)
+    for decision in range(1, 2 + tolerated):
+        now = balance_plan(plan, time + 0.02 + 0.02 * decision)
+        state = state_on(now.reference, (0.01, 0.0))
+        assert layer.warning == ""
+        zmp = layer.update(state, now, now.reference.time, PERIOD).zmp_position
+    assert "the worker has died" in layer.warning
+    assert layer.failures == 1 + tolerated
+    np.testing.assert_array_equal(zmp, alone.update(state, now, now.reference.time, PERIOD).zmp_position)
+
+
+def test_an_external_wrench_shifts_the_com_that_the_other_mpc_is_asked_about():
+    com = np.array([0.02, 0.01, 0.6])
+    state = CentroidalState(com, np.zeros(3), np.zeros(3), np.zeros((2, 3)))
+    shift = _shifted(state, np.array([30.0, -10.0, 5.0, 0.0, 0.0, 0.0]), 40.0).com_position - com
+    np.testing.assert_allclose(shift, 0.6 / (40.0 * GRAVITY) * np.array([30.0, -10.0, 0.0]))
 
 
 def test_soft_ground_is_refused_by_name(stand_in):
@@ -85,16 +119,42 @@ def test_a_machine_without_the_framework_exits_with_one_line_that_says_what_to_i
 def test_an_interpreter_without_the_framework_is_named(monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with pytest.raises(BackendError, match=r"has no (manifpy|bipedal_locomotion_framework): mamba env create"):
-        WorkerProcess(sys.executable, {"kind": "ik"})
+        WorkerProcess(sys.executable, {"kind": "ik", "size": 0})
 
 
-def test_an_answer_that_is_not_finite_is_refused_before_it_is_integrated(stand_in, monkeypatch):
+def test_answers_of_another_size_or_that_are_not_finite_are_refused_before_they_are_integrated(stand_in, monkeypatch):
     record = recorded("ik")
     worker = WorkerProcess(stand_in, kinematic_problem(record, record["cases"]["tight_limits"]))
-    monkeypatch.setattr(worker, "_receive", lambda timeout: np.array([0.1, np.nan]).tobytes())
-    with pytest.raises(NoSolutionFound, match="numbers that are not finite"):
-        worker.solve(np.zeros(3))
+    for answer, why in ((np.full(29, np.nan), "numbers that are not finite"), (np.zeros(3), "24 bytes in place of 29")):
+        monkeypatch.setattr(worker, "_receive", lambda timeout, answer=answer: answer.tobytes())
+        with pytest.raises(BackendRefusal, match=why):
+            worker.solve(np.zeros(3))
     worker.close()
+
+
+def test_a_late_worker_and_a_restart_that_hangs_are_given_up(stand_in, monkeypatch):
+    record = recorded("ik")
+    case = record["cases"]["tight_limits"]
+    numbers = kinematic_numbers(case["samples"][0], case)
+    worker = WorkerProcess(stand_in, kinematic_problem(record, case), timeout=0.05)
+    os.kill(worker.pid, signal.SIGSTOP)
+    late = worker.pid
+    with pytest.raises(BackendLost, match=r"no answer for 0\.05 s"):
+        worker.solve(numbers)
+    restarted = worker.pid
+    os.kill(restarted, signal.SIGSTOP)
+    monkeypatch.setattr(process, "_START_TIMEOUT", 0.0)
+    with pytest.raises(BackendLost, match="no problem for 0 s after a restart"):
+        worker.solve(numbers)
+    assert len({late, restarted, worker.pid}) == 3
+    worker.close()
+
+
+def test_another_interpreter_does_not_get_the_paths_of_this_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    monkeypatch.setenv("PYTHONHOME", "/elsewhere")
+    assert process._environment(Path(sys.executable))["PYTHONPATH"] == "/somewhere"
+    assert not {"PYTHONPATH", "PYTHONHOME"} & set(process._environment(tmp_path / "python"))
 
 
 def test_the_way_to_the_worker_and_back_is_short(stand_in):

@@ -1,6 +1,8 @@
 """Solvers of bipedal-locomotion-framework behind a pipe: its interpreter must not meet this one's libraries."""
 
 from gradiva.blf.process import (
+    TICK_LIMIT,
+    WAIT,
     Backend,
     BackendError,
     BackendLost,
@@ -13,6 +15,8 @@ from gradiva.blf.process import (
 from gradiva.blf.worker import quaternion
 
 __all__ = [
+    "TICK_LIMIT",
+    "WAIT",
     "Backend",
     "BackendError",
     "BackendLost",

@@ -28,12 +28,16 @@ NAME = "bipedal-locomotion-framework"
 INSTALL = (
     "mamba env create -f environment.yml, activate it or set blf.python to its bin/python; or choose backend=gradiva"
 )
-ANSWER_TIMEOUT = 0.05  # [s] of a tick, as without a solution: beyond it the last command would have held for too long
+TICK_LIMIT = 0.05  # [s] of a tick on a robot, in which an error of the DCM grows by a fifth: the longest period, too
+WAIT = 30.0  # [s] of a tick in a simulation, which waits for a worker however busy the machine is, if it does not hang
 _START_TIMEOUT = 60.0  # [s] of imports and the problem, from a cold disk
 _DYING = 0.005  # [s] until the status of a process is known whose pipe has ended
 _DEAD = "the worker has died"
+_REST = 0.01  # [s] for the rest of an answer that has begun
 _RESTARTS = 3  # that are tried until one answers a tick
 _REMEMBERED = 1000  # latencies
+_NUMBER = 8  # [bytes]
+_FOREIGN = ("PYTHONPATH", "PYTHONHOME")  # variables that are about this interpreter
 _TAIL = 2000  # [bytes] of what the worker printed last
 _LOGGER = logging.getLogger("gradiva.walking")
 
@@ -102,7 +106,9 @@ def imported_version(python: Path) -> str:
     lines += ["import bipedal_locomotion_framework as blf", "print(getattr(blf, '__version__', ''))"]
     command = [str(python), "-c", "; ".join(lines)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_START_TIMEOUT, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_START_TIMEOUT, check=False, env=_environment(python)
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BackendError(f"{python}: {error}") from None
     if done.returncode:
@@ -118,29 +124,37 @@ def _why_not(python: Path, text: str) -> str:
     return f"{python} has no {missing.partition('.')[0]}: {INSTALL}"
 
 
+def _environment(python: Path) -> dict[str, str]:
+    """Return the environment of an interpreter: where another one's modules lie is none of its business."""
+    is_this = python == Path(sys.executable)
+    kept = {name: value for name, value in os.environ.items() if is_this or name not in _FOREIGN}
+    return {**kept, "OMP_NUM_THREADS": "1"}
+
+
 class WorkerProcess:
     """A problem that is solved in another interpreter.
 
     Attributes:
         round_trip: Of the last tick, [s].
         own_time: What the framework itself took of it, [s].
+        timeout: Time after which a tick without an answer gives the worker up, [s].
         overheads: Round trips less the framework's own times, of the last ticks, [s].
         failure: Why it is away; empty while it answers.
     """
 
-    def __init__(self, python: str, problem: Mapping[str, Any], timeout: float | None = None) -> None:
+    def __init__(self, python: str, problem: Mapping[str, Any], timeout: float = WAIT) -> None:
         """Start the worker and wait until it has the problem.
 
         Args:
             python: As in ``blf.python``.
-            problem: See ``worker.py``.
-            timeout: Of a tick, [s]; None: ``ANSWER_TIMEOUT``.
+            problem: See ``worker.py``; ``size`` is the count of the numbers of an answer.
+            timeout: Of a tick, [s].
 
         Raises:
             BackendError: The framework is missing, or refuses the problem.
         """
         self._python, self._problem = find_python(python), json.dumps(problem).encode()
-        self.timeout, self.name = timeout, f"blf {problem['kind']}"
+        self.timeout, self.name, self._size = timeout, f"blf {problem['kind']}", problem["size"]
         self.round_trip = self.own_time = 0.0
         self.overheads: deque[float] = deque(maxlen=_REMEMBERED)
         self.failure, self._restarts = "", 0
@@ -174,10 +188,12 @@ class WorkerProcess:
             raise BackendLost(self.failure)
         start = time.perf_counter()
         self._send(worker.TICK, np.ascontiguousarray(values, dtype=float).tobytes())
-        data = self._receive(ANSWER_TIMEOUT if self.timeout is None else self.timeout)
+        data = self._receive(self.timeout)
         self.round_trip = time.perf_counter() - start
         self.overheads.append(self.round_trip - self.own_time)
         self._restarts = 0
+        if len(data) != self._size * _NUMBER:
+            raise BackendRefusal(self.name, f"an answer of {len(data)} bytes in place of {self._size} numbers")
         answer = np.frombuffer(data)
         if not np.isfinite(answer).all():  # before a controller integrates it
             raise BackendRefusal(self.name, "numbers that are not finite")
@@ -189,13 +205,12 @@ class WorkerProcess:
 
     def _start(self) -> None:
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (it is open as long as the worker)
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [str(self._python), worker.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._output,
-            env=environment,
+            env=_environment(self._python),
             bufsize=0,
             start_new_session=True,  # Ctrl-C of a terminal is for the walk, whose end closes the pipe
         )
@@ -205,7 +220,7 @@ class WorkerProcess:
         self._poll = select.poll()
         self._poll.register(self._answers, select.POLLIN)
         self._stop = weakref.finalize(self, _end, self._process)
-        self._is_starting = True
+        self._is_starting, self._began = True, time.monotonic()
         self._send(worker.PROBLEM, self._problem)
 
     def _send(self, kind: bytes, data: bytes) -> None:
@@ -223,17 +238,28 @@ class WorkerProcess:
             NoSolutionFound: It says that there is none.
             BackendLost: There is no answer in time.
         """
-        if not self._poll.poll(1e3 * timeout):
-            self._lose(f"no answer for {timeout:g} s")
-        head = worker.read_exactly(self._answers, worker.ANSWER.size)
-        if len(head) < worker.ANSWER.size:
-            self._lose(_DEAD)
-        status, self.own_time, size = worker.ANSWER.unpack(head)
-        data = worker.read_exactly(self._answers, size)
+        end = time.monotonic() + timeout
+        status, self.own_time, size = worker.ANSWER.unpack(self._read(worker.ANSWER.size, timeout, end))
+        data = self._read(size, timeout, end)
         if status == worker.SOLVED:
             return data
         said = json.loads(data)
         raise BackendRefusal(self.name, self._with_console(said["text"]), said["task"] or None)
+
+    def _read(self, size: int, timeout: float, end: float) -> bytes:
+        """Return ``size`` bytes of an answer that has to be there ``timeout`` after the question, at ``end`` [s].
+
+        Raises:
+            BackendLost: They are late, or the pipe has ended.
+        """
+        found = b""
+        while len(found) < size:
+            if not self._poll.poll(1e3 * max(0.0, end - time.monotonic())):
+                self._lose(f"no answer for {timeout:g} s")
+            if not (part := os.read(self._answers, size - len(found))):
+                self._lose(_DEAD)
+            found += part
+        return found
 
     def _lose(self, why: str) -> None:
         """Give the worker up; another one is started unless this one was starting itself.
@@ -262,11 +288,19 @@ class WorkerProcess:
         self.failure = failure
 
     def _is_back(self) -> bool:
-        """Return whether the restarted worker has its problem."""
-        if not self._is_starting or not self._poll.poll(0):
+        """Return whether the restarted worker has its problem; one that hangs is given up.
+
+        Raises:
+            BackendLost: It has just been given up.
+        """
+        if not self._is_starting:
+            return False
+        if not self._poll.poll(0):
+            if time.monotonic() - self._began > _START_TIMEOUT:
+                self._lose(f"no problem for {_START_TIMEOUT:g} s after a restart")
             return False
         try:
-            self._receive(0.0)
+            self._receive(_REST)
         except NoSolutionFound as error:
             self._is_starting, self.failure = False, str(error)
             return False

@@ -256,6 +256,76 @@ def coefficients(value: Any) -> Any:
     return np.asarray(value.coeffs() if hasattr(value, "coeffs") else value, dtype=float)
 
 
+# -- centroidal MPC --------------------------------------------------------------------------------------------------
+
+
+class CentroidalMpc:
+    """The MPC of the framework; its clock begins at zero and goes on by its period with each solution.
+
+    Times of the problem and of the contacts are whole periods from now; momenta and forces are per kilogram.
+    """
+
+    def __init__(self, framework: Framework, problem: dict[str, Any]) -> None:
+        self._framework, parameters = framework, dict(problem["parameters"])
+        self._period = parameters["sampling_time"]
+        for name in ("sampling_time", "time_horizon"):
+            parameters[name] = timedelta(seconds=parameters[name])
+        self._names = [group["contact_name"] for group in parameters.values() if isinstance(group, dict)]
+        self._parameters = parameters
+        self._begin()
+
+    def _begin(self) -> None:
+        """Build it anew: whether its clock goes on where it has no solution is not known."""
+        self._mpc: Any = self._framework.blf.reduced_model_controllers.CentroidalMPC()
+        self._solved = 0
+        checked(self._mpc.initialize(self._framework.handler(self._parameters)), "CentroidalMPC.initialize")
+
+    def solve(self, numbers: Numbers) -> Any:
+        """Return corner forces now, where each contact is or lands next, and CoM, its velocity, angular momentum."""
+        state = [numbers.take(3) for _ in range(3)]
+        com = numbers.take(3 * int(numbers.take(1)[0])).reshape(-1, 3)
+        contacts = {name: self._contacts(name, numbers) for name in self._names}
+        phases, mpc, kind = self._framework.blf.contacts.ContactPhaseList(), self._mpc, "CentroidalMPC"
+        checked(phases.set_lists(contacts), "ContactPhaseList.set_lists")
+        still = [np.zeros(3) for _ in com]
+        checked(mpc.set_reference_trajectory(list(com), still), f"{kind}.set_reference_trajectory")
+        checked(mpc.set_contact_phase_list(phases), f"{kind}.set_contact_phase_list")
+        checked(mpc.set_state(*state), f"{kind}.set_state")
+        if mpc.advance() is False:
+            self._begin()
+            raise Refused(f"{kind}.advance")
+        answer = self._output(mpc.get_output())
+        self._solved += 1
+        return answer
+
+    def _contacts(self, name: str, numbers: Numbers) -> Any:
+        """Return the contacts of one name."""
+        found = self._framework.blf.contacts.ContactList()
+        found.set_default_name(name)
+        for _ in range(int(numbers.take(1)[0])):
+            begin, end = (self._time(each) for each in numbers.take(2))
+            pose = self._framework.pose(numbers.take(3), numbers.rotation())
+            checked(found.add_contact(pose, begin, end), "ContactList.add_contact", name)
+        return found
+
+    def _time(self, periods: float) -> timedelta:
+        """Return the time of the framework's clock that is ``periods`` from now, not before its beginning."""
+        return timedelta(seconds=max(0, round(periods) + self._solved) * self._period)
+
+    def _output(self, output: Any) -> Any:
+        forces = [corner.force for name in self._names for corner in output.contacts[name].corners]
+        places = [self._place(output.contact_phase_list, name) for name in self._names]
+        trajectories = output.com_trajectory, output.com_velocity_trajectory, output.angular_momentum_trajectory
+        return np.concatenate([*forces, *places, *(np.ravel(each) for each in trajectories)]).astype(float)
+
+    def _place(self, phases: Any, name: str) -> Any:
+        """Return the position of the contact that lasts or comes next."""
+        for phase in (phases[index] for index in range(phases.size())):
+            if phase.end_time > self._time(0) and name in phase.active_contacts:
+                return np.asarray(phase.active_contacts[name].pose.translation(), dtype=float)
+        return np.full(3, np.inf)
+
+
 # -- pipe ------------------------------------------------------------------------------------------------------------
 
 
@@ -276,7 +346,8 @@ def answer_of(solver: Any, kind: bytes, data: bytes) -> tuple[Any, tuple[int, fl
     try:
         if kind == PROBLEM:
             problem = json.loads(data)
-            return WholeBody(Framework(), problem), (SOLVED, 0.0, b"")
+            make: Any = CentroidalMpc if problem["kind"] == "centroidal_mpc" else WholeBody
+            return make(Framework(), problem), (SOLVED, 0.0, b"")
         found = solver.solve(Numbers(np.frombuffer(data)))
         return solver, (SOLVED, time.perf_counter() - start, found.tobytes())
     except Refused as error:

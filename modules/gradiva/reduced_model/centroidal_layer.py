@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradiva.blf import Backend
 from gradiva.common import (
     GRAVITY,
     TIME_ROUNDING,
@@ -28,6 +29,7 @@ from gradiva.common import (
     setting,
     so3,
 )
+from gradiva.reduced_model.blf_mpc import BlfCentroidalMpc
 from gradiva.reduced_model.centroidal_mpc import (
     PROBLEM,
     CentroidalMpc,
@@ -63,8 +65,6 @@ _JUMP = 1e-3  # [m] of the planned DCM between two ticks: the plan has changed
 
 
 _DECISION_PERIOD = 0.02  # [s] between two solutions; faster ticks hold the correction of the ZMP
-_MAX_AGE = 0.06  # [s]
-"""Of a decision that is held because the next one is late; then the instantaneous law balances, without a solver."""
 _MAX_SILENCE = 1.0  # [s]
 """Without a decision in time: a warning in the log; without any: the robot finishes the step and stands."""
 _SOLE_MARGIN = 0.005  # [m] kept by the corners of a contact from the sides of the sole: one rocks about its edge
@@ -85,6 +85,7 @@ class CentroidalWalkingConfig:
         gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP,
             which are smooth.
         mpc: The MPC.
+        backend: Who solves it: ``gradiva``, or ``blf`` for bipedal-locomotion-framework in an interpreter of its own.
 
     Raises:
         ConfigError: A time is not positive, or a distance is negative.
@@ -93,6 +94,7 @@ class CentroidalWalkingConfig:
     toe_margin: float = setting("m", least=0.0)
     gives_wrenches: bool
     mpc: CentroidalMpcConfig
+    backend: Backend = Backend.GRADIVA
 
     @property
     def horizon(self) -> float:
@@ -143,7 +145,8 @@ class CentroidalModelControl(SimplifiedModelControl):
         """See ``BalanceLayer.built``."""
         zmp_com = config.zmp_com_controller
         gains = GainSchedule(zmp_com.walking, zmp_com.standing)
-        law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step, compiler)
+        steps = config.longest_step, config.narrowest_step
+        law = CentroidalLaw(config.law, robot, *steps, compiler, config.blf_python)
         return cls(law, DcmController(config.dcm_controller), gains, compiler)
 
     @classmethod
@@ -225,6 +228,7 @@ class CentroidalLaw(DcmLaw):
         longest_step: float,
         narrowest_step: float,
         compiler: Compiler = interpreted,
+        blf_python: str = "",
     ) -> None:
         """Build the MPC.
 
@@ -234,9 +238,10 @@ class CentroidalLaw(DcmLaw):
             longest_step: Largest distance of the sole frames in double support, [m].
             narrowest_step: Least lateral distance of the sole frames there, [m].
             compiler: How the MPC's function becomes fast.
+            blf_python: Interpreter of bipedal-locomotion-framework, as ``blf.python``.
 
         Raises:
-            ConfigError: The margin leaves nothing of the sole.
+            ConfigError: The margin leaves nothing of the sole, or the framework is missing.
         """
         sole = robot.sole
         if 2.0 * config.toe_margin >= sole.length or sole.width <= 2.0 * _SOLE_MARGIN:
@@ -250,7 +255,11 @@ class CentroidalLaw(DcmLaw):
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
-        self._mpc = CentroidalMpc(config.mpc, self._body, compiler)
+        self._mpc: CentroidalMpc | BlfCentroidalMpc
+        if config.backend is Backend.BLF:
+            self._mpc = BlfCentroidalMpc(config.mpc, self._body, blf_python)
+        else:
+            self._mpc = CentroidalMpc(config.mpc, self._body, compiler)
         self._window, self.time_limit = _DECISION_PERIOD, math.inf
         self.solver_times = SolverTimes(_DECISION_PERIOD)
         self._executor: ThreadPoolExecutor | None = None
@@ -360,7 +369,7 @@ class CentroidalLaw(DcmLaw):
             self._is_stale = False
             self._window = max(_DECISION_PERIOD, period)
             self._next = reference.time + self._window
-            if self.time_limit < self.config.mpc.deadline:
+            if self.time_limit < self._mpc.limit:
                 self._due = state, plan
             else:
                 self._take(self._decide(state, plan), reference.time)
@@ -389,7 +398,7 @@ class CentroidalLaw(DcmLaw):
         begin = self._decided
         if begin is None:
             return False
-        return time - begin <= _MAX_AGE + TIME_ROUNDING and begin >= min(self._changed, time) - TIME_ROUNDING
+        return time - begin <= self._mpc.max_age + TIME_ROUNDING and begin >= min(self._changed, time) - TIME_ROUNDING
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""

@@ -169,7 +169,10 @@ class CentroidalMpc:
     Attributes:
         problem: Its optimisation problem.
         failures: How often there was no solution, so far.
+        max_age: Age up to which a decision balances, [s].
     """
+
+    max_age = 0.06
 
     def __init__(self, config: CentroidalMpcConfig, body: CentroidalBody, compiler: Compiler = interpreted) -> None:
         """Build the problem and its solver.
@@ -205,6 +208,11 @@ class CentroidalMpc:
     @deadline.setter
     def deadline(self, deadline: float) -> None:
         self._solver.deadline = deadline
+
+    @property
+    def limit(self) -> float:
+        """Longest time that `update` takes where a tick cannot wait, [s]."""
+        return self._config.deadline
 
     @property
     def memory(self) -> InputMemory | None:
@@ -298,7 +306,7 @@ class CentroidalMpc:
         ]  # in the order of the pose
         np.concatenate([each.reshape(-1) for each in inputs], out=pose.input)
         if not math.isfinite(np.add.reduce(pose.inputs["state"], axis=None) + np.add.reduce(wrench)):
-            _refuse(state, wrench)
+            check_finite(state, wrench)
         pose()
         return self.problem.function.inputs["vectors"].copy()
 
@@ -321,8 +329,12 @@ class CentroidalMpc:
         return self._memory.forces[min(max(int(before), 0), len(self._memory.forces) - 1)]
 
 
-def _refuse(state: CentroidalState, wrench: NDArray) -> None:
-    """Refuse a measurement that is not finite: the last solution, shifted, would follow it."""
+def check_finite(state: CentroidalState, wrench: NDArray) -> None:
+    """Refuse a measurement that is not finite: the last solution, shifted, would follow it.
+
+    Raises:
+        EstimationError: The message has what is not finite.
+    """
     measured = {name: getattr(state, name) for name in state.__dataclass_fields__} | {"external_wrench": wrench}
     wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
     if wrong:

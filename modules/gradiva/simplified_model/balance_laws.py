@@ -107,6 +107,7 @@ class BalanceConfig:
         zmp_com_controller: The ZMP-CoM law.
         longest_step: Largest distance of the sole frames in double support, for layers that move footholds, [m].
         narrowest_step: Least lateral distance of the sole frames there, [m].
+        blf_python: Interpreter of bipedal-locomotion-framework, for laws that may be solved there.
     """
 
     model: str
@@ -115,6 +116,7 @@ class BalanceConfig:
     zmp_com_controller: ZmpComControllerConfig
     longest_step: float
     narrowest_step: float
+    blf_python: str = ""
 
     @property
     def horizon(self) -> tuple[float, int] | None:

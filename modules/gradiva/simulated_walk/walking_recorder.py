@@ -171,12 +171,13 @@ def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBody
     Args:
         command: That was sent; other than torques have no such signals.
         limits: Of the joints' torques, [N·m], shape (n,).
-        whole_body: Layer 3, after its tick; violations are in the units of each group of constraints.
+        whole_body: Layer 3, after its tick; violations are in the units of each group of constraints, of the shipped
+            controllers alone.
     """
-    if command.mode is not ControlMode.TORQUE or not isinstance(whole_body, TorqueController):
+    if command.mode is not ControlMode.TORQUE:
         return {}
     saturated = np.count_nonzero(np.abs(command.values) > limits - _AT_THE_LIMIT)
-    violations = whole_body.problem.violations()
+    violations = whole_body.problem.violations() if isinstance(whole_body, TorqueController) else {}
     return {
         "torque_control::saturated_joints": float(saturated),
         **{f"torque_control::violation::{_signal_name(group)}": violation for group, violation in violations.items()},

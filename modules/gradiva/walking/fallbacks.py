@@ -29,7 +29,7 @@ from gradiva.simplified_model import (
     LawMemory,
     fallback_layer,
 )
-from gradiva.whole_body import BlfController, WholeBodyController, WholeBodyReference
+from gradiva.whole_body import WholeBodyController, WholeBodyReference, backed_controller
 
 _FARTHEST_OFFSET = 4.0  # [-] of a servo's deflection at its torque limit; arms of robots that walk fast: 3.2
 _FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
@@ -281,8 +281,7 @@ class RelaxingWholeBody:
 
     def __init__(self, controller: WholeBodyController, relaxed_duration: float) -> None:
         self._controller = controller
-        candidates = controller, getattr(controller, "shipped", None)
-        self._backed = next((each for each in candidates if isinstance(each, BlfController)), None)
+        self._backed = backed_controller(controller)
         self._relaxed_duration = relaxed_duration + _ROUNDING
         self._relaxed_time = 0.0
         self.failures = 0

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradiva.blf import Backend, BlfConfig
+from gradiva.blf import TICK_LIMIT, Backend, BlfConfig
 from gradiva.common import (
     GRAVITY,
     ConfigError,
@@ -96,6 +96,7 @@ from gradiva.whole_body import (
     WalkingKinematics,
     WholeBodyConfig,
     WholeBodyController,
+    backed_controller,
     backed_torque_controller,
     described_posture,
     solve_start_posture,
@@ -275,6 +276,12 @@ class WalkingLayers:
         config, posture = self.config, self.start_posture
         robot = self._model, self.inverse_kinematics, posture, self.torso_rotation
         return HipStrategy(config.hip_strategy, *robot, config.planner.com_height, config.inverse_kinematics.torso_gain)
+
+    def answer_in_time(self) -> None:
+        """Have the layers answer within a tick, as a robot needs it; until then they wait, as a simulation may."""
+        self.model_control.time_limit = self.config.walking.period
+        if (backed := backed_controller(self.whole_body)) is not None:
+            backed.time_limit = TICK_LIMIT
 
     @property
     def knows_flexible_joints(self) -> bool:
@@ -485,9 +492,8 @@ class WalkingConfig:
         model = self.walking.model
         law, planner = self.balance_laws.get(model), self.planner
         narrowest = max(planner.min_step_width, planner.min_feet_distance)
-        return BalanceConfig(
-            model, law, self.dcm_controller, self.zmp_com_controller, planner.max_feet_distance, narrowest
-        )
+        laws, steps = (self.dcm_controller, self.zmp_com_controller), (planner.max_feet_distance, narrowest)
+        return BalanceConfig(model, law, *laws, *steps, self.blf.python)
 
     @property
     def rigid_torque_control(self) -> RigidTorqueControlConfig:

@@ -74,14 +74,16 @@ def soft_task(name: str, kind: str, weight: Sequence[float], **parameters: Any) 
 
 
 def whole_body_problem(kind: str, robot: RobotDescription, tasks: Tasks) -> dict[str, Any]:
-    """Return a problem of the worker, ``ik`` or ``tsid``."""
+    """Return a problem of the worker, ``ik`` or ``tsid``; of the latter torques and wrenches are answers, too."""
+    joints, is_dynamic = len(robot.joints), kind == "tsid"
     return {
         "kind": kind,
         "model": str(robot.model_path),
         "joints": list(robot.joints),
         "base": robot.base_link,
         "gravity": float(GRAVITY),
-        "contacts": [f"{side}_wrench" for side in Side] if kind == "tsid" else [],
+        "contacts": [f"{side}_wrench" for side in Side] if is_dynamic else [],
+        "size": 6 + joints + is_dynamic * (joints + 6 * len(Side)),
         "tasks": tasks,
     }
 
@@ -315,10 +317,25 @@ class BlfController(OwnController):
         """Why the worker is away; empty while it answers."""
         return self.backed.warning
 
+    @property
+    def time_limit(self) -> float:
+        """Time of a tick beyond which the worker counts as lost, [s]; long in a simulation, which waits."""
+        return self.backed.worker.timeout
+
+    @time_limit.setter
+    def time_limit(self, limit: float) -> None:
+        self.backed.worker.timeout = limit
+
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return the last round trip of the worker and the framework's own time, [s]."""
         worker = self.backed.worker
         return {"round_trip": worker.round_trip, "own_time": worker.own_time}
+
+
+def backed_controller(controller: WholeBodyController) -> BlfController | None:
+    """Return the controller whose problem the framework solves, or that it hands its ticks on to; None: neither."""
+    candidates = controller, getattr(controller, "shipped", None)
+    return next((each for each in candidates if isinstance(each, BlfController)), None)
 
 
 def backed_torque_controller(

@@ -115,7 +115,7 @@ class WalkingModule(GradivaModule):
         """Return the layers for a robot; called again when its boards have narrower limits than its model."""
         layers = WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
         if not self.options.lockstep:
-            layers.model_control.time_limit = self.setup.walking.walking.period
+            layers.answer_in_time()
             layers.model_control.thread_begins = give_way_to_ticks
         return layers
 

@@ -1,5 +1,5 @@
 """The sub-modules that Gradiva's worker uses."""
 
-from . import ik, parameters_handler, system, tsid
+from . import contacts, ik, parameters_handler, reduced_model_controllers, system, tsid
 
-__all__ = ["ik", "parameters_handler", "system", "tsid"]
+__all__ = ["contacts", "ik", "parameters_handler", "reduced_model_controllers", "system", "tsid"]
