@@ -158,6 +158,10 @@ def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
     assert json.loads(out) == result
     assert "planner.at" in err
     assert "real_time_factor/icub_v2_7: 9.0 on the ideal plant, 6.2 on the robot plant" in err
+    row["failure"] = "5.70 s: the CoM is too high"
+    status, _, err = gradiva("bench", "--json", "-")
+    assert status == 1
+    assert "failed: planner.at: 5.70 s: the CoM is too high" in err
 
 
 @pytest.mark.parametrize(("verdicts", "status"), [(["ok", "warn"], 0), (["ok", "fail"], 1)])

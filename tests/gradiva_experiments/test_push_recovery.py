@@ -15,7 +15,7 @@ from gradiva.simulation import Push
 from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.campaigns import push_recovery
 from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
-from gradiva_experiments.forked_walks import PHASES, WATCHED, FoundSearch, PushedWalk, search_in_forks
+from gradiva_experiments.forked_walks import PHASES, STANDING, WATCHED, FoundSearch, PushedWalk, search_in_forks
 
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
 
@@ -246,3 +246,9 @@ def test_a_robot_that_stands_is_pushed_once_in_each_direction_and_an_unknown_pha
     assert found == [(0.0, "standing")] * 4 + [(0.1, phase) for phase in PHASES for _ in range(4)]
     with pytest.raises(ConfigError, match="unknown --phase 'latte'; did you mean 'late'"):
         push_recovery.cells_of(start(tmp_path, phases=("latte",)))
+
+
+def test_a_robot_whose_plan_has_no_step_is_pushed_as_it_stands():
+    controller = SimpleNamespace(plan=SimpleNamespace(steps=()))
+    (moment,) = PushedWalk._moments(SimpleNamespace(walk=SimpleNamespace(time=3.0, controller=controller))).items()
+    assert moment == (STANDING, 4.0)

@@ -1,5 +1,6 @@
 """Gaits of bodies without joints, and what the benchmark compares on them."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -54,6 +55,10 @@ def test_gait_and_weights_stand_in_the_name_of_their_rows(monkeypatch, gait, wei
     assert [row["name"].rpartition("/")[2] for row in (ours, reference)] == [title, f"{title}.ipopt"]
     assert asked == [(12, 1.0, gait, weights)]
     assert ours["ipopt_ratio"] == pytest.approx({"median": 10.0, "p99": 10.0})
+    assert "failure" not in ours
+    fallen = replace(compared, failure="5.70 s: too high")
+    monkeypatch.setattr(benchmark, "compared_solvers", lambda *given: fallen)
+    assert centroidal_rows(12, 1.0, gait, weights)[0]["failure"] == "5.70 s: too high"
 
 
 @pytest.mark.parametrize("seed", [1, 2])

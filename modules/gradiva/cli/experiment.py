@@ -86,7 +86,10 @@ def bench(
     for name, factors in result["real_time_factor"].items():
         by_plant = ", ".join(f"{factor:.1f} on the {plant} plant" for plant, factor in factors.items())
         console.print(f"real_time_factor/{name}: {by_plant}", markup=False)
-    return 0
+    failed = [row for row in result["results"] if row.get("failure")]
+    for row in failed:
+        console.print(f"failed: {row['name']}: {row['failure']}", markup=False)
+    return 1 if failed else 0
 
 
 def _timed(console: Console, robots: Sequence[str], is_quick: bool) -> dict[str, Any]:

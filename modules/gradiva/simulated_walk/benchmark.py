@@ -265,7 +265,8 @@ def centroidal_rows(
     """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
 
     The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`, and ``ipopt_ratio``: how many times
-    as long IPOPT takes in the median and in the 99th percentile.
+    as long IPOPT takes in the median and in the 99th percentile. Where the gait did not go on to its end it has
+    ``failure``, the reason, and the times until then.
     """
     gc.collect()
     gc.disable()  # as the loop has it
@@ -281,7 +282,8 @@ def centroidal_rows(
     )
     gap = {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}
     ratio = {key: reference[f"{key}_us"] / ours[f"{key}_us"] for key in ("median", "p99")}
-    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio}, reference]
+    failure = {"failure": compared.failure} if compared.failure else {}
+    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio} | failure, reference]
 
 
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:

@@ -64,11 +64,13 @@ class SolverComparison:
         ipopt: By IPOPT, to a usual tolerance.
         gaps: How much more ours cost than those of a tightly converged IPOPT, as a fraction; all are consistent with
             the dynamics.
+        failure: Why the legs did not go on to the end; empty where they did.
     """
 
     ours: list[Solved]
     ipopt: list[Solved]
     gaps: list[float]
+    failure: str = ""
 
 
 def compared_solvers(
@@ -87,8 +89,8 @@ def compared_solvers(
         weights: Of `BENCH_WEIGHTS`.
         compiler: How the MPC's function becomes fast.
 
-    Raises:
-        RuntimeError: The legs did not go on.
+    Returns:
+        The problems until the end, or until the legs did not go on.
     """
     config = replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
     config, gait = replace(config, weights=bench_weights(weights, config.weights)), BENCH_GAITS[name](duration)
@@ -122,6 +124,4 @@ def compared_solvers(
         return ours[1]
 
     run = simulate_gait(gait, solve, push)
-    if run.reason or run.fallbacks:
-        raise RuntimeError(f"two legs did not go on: {run.reason or f'{run.fallbacks} solutions missing'}")
-    return compared
+    return replace(compared, failure=run.reason or f"{run.fallbacks} solutions missing" * bool(run.fallbacks))

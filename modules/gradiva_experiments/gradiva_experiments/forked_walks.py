@@ -200,9 +200,10 @@ class PushedWalk(ForkedWalk):
         self._link = link or self.walk.setup.robot.torso_frame
 
     def _moments(self) -> dict[str, float]:
-        if self.walk.controller.state is not WalkingState.WALKING:
+        plan = self.walk.controller.plan
+        if plan is None or not plan.steps:
             return {STANDING: self.walk.time + _SETTLED}
-        return phase_times(self.walk.controller.plan)
+        return phase_times(plan)
 
     def continued(self, trial: Pushing) -> Outcome:
         """Push from now on and watch the robot until it is down, has recovered, or `WATCHED` has passed.

@@ -23,6 +23,7 @@ def run_computation_times(run: ExperimentRun) -> None:
 def _row(timed: Mapping[str, Any]) -> Row:
     """Return the row of a timed part, which is named ``part/robot`` or ``part``."""
     part, _, robot = timed["name"].partition("/")
+    failure = timed.get("failure", "")
     return {
         "part": part,
         "robot": robot,
@@ -31,9 +32,11 @@ def _row(timed: Mapping[str, Any]) -> Row:
         "p99_us": timed["p99_us"],
         "paper": None,
         "value": timed["median_us"],
-        "asked": Asked.AS_FOUND,
-        "outcome": "measured",
-        "reason": "",
+        "ipopt_ratio": timed.get("ipopt_ratio", {}).get("median"),
+        "ipopt_ratio_p99": timed.get("ipopt_ratio", {}).get("p99"),
+        "asked": Asked.TO_WALK if failure else Asked.AS_FOUND,
+        "outcome": "fell" if failure else "measured",
+        "reason": failure,
     }
 
 
