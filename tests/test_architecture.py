@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "setup": TICK | {"walking", "simulation"},
     "session": TICK | {"walking"},
     "simulated_walk": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "play": TICK | {"walking", "session", "simulation", "telemetry", "setup", "simulated_walk"},
     "yarp_modules": TICK | {"walking", "session", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
@@ -39,6 +40,7 @@ ONLY_IN = {
     "mujoco": {"simulation"},
     "yarp": {"middleware", "yarp_modules"},
     "viser": {"telemetry"},
+    "websockets": {"play"},
     "casadi": {
         "robot_model",
         "whole_body",
@@ -51,7 +53,9 @@ ONLY_IN = {
         "setup",
     },
 }
-TOUCHES_THE_MACHINE = {"blf", "session", "setup", "simulated_walk", "cli", "telemetry", "yarp_modules", "middleware"}
+TOUCHES_THE_MACHINE = {
+    *("blf", "session", "setup", "simulated_walk", "play", "cli", "telemetry", "yarp_modules", "middleware"),
+}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {
     "simulation/film.py",  # pictures are files

@@ -22,6 +22,7 @@ from gradiva.simplified_model import (
     GainSchedule,
     LawMemory,
     SimplifiedModelControl,
+    ZmpComControllerConfig,
     ZmpComGains,
     balance_layer,
 )
@@ -344,3 +345,15 @@ def test_a_law_without_a_law_and_equations_that_do_not_fit_are_refused():
     ):
         with pytest.raises(ConfigError, match=said):
             balance_layer(setup.walking.balance, setup.robot, law)
+
+
+def test_tuned_gains_act_from_the_next_tick_on_as_if_they_had_been_configured():
+    off = state(dcm=(0.02, -0.01), com=(0.01, 0.0, 0.5), zmp=(0.03, 0.0))
+    gains, law = ZmpComControllerConfig(ZmpComGains(2.0, 1.0), STANDING), DcmControllerConfig(2.0, 0.0, 0.02, 0.0)
+    tuned, other = control(), control(DcmController(law))
+    update(tuned, off)
+    tuned.tune(SimpleNamespace(zmp_com_controller=gains, law=law))
+    other.tune(SimpleNamespace(zmp_com_controller=gains, law=law))
+    tuned.resume(other.memory)
+    np.testing.assert_array_equal(update(tuned, off).zmp_position, update(other, off).zmp_position)
+    np.testing.assert_allclose(update(tuned, off).com_velocity[0], 0.1 - 2.0 * (0.04 - 0.03) - 1.0 * 0.01)

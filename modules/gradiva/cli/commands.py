@@ -94,17 +94,23 @@ def export(
 
 
 _OF_ONE_WALK = ("view", "record", "film_size", "camera", "json_to")  # options of gradiva walk
+_WHERE_TO = ("speed", "lateral", "turn", "goal", "path", "duration")  # likewise
+Command = Callable[..., int]
 
 
-def _with_options_of_a_walk(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of ``gradiva walk`` behind its own, those aside that only one walk can have."""
-    own, of_walk = (list(inspect.signature(each, eval_str=True).parameters.values()) for each in (command, walk))
-    shared = [parameter for parameter in of_walk if parameter.name not in _OF_ONE_WALK]
-    command.__signature__ = inspect.Signature([*own[:-1], *shared])  # type: ignore[attr-defined]
-    return command
+def _with_options_of_a_walk(*without: str) -> Callable[[Command], Command]:
+    """Return what gives a command the options of ``gradiva walk`` behind its own, but for some."""
+
+    def add_to(command: Command) -> Command:
+        own, of_walk = (list(inspect.signature(each, eval_str=True).parameters.values()) for each in (command, walk))
+        shared = [parameter for parameter in of_walk if parameter.name not in without]
+        command.__signature__ = inspect.Signature([*own[:-1], *shared])  # type: ignore[attr-defined]
+        return command
+
+    return add_to
 
 
-@_with_options_of_a_walk
+@_with_options_of_a_walk(*_OF_ONE_WALK)
 def compare(
     runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Folders of finished runs.")] = None,
     save: Annotated[
@@ -144,7 +150,26 @@ def compare(
     return 0
 
 
+@_with_options_of_a_walk(*_OF_ONE_WALK, *_WHERE_TO)
+def play(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; the next free one if in use.")] = 8080,
+    **options: Any,
+) -> int:
+    """Drive, push and tune a simulated robot from a page in the browser, until Ctrl-C.
+
+    The page has a link of its own, for this machine alone. The robot stands first; W A S D, the arrows or the buttons
+    drive it, a click on the floor is a goal.
+    """
+    with leaving_at_once():
+        from gradiva.cli.play import play_until_closed
+        from gradiva.cli.walk_options import WalkOptions
+
+    out = options.pop("out")
+    return play_until_closed(WalkOptions.given(options), Path(out), port)
+
+
 app.command(cls=WalkCommand)(walk)
+app.command(cls=WalkCommand)(play)
 app.command(cls=WalkCommand)(compare)
 for command in (bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)

@@ -27,6 +27,8 @@ _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _FAULT = "KIND,START[,NAME[,VALUE]]"
 _BUMP = "X,Y,HEIGHT or X,Y,HEIGHT,LENGTH,WIDTH"
+_NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
+"""Arguments of ``gradiva walk`` that `WalkOptions` has by another name."""
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
@@ -70,6 +72,13 @@ class WalkOptions:
     plant: str | None = None
     noise: bool = False
     seed: int = 0
+
+    @classmethod
+    def given(cls, arguments: Mapping[str, Any]) -> WalkOptions:
+        """Return the options in arguments of ``gradiva walk``."""
+        named = {_NAMES.get(name, name): value for name, value in arguments.items()}
+        lists = {name: tuple(named.get(name) or ()) for name in ("settings", *_NAMES.values())}
+        return cls(**{**named, **lists})
 
     def request(self) -> WalkRequest:
         """Return the request.

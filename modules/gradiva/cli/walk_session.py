@@ -208,11 +208,9 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
     Raises:
         WalkingError: An option is wrong, or there are no variants, or no film can be drawn.
     """
-    given: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options.items()}
-    given |= {name: tuple(given[name] or ()) for name in ("files", "pushes", "faults", "bumps")}
     console, folders, outcomes = text_console(), list[RunFolder](), list[WalkOutcome]()
-    each = variants(given.pop("settings") or ())
-    requests = [WalkOptions(settings=settings, **given).request() for settings in each]
+    each = variants(options["settings"] or ())
+    requests = [WalkOptions.given({**options, "settings": settings}).request() for settings in each]
     if is_filmed:
         check_film(requests[0].setup.simulated_robot, BESIDE_OTHERS)
     for settings, request in zip(each, requests, strict=True):

@@ -16,7 +16,7 @@ from gradiva.common.arrays import (
     sealed,
     unchecked,
 )
-from gradiva.common.configuration import configuration, from_table, merge, setting
+from gradiva.common.configuration import LiveSetting, configuration, from_table, live_settings, merge, setting
 from gradiva.common.errors import (
     ConfigError,
     ControlModeLost,
@@ -79,6 +79,7 @@ __all__ = [
     "JointCommand",
     "LateSource",
     "LazyModule",
+    "LiveSetting",
     "LowPass",
     "Measurement",
     "ModelError",
@@ -104,6 +105,7 @@ __all__ = [
     "freeze_arrays",
     "from_table",
     "installed_plugins",
+    "live_settings",
     "load_plugin",
     "low_pass_gain",
     "merge",

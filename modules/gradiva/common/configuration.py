@@ -8,7 +8,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -61,6 +61,7 @@ def setting(
     below: float | None = None,
     most: float | None = None,
     why: str = "",
+    live: tuple[float, float] | None = None,
 ) -> Any:
     """Return a field of a `configuration`: a number, or some in a tuple or dict, with its unit and its range.
 
@@ -71,8 +72,37 @@ def setting(
         below: Bound that it must not reach.
         most: Largest value.
         why: Reason of the range, for messages.
+        live: Lowest and highest value of a slider, where the number may change while the robot walks; None: it may not.
     """
-    return dataclasses.field(metadata={"unit": unit, "limits": Limits(above, least, below, most, why)})
+    return dataclasses.field(metadata={"unit": unit, "limits": Limits(above, least, below, most, why), "live": live})
+
+
+class LiveSetting(NamedTuple):
+    """A number that may change while the robot walks.
+
+    Attributes:
+        key: Its tables and its name, as in ``table.key``.
+        value: Of the configuration.
+        unit: ``m``, ``rad/s``; ``-`` of pure numbers.
+        low: Lowest value of a slider.
+        high: Highest.
+    """
+
+    key: str
+    value: float
+    unit: str
+    low: float
+    high: float
+
+
+def live_settings(config: Any, table: str = "") -> Iterator[LiveSetting]:
+    """Yield the numbers of a configuration, and of those within it, that may change while the robot walks."""
+    for field in dataclasses.fields(config):
+        key, value = f"{table}.{field.name}".lstrip("."), getattr(config, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from live_settings(value, key)
+        elif live := field.metadata.get("live"):
+            yield LiveSetting(key, value, field.metadata["unit"], *live)
 
 
 @typing.dataclass_transform(frozen_default=True, field_specifiers=(setting, dataclasses.field))

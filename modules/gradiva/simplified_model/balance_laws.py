@@ -210,6 +210,10 @@ class FallbackLaw(DcmLaw):
         self.law.reset()
         self._fallback.reset()
 
+    def tune(self, config: Any) -> None:
+        """See ``DcmLaw.tune``: of the law that is asked first."""
+        self.law.tune(config)
+
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return those of the law that is asked first."""
         return self.law.signals()
@@ -257,6 +261,10 @@ class DecimatedLaw(DcmLaw):
         self._law.reset()
         self._left = 0.0
         self._correction = np.zeros(2)
+
+    def tune(self, config: Any) -> None:
+        """See ``DcmLaw.tune``."""
+        self._law.tune(config)
 
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return those of the law."""

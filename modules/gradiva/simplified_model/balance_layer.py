@@ -285,6 +285,9 @@ class BalanceLayer(ABC):
     def reset(self) -> None:  # noqa: B027 (most have nothing to forget)
         """Begin again: the next commanded CoM starts on its reference."""
 
+    def tune(self, config: Any) -> None:  # noqa: B027 (most keep theirs)
+        """Take the live settings of another ``BalanceConfig`` between two ticks; by default none."""
+
     def work_ahead(self) -> None:  # noqa: B027 (most have answered all)
         """Begin the work that no answer waits for; called when the answer of a tick, or its command, has been sent."""
 
@@ -382,6 +385,9 @@ class DcmLaw:
 
     def resume(self, memory: LawMemory) -> None:
         """Go on from the memory of a law of the same kind."""
+
+    def tune(self, config: Any) -> None:
+        """Take the live settings of another instance of its ``Config`` between two ticks; by default none."""
 
     def reset(self) -> None:
         """Forget the past."""

@@ -30,8 +30,8 @@ class DcmControllerConfig:
         ConfigError: A gain with which the error does not decay, a negative limit or margin.
     """
 
-    proportional_gain: float = setting("-", above=1.0, why="else the DCM error does not decay")
-    integral_gain: float = setting("1/s", least=0.0)
+    proportional_gain: float = setting("-", above=1.0, why="else the DCM error does not decay", live=(1.02, 3.0))
+    integral_gain: float = setting("1/s", least=0.0, live=(0.0, 1.0))
     integral_limit: float = setting("m·s", least=0.0)
     polygon_margin: float = setting("m", least=0.0)
 
@@ -91,14 +91,18 @@ class DcmController(DcmLaw):
     def attach(self, function: FlatFunction) -> None:
         """See ``DcmLaw.attach``; the integral is kept in the inputs."""
         super().attach(function)
-        config = self._config
-        function.set(
+        function.set(dcm_integral=0.0)
+        self.tune(self._config)
+        self._whole_polygon = None
+
+    def tune(self, config: DcmControllerConfig) -> None:
+        """Take other gains; the integral goes on."""
+        self._config = config
+        self.function.set(
             proportional_gain=config.proportional_gain,
             integral_gain=config.integral_gain,
             integral_limit=config.integral_limit,
-            dcm_integral=0.0,
         )
-        self._whole_polygon = None
 
     @property
     def memory(self) -> LawMemory:

@@ -71,8 +71,8 @@ class ZmpComGains:
         ConfigError: A gain is negative or infinite.
     """
 
-    zmp: float = setting("1/s", least=0.0)
-    com: float = setting("1/s", least=0.0)
+    zmp: float = setting("1/s", least=0.0, live=(0.0, 8.0))
+    com: float = setting("1/s", least=0.0, live=(0.0, 12.0))
 
     def blended(self, other: ZmpComGains, ratio: float) -> ZmpComGains:
         """Return the gains at ``ratio`` of the way to ``other``: 0 is this set, 1 the other."""
@@ -125,10 +125,13 @@ class GainSchedule:
     def __init__(self, walking: ZmpComGains, standing: ZmpComGains, blend_time: float = _BLEND_TIME) -> None:
         """Take the gains of both situations, and T, [s]."""
         self._blend_time = blend_time
-        self._walking = walking
-        self._standing = standing
-        self._blended: tuple[float, ZmpComGains] = 0.0, standing.blended(walking, 0.0)
+        self.tune(walking, standing)
         self.reset()
+
+    def tune(self, walking: ZmpComGains, standing: ZmpComGains) -> None:
+        """Take other gains of both situations; the blend between them goes on."""
+        self._walking, self._standing = walking, standing
+        self._blended: tuple[float, ZmpComGains] = math.nan, standing  # of no ratio yet
 
     def reset(self, *, is_walking: bool = False) -> None:
         """Take the gains of one situation at once."""
@@ -195,6 +198,12 @@ class SimplifiedModelControl(BalanceLayer):
     def signals(self) -> Mapping[str, float | npt.ArrayLike]:
         """Return those of the DCM law."""
         return self._dcm_law.signals()
+
+    def tune(self, config: Any) -> None:
+        """See ``BalanceLayer.tune``: gains of the ZMP-CoM law and of the DCM law."""
+        gains = config.zmp_com_controller
+        self._gains.tune(gains.walking, gains.standing)
+        self._dcm_law.tune(config.law)
 
     @property
     def memory(self) -> BalanceMemory | None:

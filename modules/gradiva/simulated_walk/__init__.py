@@ -14,7 +14,7 @@ from gradiva.simulated_walk.centroidal_loop import (
     walking_and_running,
 )
 from gradiva.simulated_walk.commanded_end import Pose, final_pose, plan_from_start, walking_time
-from gradiva.simulated_walk.fall_diagnosis import diagnose
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, diagnose, diagnose_walk
 from gradiva.simulated_walk.fall_evidence import CauseKind
 from gradiva.simulated_walk.footing import (
     check_footing,
@@ -26,7 +26,7 @@ from gradiva.simulated_walk.footing import (
     slope_note,
 )
 from gradiva.simulated_walk.known_causes import sibling_cause
-from gradiva.simulated_walk.live_view import LiveView
+from gradiva.simulated_walk.live_view import LiveView, ShownFootholds, odometry_shift
 from gradiva.simulated_walk.private_network import (
     NameServerProcess,
     joined,
@@ -80,6 +80,7 @@ __all__ = [
     "CauseKind",
     "CentroidalPlant",
     "CentroidalRun",
+    "Diagnosis",
     "Gait",
     "LiveView",
     "NameServerProcess",
@@ -87,6 +88,7 @@ __all__ = [
     "Pose",
     "ReferenceBand",
     "RunningApplication",
+    "ShownFootholds",
     "SimulatedWalk",
     "WalkOutcome",
     "WalkRequest",
@@ -99,6 +101,7 @@ __all__ = [
     "create_run",
     "deflection_errors",
     "diagnose",
+    "diagnose_walk",
     "final_pose",
     "finish_walk",
     "footing_note",
@@ -108,6 +111,7 @@ __all__ = [
     "measure_periodic_stream",
     "measure_round_trips",
     "measure_strict_stream",
+    "odometry_shift",
     "pairs",
     "plan_from_start",
     "planned_joint_speeds",

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradiva.common import PlanarPose, Side
+from gradiva.common import NDArray, PlanarPose, RobotState, Side
 from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulation import SimulatedState
 from gradiva.telemetry import (
     Footprint,
     Motion,
@@ -43,14 +44,13 @@ class LiveView:
             start: Simulated time at which the view begins, [s].
             say: Takes the lines that say where the page is.
         """
-        self._setup, self._plan, self._say = setup, plan, say
-        self._footprints, self._nominal = planned_footprints(plan), dict[tuple[Side, PlanarPose], Footprint]()
-        self._follows_plan = False  # the plan of the view is that of a clock that starts with the walk
+        self._setup, self._say = setup, say
+        self._footholds = ShownFootholds(plan)
         self._shown = self._start = start
 
     def __enter__(self) -> LiveView:
         self._view = RobotView(self._setup.simulated_robot)
-        self._view.footprints(self._footprints)
+        self._view.footprints(self._footholds.footprints)
         self._say(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
         self._wait_for_page(_OPENING)
         self._wall_start = time.monotonic()
@@ -64,11 +64,12 @@ class LiveView:
         if walk.time - self._shown < _FRAME:
             return
         self._shown = walk.time
-        self._show_footholds(walk)
-        truth, state = walk.robot.truth(), walk.log.robot_state if walk.log else None
+        if self._footholds.update(walk):
+            self._view.footprints(self._footholds.footprints, self._footholds.nominal)
+        truth = walk.robot.truth()
         points = {"com": truth.com_position}
-        if state is not None:
-            shift = (truth.base_position - state.base_position)[:2]  # the points keep their place under the robot
+        if walk.log is not None and (state := walk.log.robot_state) is not None:
+            shift = odometry_shift(truth, state)
             points |= {"dcm": state.dcm_position + shift, "zmp": state.zmp_position + shift}
         forces = {side: (truth.foot_position(side), truth.foot_wrench(side)[:3]) for side in Side}
         pose = truth.base_position, truth.base_rotation, truth.all_joint_positions
@@ -90,27 +91,54 @@ class LiveView:
         except KeyboardInterrupt:
             self._say("")
 
-    def _show_footholds(self, walk: SimulatedWalk) -> None:
-        """Show the footholds of a plan that has changed, and outlines of those that step adaptation moved."""
-        plan, stepping = walk.controller.plan, walk.log.stepping if walk.log else None
-        if plan is None or plan is self._plan or not plan.steps:
-            return
-        stood = [one for one in self._footprints if one.time <= walk.time] if self._follows_plan else []
-        coming = planned_footprints(plan)
-        self._footprints = [*stood, *(one for one in coming if one.time > walk.time)] if stood else coming
-        self._plan, self._follows_plan = plan, True
-        if stepping is not None and stepping.side is not None and stepping.nominal is not None:
-            nominal = stepping.nominal
-            position = np.array([nominal.x, nominal.y, 0.0])
-            self._nominal[stepping.side, nominal] = Footprint(stepping.side, position, nominal.yaw, walk.time)
-        self._view.footprints(self._footprints, list(self._nominal.values()))
-
     def _wait_for_page(self, timeout: float) -> bool:
         """Wait until a page is open; return whether one is after ``timeout`` [s]."""
         end = time.monotonic() + timeout
         while not self._view.server.get_clients() and time.monotonic() < end:
             time.sleep(0.1)
         return bool(self._view.server.get_clients())
+
+
+class ShownFootholds:
+    """Collects the footholds of the plans of a walk, and those of them that step adaptation moved.
+
+    Attributes:
+        footprints: Where the feet stood, stand and will stand, the first ones first.
+    """
+
+    def __init__(self, plan: WalkingPlan | None = None) -> None:
+        """Begin with the footholds of a plan of a clock that starts with the walk, or with none."""
+        self._plan, self._follows_plan = plan, False
+        self.footprints = [] if plan is None else planned_footprints(plan)
+        self._nominal = dict[tuple[Side, PlanarPose], Footprint]()
+
+    @property
+    def nominal(self) -> list[Footprint]:
+        """Footholds before step adaptation moved them."""
+        return list(self._nominal.values())
+
+    def update(self, walk: SimulatedWalk) -> bool:
+        """Take the footholds of a plan that has changed; return whether it has."""
+        plan, stepping = walk.controller.plan, walk.log.stepping if walk.log else None
+        if plan is None or plan is self._plan or not plan.steps:
+            return False
+        stood = [one for one in self.footprints if one.time <= walk.time] if self._follows_plan else []
+        coming = planned_footprints(plan)
+        self.footprints = [*stood, *(one for one in coming if one.time > walk.time)] if stood else coming
+        self._plan, self._follows_plan = plan, True
+        if stepping is not None and stepping.side is not None and stepping.nominal is not None:
+            nominal = stepping.nominal
+            position = np.array([nominal.x, nominal.y, 0.0])
+            self._nominal[stepping.side, nominal] = Footprint(stepping.side, position, nominal.yaw, walk.time)
+        return True
+
+
+def odometry_shift(truth: SimulatedState, state: RobotState) -> NDArray:
+    """Return from where the robot takes itself to be to where it is, world, [m], shape (2,).
+
+    Points of the estimate keep their place under the shown robot by it.
+    """
+    return (truth.base_position - state.base_position)[:2]
 
 
 def planned_footprints(plan: WalkingPlan) -> list[Footprint]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,8 @@ _SHAFT_RADIUS, _HEAD_RADIUS, _HEAD_LENGTH = 0.006, 0.014, 0.035  # [m] of an arr
 _CLOCK_HEIGHT = 2.1  # [CoM heights] above the ground: over the head
 _LIFT = 0.004  # m, footprints lie above the floor, not in it
 _OUTLINE = 0.004  # m, width of the outline of a nominal foothold
+_GOAL = (214, 39, 120)
+_STEEPEST = 0.02  # [-] height per way of a ray that meets the floor far away
 _FOLLOW_GAIN = 0.06  # [-] fraction of the way to the robot that the scene moves at each frame: a low-pass against sway
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
 
@@ -70,6 +72,7 @@ class RobotView:
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # browsers open connections that they drop
         with redirect_stdout(io.StringIO()):  # viser prints a greeting even with verbose=False
             self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
+        self.server.request_share_url = _refuse_sharing  # type: ignore[method-assign]  # any page may ask for it
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
         self.server.gui.add_html(_LEGEND)
         self._follows = self.server.gui.add_checkbox("Follow the robot", True)
@@ -126,6 +129,29 @@ class RobotView:
             robot = self._description
             note = deflection_note(robot.flexible_joints, robot.joints, joint_positions)
             self._show_time(base_position, time, note)
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links that one can see, by the alphabet."""
+        return sorted({mesh.link for mesh in load_meshes(self._description.model_path)})
+
+    def on_floor(self, callback: Callable[[float, float], bool]) -> None:
+        """Call ``callback`` with the place of a click on the floor, world, [m]; where it returns true, mark the place.
+
+        It is called in the thread of the server.
+        """
+        takes_clicks = self.server.gui.add_checkbox("A click on the floor is a goal", True)
+        mark = self.server.scene.add_icosphere("/world/goal", _POINT_RADIUS, color=_GOAL, visible=False)
+
+        @self.server.scene.on_click()  # type: ignore[arg-type]
+        async def clicked(event: Any) -> None:
+            origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
+            if not takes_clicks.value or direction[2] >= -_STEEPEST:
+                return
+            way = (self._ground_height - origin[2]) / direction[2]
+            place = (origin + way * direction)[:2] - self._world.position[:2]
+            if callback(float(place[0]), float(place[1])):
+                mark.position, mark.visible = (*place, self._ground_height + _POINT_RADIUS), True
 
     def footprints(self, footprints: Sequence[Footprint], nominal: Sequence[Footprint] = ()) -> None:
         """Show soles instead of those shown before; the floor moves to the height of the lowest.
@@ -289,6 +315,10 @@ class RobotView:
         way = base - self._middle
         self._middle = self._middle + way * (1.0 if np.hypot(*way) > _FOLLOW_JUMP else _FOLLOW_GAIN)
         self._world.position = (-self._middle[0], -self._middle[1], 0.0)
+
+
+def _refuse_sharing(verbose: bool = True) -> None:
+    """Take the place of viser's tunnel through a server of others."""
 
 
 _NOWHERE = np.full(3, np.nan)
