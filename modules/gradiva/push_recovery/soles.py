@@ -163,7 +163,13 @@ class FootAdmittance:
         self._is_off = config.height_gain == config.tilt_gain == config.spread_gain == 0.0
         self._function = built_once((FootAdmittance, compiler), lambda: _admittance(compiler))
         self._function.set(**{name: getattr(config, name) for name in _CONSTANTS})
-        self._memory = self._function.inputs["memory"]
+        inputs = self._function.inputs
+        self._memory = inputs["memory"]
+        rows: list[tuple[str, int | slice]] = [
+            (name, row) for name in ("expected", "measured", "positions") for row in (0, 1)
+        ]
+        rows += [("rotations", slice(0, 3)), ("rotations", slice(3, 6)), ("twists", 0), ("twists", 1)]
+        self._windows = [inputs[name][row] for name, row in rows]  # left, right of each
         self.reset()
 
     @property
@@ -203,12 +209,14 @@ class FootAdmittance:
             expected_gain=gains[0],
             surplus_gain=gains[1],
             yields=is_trusted and left.in_contact and right.in_contact,
-            expected=(reference.left_foot_wrench, reference.right_foot_wrench),
-            measured=(state.left_foot_wrench, state.right_foot_wrench),
-            positions=(left.position, right.position),
-            rotations=(*left.rotation, *right.rotation),
-            twists=(left.twist, right.twist),
         )
+        wrenches = (
+            *(reference.left_foot_wrench, reference.right_foot_wrench),
+            *(state.left_foot_wrench, state.right_foot_wrench),
+        )
+        poses = left.position, right.position, left.rotation, right.rotation, left.twist, right.twist
+        for window, value in zip(self._windows, wrenches + poses, strict=True):
+            window[...] = value
         outputs = function()
         self._memory[...] = outputs["memory"]
         positions, rotations, twists = (sealed(outputs[name].copy()) for name in ("positions", "rotations", "twists"))
