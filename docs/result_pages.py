@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from reference_pages.results import (
@@ -33,7 +34,7 @@ class Result(SphinxDirective):
         """Return the nodes of the tables, which are read again when a file has changed."""
         for path in published_paths():
             self.env.note_dependency(str(path))
-        made = {
+        made: dict[str, Callable[..., str]] = {
             PUBLISHED: published_text,
             UNPUBLISHED: unpublished_text,
             NOT_REACHED: not_reached_text,
