@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from reference_pages.results import (
     BANDS,
+    NOT_REACHED,
     PUBLISHED,
-    RESULTS,
     RUNS,
     UNPUBLISHED,
     bands_text,
+    not_reached_text,
     published_paths,
     published_text,
-    recorded_text,
     runs_text,
     unpublished_text,
 )
@@ -21,31 +22,36 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Result(SphinxDirective):
-    """Show a recorded table (``{result} FILE TABLE``), its origin (``{result} FILE``), published runs, or bands.
+    """Show published runs: all, those that are missing, what is not reached, or bands.
 
-    ``{result} runs NAME PATTERN`` shows those whose command has the pattern, a regular expression.
+    ``{result} runs NAME PATTERN`` shows those of an experiment whose command has the pattern, a regular expression.
     """
 
     required_arguments, optional_arguments = 1, 2
     final_argument_whitespace = True
 
     def run(self) -> list:
-        """Return the nodes of the table, which is read again when its file has changed."""
-        name = self.arguments[0]
-        made = {PUBLISHED: published_text, UNPUBLISHED: unpublished_text, BANDS: bands_text}
-        for path in published_paths() if name in (*made, RUNS) else [RESULTS / f"{name}.json"]:
+        """Return the nodes of the tables, which are read again when a file has changed."""
+        for path in published_paths():
             self.env.note_dependency(str(path))
-        if name == RUNS:
-            text = runs_text(*self.arguments[1:])
-        else:
-            text = made[name]() if name in made else recorded_text(*self.arguments)
+        made: dict[str, Callable[..., str]] = {
+            PUBLISHED: published_text,
+            UNPUBLISHED: unpublished_text,
+            NOT_REACHED: not_reached_text,
+            BANDS: bands_text,
+            RUNS: runs_text,
+        }
+        text = made[self.arguments[0]](*self.arguments[1:])
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _pages_of_results(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Return the pages that are read again in each build: a new run is a file that no page knows yet."""
+    return [page for page in env.found_docs if page.startswith("results/") or page == "how_to/tune"]
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Add the directive to Sphinx."""
     app.add_directive("result", Result)
-    app.connect(
-        "env-get-outdated", lambda *_: ["results/published", "results/usual"]
-    )  # a run is a file that no page knows yet
+    app.connect("env-get-outdated", _pages_of_results)
     return {"parallel_read_safe": True}

@@ -196,31 +196,45 @@ def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     assert "g1: `0.0`" in rows[0]
 
 
-def test_every_table_of_results_is_on_a_page_and_says_where_it_comes_from():
-    shown = "\n".join(path.read_text(encoding="utf-8") for path in SITE.glob("results/*.md"))
+def test_every_result_was_published_by_a_campaign_and_says_where_it_comes_from():
     files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ROOT.glob("results/*.json")}
-    recorded = {name: file for name, file in files.items() if "rows" not in file}
-    assert len(recorded) == 7  # by hand: fewer are better
-    assert [
-        f"{name} {table}" for name in recorded for table in recorded[name]["tables"] if f"{name} {table}\n" not in shown
-    ] == []
-    tables = {f"{name} {table}": found for name in recorded for table, found in recorded[name]["tables"].items()}
-    assert {name for name in tables if not tables[name].get("command")} == {"pushes pendulum", "torque noise_units"}
-    for name in files.keys() - recorded.keys():
-        assert {"command", "date", "commit", "machine", "rows"} <= files[name].keys(), name
-        assert all((ROOT / "results" / figure).is_file() for figure in files[name]["figures"]), name
+    for name, file in files.items():
+        assert {"command", "date", "commit", "machine", "rows"} <= file.keys(), name
+        assert all((ROOT / "results" / figure).is_file() for figure in file["figures"]), name
+    figures = {figure for file in files.values() for figure in file["figures"]}
+    assert {path.name for path in ROOT.glob("results/*.png")} == figures
 
 
-def test_pages_that_show_runs_find_some(reference):
+def test_pages_show_runs_or_the_command_that_makes_them(reference):
+    results = importlib.import_module("reference_pages.results")
     shown = [
         match.groups()
         for path in SITE.rglob("*.md")
         for match in re.finditer(r"^```\{result\} runs (\w+) ?(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert len(shown) >= 4
-    texts = {run: importlib.import_module("reference_pages.results").runs_text(*run) for run in shown}
-    assert [run for run, text in texts.items() if "commit" not in text] == []
-    assert "| robot |" in texts["push_recovery", r"^(?!.*--plant).*--speed 0\.3"]
+    published = {results.read(path)["name"] for path in results.published_paths()}
+    assert published - {"reference_bands"} <= {name for name, _ in shown}  # the bands have a page of their own
+    texts = [results.runs_text(*run) for run in shown]
+    kinds = [
+        ("commit" in text, f"gradiva experiment {run[0]} --publish`: " in text)
+        for run, text in zip(shown, texts, strict=True)
+    ]
+    assert set(kinds) == {(True, False), (False, True)}
+
+
+def test_what_is_not_reached_is_named_with_its_reason(reference, monkeypatch, tmp_path):
+    results = importlib.import_module("reference_pages.results")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    rows = [{"value": 1.0, "paper": None, "outcome": "walked", "reason": ""}, {"outcome": "fell", "reason": "too fast"}]
+    run = {"name": "robustness", "command": "gradiva experiment robustness", "rows": rows}
+    (tmp_path / "missed.json").write_text(json.dumps(run))
+    (tmp_path / "met.json").write_text(json.dumps({**run, "rows": rows[:1]}))
+    text = results.not_reached_text()
+    assert text.startswith("1 of 2 published runs")
+    assert "`gradiva experiment robustness`: **Not reached: 1 of 2 rows.**\n  - row 2, fell: too fast\n" in text
+    (tmp_path / "missed.json").write_text(json.dumps({**run, "rows": rows[1:] * 9}))
+    assert "9 of 9 rows.**\n" in results.not_reached_text()
+    assert "row 1" not in results.not_reached_text()
 
 
 def test_no_figure_of_a_results_page_is_typed_by_hand():

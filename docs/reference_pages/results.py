@@ -1,9 +1,7 @@
 """Makes tables of results/*.json, for the directive ``{result}`` and for the page of published experiments.
 
-A file is one of two kinds. What ``gradiva experiment NAME --publish`` wrote has rows with ``paper``, ``value`` and
-``outcome``, and command, date, commit and machine: ``{result} runs NAME`` shows all runs of an experiment in one
-table. What was recorded by hand earlier has ``recorded``, which says so, and ``tables``: each with the command that
-takes its place, rows of cells by their column, and notes.
+``gradiva experiment NAME --publish`` writes such a file: rows with ``paper``, ``value`` and ``outcome``, and command,
+date, commit and machine. ``{result} runs NAME`` shows all runs of an experiment in one table.
 """
 
 import json
@@ -18,13 +16,15 @@ from gradiva.simulated_walk import BAND_FIGURES
 from gradiva.telemetry import KeyFigure
 from gradiva_experiments import as_text, cell
 from gradiva_experiments.experiment import all_experiments, is_fulfilled
-from reference_pages.markdown import code, table
+from reference_pages.markdown import table
 
 RESULTS = Path(__file__).parents[2] / "results"
 PUBLISHED = "published"
 """Argument of the directive that stands for all published runs."""
 UNPUBLISHED = "unpublished"
 """Argument of the directive that stands for the experiments that are not published."""
+NOT_REACHED = "not_reached"
+"""Argument of the directive that stands for what published runs did not reach."""
 RUNS = "runs"
 """Argument of the directive, before the name of an experiment, that stands for its published runs in one table."""
 BANDS = "bands"
@@ -37,34 +37,12 @@ _UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°"
 
 def published_paths() -> list[Path]:
     """Return the files of published runs, by name."""
-    return [path for path in sorted(RESULTS.glob("*.json")) if "rows" in read(path)]
+    return sorted(RESULTS.glob("*.json"))
 
 
 def read(path: Path) -> dict[str, Any]:
     """Return a file of results."""
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def recorded_text(name: str, table_name: str = "") -> str:
-    """Return a recorded table as MyST: command, rows, notes; without a table, what the file says of its figures."""
-    document = read(RESULTS / f"{name}.json")
-    if not table_name:
-        return f"*{document['recorded']}*\n"
-    found = document["tables"][table_name]
-    command = _by_hand(found.get("command", ""))
-    rows = found.get("rows", [])
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = table(columns, ([row.get(column, "") for column in columns] for row in rows)) if rows else ""
-    notes = "\n".join(f"- {note}" for note in found.get("notes", []))
-    return "\n\n".join(filter(None, (command, cells, notes))) + "\n"
-
-
-def _by_hand(command: str) -> str:
-    """Return that a table was recorded by hand, and the command that takes its place."""
-    if not command:
-        return "*By hand; no command repeats it.*"
-    publish = " --publish" if "gradiva experiment" in command else ""
-    return f"*By hand; to be replaced by* `{command}{publish}`" if publish else f"*By hand, from* `{command}`"
 
 
 def published_text() -> str:
@@ -73,10 +51,24 @@ def published_text() -> str:
 
 
 def unpublished_text() -> str:
-    """Return which experiments nothing is published of."""
+    """Return which experiments nothing is published of, and the command that publishes each."""
     known = {read(path)["name"] for path in published_paths()}
-    names = ", ".join(code(name) for name in sorted(all_experiments()) if name not in known)
-    return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published: {names}.\n"
+    names = [name for name in sorted(all_experiments()) if name not in known]
+    missing = "".join(f"- {_command_of(name)}\n" for name in names)
+    return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published:\n\n{missing}"
+
+
+def _command_of(name: str) -> str:
+    """Return the command that publishes an experiment, and what it shows."""
+    return f"`gradiva experiment {name} --publish`: {all_experiments()[name].description}"
+
+
+def not_reached_text() -> str:
+    """Return the published runs with rows that are not as asked: how many, and why where they are few."""
+    runs = [read(path) for path in published_paths()]
+    missed = [run for run in runs if not all(map(is_fulfilled, run["rows"]))]
+    listed = "".join(f"- `{run['command']}`: {_count(run['rows'])}\n{_reasons(run['rows'])}" for run in missed)
+    return f"{len(runs) - len(missed)} of {len(runs)} published runs are all as asked. The others:\n\n{listed}"
 
 
 def runs_text(name: str, pattern: str = "") -> str:
@@ -89,9 +81,10 @@ def runs_text(name: str, pattern: str = "") -> str:
     found = [run for run in map(read, published_paths()) if run["name"] == name]
     runs = [run for run in found if re.search(pattern, run["command"])]
     if not runs:
-        return f"Nothing is published of `{name}`.\n"
+        which = f", with `{pattern}` among its options" if pattern else ""
+        return f"Not published yet{which}; made by {_command_of(name)}\n"
     rows = [{**_settings(run), **row} for run in runs for row in _sums(run["rows"])]
-    origins = "".join(f"- {_origin(run)} {_count(run['rows'])}\n" for run in runs)
+    origins = "".join(f"- {_origin(run)} {_count(run['rows'])}\n{_reasons(run['rows'])}" for run in runs)
     figures = [f"![{run['name']}](../../results/{figure})\n" for run in runs for figure in run["figures"]]
     return "\n".join([_table(runs[0], rows), origins, *figures])
 
@@ -99,6 +92,16 @@ def runs_text(name: str, pattern: str = "") -> str:
 def _count(rows: list[dict[str, Any]]) -> str:
     missed = sum(not is_fulfilled(row) for row in rows)
     return f"**Not reached: {missed} of {len(rows)} rows.**" if missed else f"All {len(rows)} rows are as asked."
+
+
+_FEW = 8
+
+
+def _reasons(rows: list[dict[str, Any]]) -> str:
+    """Return a list of why rows are not as asked; of many, as in a map of pushes, nothing."""
+    missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
+    lines = [f"  - row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}\n" for number, row in missed]
+    return "".join(lines) if len(lines) <= _FEW else ""
 
 
 def _settings(run: Mapping[str, Any]) -> dict[str, str]:
