@@ -8,6 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from gradiva.cli import JsonTarget, console_beside
+from gradiva.setup import GccCompiler, cache_folder
+from gradiva_experiments.peers.centroidal import centroidal_rows
 from gradiva_experiments.peers.comparison import PeerRow, compared
 
 
@@ -21,7 +23,8 @@ def run_peers(python: str, blf_python: str, json_to: str | None) -> int:
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
-    rows = list(compared(python, blf_python))
+    compiler = GccCompiler(cache_folder())
+    rows = [*compared(python, blf_python, compiler), *centroidal_rows(blf_python, compiler)]
     target.write({"results": [asdict(row) for row in rows]})
     console.print(_table(rows))
     return 0
