@@ -6,11 +6,13 @@ from typing import Any
 
 from reference_pages.results import (
     BANDS,
+    PEERS,
     PUBLISHED,
     RESULTS,
     RUNS,
     UNPUBLISHED,
     bands_text,
+    peers_text,
     published_paths,
     published_text,
     recorded_text,
@@ -32,8 +34,8 @@ class Result(SphinxDirective):
     def run(self) -> list:
         """Return the nodes of the table, which is read again when its file has changed."""
         name = self.arguments[0]
-        made = {PUBLISHED: published_text, UNPUBLISHED: unpublished_text, BANDS: bands_text}
-        for path in published_paths() if name in (*made, RUNS) else [RESULTS / f"{name}.json"]:
+        made = {PUBLISHED: published_text, UNPUBLISHED: unpublished_text, BANDS: bands_text, PEERS: peers_text}
+        for path in published_paths() if name in (PUBLISHED, UNPUBLISHED, BANDS, RUNS) else [RESULTS / f"{name}.json"]:
             self.env.note_dependency(str(path))
         if name == RUNS:
             text = runs_text(*self.arguments[1:])

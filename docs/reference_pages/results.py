@@ -3,7 +3,7 @@
 A file is one of two kinds. What ``gradiva experiment NAME --publish`` wrote has rows with ``paper``, ``value`` and
 ``outcome``, and command, date, commit and machine: ``{result} runs NAME`` shows all runs of an experiment in one
 table. What was recorded by hand earlier has ``recorded``, which says so, and ``tables``: each with the command that
-takes its place, rows of cells by their column, and notes.
+takes its place, rows of cells by their column, and notes. ``peers.json`` is of ``gradiva bench --peers --json``.
 """
 
 import json
@@ -27,6 +27,8 @@ UNPUBLISHED = "unpublished"
 """Argument of the directive that stands for the experiments that are not published."""
 RUNS = "runs"
 """Argument of the directive, before the name of an experiment, that stands for its published runs in one table."""
+PEERS = "peers"
+"""Argument of the directive that stands for the last ``gradiva bench --peers``, and the name of its file."""
 BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
@@ -65,6 +67,22 @@ def _by_hand(command: str) -> str:
         return "*By hand; no command repeats it.*"
     publish = " --publish" if "gradiva experiment" in command else ""
     return f"*By hand; to be replaced by* `{command}{publish}`" if publish else f"*By hand, from* `{command}`"
+
+
+def peers_text() -> str:
+    """Return the table of ``gradiva bench --peers`` as it was written to ``results/peers.json``, and its origin."""
+    found = read(RESULTS / f"{PEERS}.json")
+    numbers = {"median": ".0f", "p99": ".0f", "violation": ".0e", "distance": ".0e"}
+    head = ["problem", "solver", "median [µs]", "p99 [µs]", "violation", "distance to the optimum", "source"]
+    rows = [
+        [row["problem"], row["solver"], *(_number(row[name], form) for name, form in numbers.items()), row["source"]]
+        for row in found["results"]
+    ]
+    return f"{table(head, rows)}\n{_origin(found)}\n"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
 
 
 def published_text() -> str:
