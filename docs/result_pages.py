@@ -8,11 +8,14 @@ from typing import Any
 from reference_pages.results import (
     BANDS,
     NOT_REACHED,
+    PEERS,
+    PEERS_FILE,
     PUBLISHED,
     RUNS,
     UNPUBLISHED,
     bands_text,
     not_reached_text,
+    peers_text,
     published_paths,
     published_text,
     runs_text,
@@ -32,13 +35,14 @@ class Result(SphinxDirective):
 
     def run(self) -> list:
         """Return the nodes of the tables, which are read again when a file has changed."""
-        for path in published_paths():
+        for path in (*published_paths(), PEERS_FILE):
             self.env.note_dependency(str(path))
         made: dict[str, Callable[..., str]] = {
             PUBLISHED: published_text,
             UNPUBLISHED: unpublished_text,
             NOT_REACHED: not_reached_text,
             BANDS: bands_text,
+            PEERS: peers_text,
             RUNS: runs_text,
         }
         text = made[self.arguments[0]](*self.arguments[1:])

@@ -2,6 +2,7 @@
 
 ``gradiva experiment NAME --publish`` writes such a file: rows with ``paper``, ``value`` and ``outcome``, and command,
 date, commit and machine. ``{result} runs NAME`` shows all runs of an experiment in one table.
+``peers.json`` is of ``gradiva bench --peers --json``.
 """
 
 import json
@@ -27,6 +28,9 @@ NOT_REACHED = "not_reached"
 """Argument of the directive that stands for what published runs did not reach."""
 RUNS = "runs"
 """Argument of the directive, before the name of an experiment, that stands for its published runs in one table."""
+PEERS = "peers"
+"""Argument of the directive that stands for the last ``gradiva bench --peers``, of which ``PEERS_FILE`` is."""
+PEERS_FILE = RESULTS / "peers.json"
 BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
@@ -37,12 +41,28 @@ _UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°"
 
 def published_paths() -> list[Path]:
     """Return the files of published runs, by name."""
-    return sorted(RESULTS.glob("*.json"))
+    return sorted(path for path in RESULTS.glob("*.json") if path != PEERS_FILE)
 
 
 def read(path: Path) -> dict[str, Any]:
     """Return a file of results."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def peers_text() -> str:
+    """Return the table of ``gradiva bench --peers`` as it was written to ``results/peers.json``, and its origin."""
+    found = read(PEERS_FILE)
+    numbers = {"median": ".0f", "p99": ".0f", "violation": ".0e", "distance": ".0e"}
+    head = ["problem", "solver", "median [µs]", "p99 [µs]", "violation", "distance to the optimum", "source"]
+    rows = [
+        [row["problem"], row["solver"], *(_number(row[name], form) for name, form in numbers.items()), row["source"]]
+        for row in found["results"]
+    ]
+    return f"{table(head, rows)}\n{_origin(found)}\n"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
 
 
 def published_text() -> str:

@@ -13,9 +13,8 @@ import pytest
 STAND_IN = Path(__file__).parent / "stand_in"
 REAL = os.environ.get("GRADIVA_TEST_BLF", "")
 FOLDER = Path(__file__).parent / "recorded"
-NAMES = {"ik": "kinematics", "tsid": "dynamics", "mpc": "centroidal"}
+NAMES = {"ik": "kinematics", "tsid": "dynamics"}
 RESTING = np.zeros(6)
-FEET = ("left_foot", "right_foot")
 CONTACTS = {"left_wrench": "l_sole", "right_wrench": "r_sole"}
 
 
@@ -107,36 +106,6 @@ def dynamic_problem(record, case):
         task("torques", "VariableRegularizationTask", 1, [case["torque_weight"]] * n, **regularised),
     ]
     return problem("tsid", record, tasks)
-
-
-def centroidal_parameters(record, case):
-    """Return the parameters of the recorded MPC, in the names of the framework."""
-    given, (lower, upper) = record["parameters"], case["box"]
-    corners = {f"corner_{j}": [float(each) for each in corner] for j, corner in enumerate(given["corners"])}
-    box = {"bounding_box_lower_limit": lower, "bounding_box_upper_limit": upper}
-    groups = {
-        f"CONTACT_{i}": {"contact_name": name, "number_of_corners": len(corners), **corners, **box}
-        for i, name in enumerate(FEET)
-    }
-    names = ("sampling_time", "time_horizon", "number_of_slices", "static_friction_coefficient", "solver_name")
-    weights = ("contact_position_weight", "angular_momentum_weight", "contact_force_symmetry_weight")
-    vectors = {name: [float(each) for each in given[name]] for name in ("com_weight", "force_rate_of_change_weight")}
-    kept = {name: given[name] for name in (*names, *weights, "linear_solver", "is_warm_start_enabled")}
-    return {**kept, **vectors, "number_of_maximum_contacts": len(FEET), **groups}
-
-
-def centroidal_numbers(record, case, sample):
-    """Return state, reference and contacts of a tick, whose times are periods from now."""
-    tick, nodes = sample["tick"], record["parameters"]["horizon_samples"] + 1
-    lists = case["contact_lists"][str(max(int(each) for each in case["contact_lists"] if int(each) <= tick))]
-    reference = record["com_reference"][tick : tick + nodes]
-    parts = [*(sample[name] for name in ("com", "com_velocity", "angular_momentum")), len(reference), reference]
-    for name in FEET:
-        lasting = [each for each in lists[name] if round(10.0 * each[8]) > tick]
-        parts.append(len(lasting))
-        for each in lasting:
-            parts += [[round(10.0 * time) - tick for time in each[7:]], pose(each[:7])]
-    return np.concatenate([np.ravel(part) for part in parts])
 
 
 def dynamic_numbers(sample, case):

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from gradiva.blf import BackendError, BackendRefusal, WorkerProcess
-from gradiva.reduced_model.blf_mpc import centroidal_problem
+from gradiva.reduced_model import centroidal_problem
+from gradiva_experiments.peers import centroidal
+from gradiva_experiments.peers.centroidal import FEET
 from tests.blf.recorded_problems import (
-    FEET,
     REAL,
     STAND_IN,
-    centroidal_numbers,
-    centroidal_parameters,
     dynamic_numbers,
     dynamic_problem,
     interpreters,
@@ -65,11 +64,10 @@ def test_recorded_accelerations_and_torques_are_reproduced(python, name):
 
 @pytest.mark.parametrize("name", ["unit_test", "adaptive"])
 def test_recorded_trajectories_and_forces_are_reproduced(python, name):
-    record = recorded("mpc")
-    case = record["cases"][name]
-    worker = WorkerProcess(python, centroidal_problem(centroidal_parameters(record, case)))
+    case = centroidal.recorded()["cases"][name]
+    worker = WorkerProcess(python, centroidal_problem(centroidal.recorded_parameters(case)))
     for sample in [each for each in case["samples"] if each["tick"] in TICKS]:
-        answer = worker.solve(centroidal_numbers(record, case, sample))
+        answer = worker.solve(centroidal.recorded_numbers(case, sample))
         forces, places, com, _ = np.split(answer, (24, 30, 69))
         of_feet = np.array([sample["forces"][foot] for foot in FEET])
         np.testing.assert_allclose(com.reshape(-1, 3), sample["com_trajectory"], atol=MPC_ACCURACY["com"])

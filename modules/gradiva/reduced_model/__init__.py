@@ -1,5 +1,6 @@
 """Layer 2 by the centroidal dynamics: nonlinear MPC of contact forces and contact locations."""
 
+from gradiva.reduced_model.blf_mpc import BlfCentroidalMpc, centroidal_problem
 from gradiva.reduced_model.centroidal_layer import CentroidalLaw, CentroidalModelControl, CentroidalWalkingConfig
 from gradiva.reduced_model.centroidal_mpc import (
     CentroidalMpc,
@@ -21,6 +22,7 @@ from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, Conta
 
 __all__ = [
     "Accuracy",
+    "BlfCentroidalMpc",
     "CentroidalBody",
     "CentroidalLaw",
     "CentroidalLimits",
@@ -39,5 +41,6 @@ __all__ = [
     "ContactPreview",
     "InputMemory",
     "Trajectory",
+    "centroidal_problem",
     "com_reference",
 ]

@@ -359,8 +359,7 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
         "command": command,
         "date": date.today().isoformat(),
         "commit": run.folder.read_config()["experiment"].get("commit", ""),
-        "machine": f"{processor_line('model name').partition(':')[2].strip() or platform.machine()}, "
-        f"{os.cpu_count()} cores",
+        "machine": this_machine(),
         "value_title": run.value_title,
         "paper_title": run.paper_title,
         "rows": run.rows,
@@ -374,6 +373,11 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     except OSError as error:
         raise ConfigError(f"cannot publish {path}: {error.strerror}") from None
     return path
+
+
+def this_machine() -> str:
+    """Return the name of the processor, and how many cores there are."""
+    return f"{processor_line('model name').partition(':')[2].strip() or platform.machine()}, {os.cpu_count()} cores"
 
 
 def current_commit() -> str:

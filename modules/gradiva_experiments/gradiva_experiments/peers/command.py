@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from rich.table import Table
 
 from gradiva.cli import JsonTarget, console_beside
+from gradiva.setup import GccCompiler, cache_folder
+from gradiva_experiments.experiment import current_commit, this_machine
+from gradiva_experiments.peers.centroidal import centroidal_rows
 from gradiva_experiments.peers.comparison import PeerRow, compared
 
 
@@ -21,8 +25,10 @@ def run_peers(python: str, blf_python: str, json_to: str | None) -> int:
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
-    rows = list(compared(python, blf_python))
-    target.write({"results": [asdict(row) for row in rows]})
+    compiler = GccCompiler(cache_folder())
+    rows = [*compared(python, blf_python, compiler), *centroidal_rows(blf_python, compiler)]
+    origin = {"date": date.today().isoformat(), "commit": current_commit(), "machine": this_machine()}
+    target.write({"command": "gradiva bench --peers", **origin, "results": [asdict(row) for row in rows]})
     console.print(_table(rows))
     return 0
 

@@ -27,7 +27,7 @@ import gradiva
 from gradiva.blf import BackendError, WorkerProcess, quaternion
 from gradiva.common import NDArray, RobotPosture, so3
 from gradiva.robot_model import Compiler, IdynTreeModel
-from gradiva.setup import GccCompiler, cache_folder, load_setup
+from gradiva.setup import load_setup
 from gradiva.whole_body import foot_task, soft_task, whole_body_problem
 
 _ROBOT = "icub_v2_7"  # has the joints and frames of the recorded one
@@ -45,12 +45,12 @@ class PeerRow:
     """Figures of one solver on the recorded ticks.
 
     Attributes:
-        problem: ``inverse kinematics`` or ``inverse dynamics``.
+        problem: ``inverse kinematics``, ``inverse dynamics`` or ``centroidal MPC``.
         solver: Its name and version.
         median: Time of a tick, of the processor; of the framework by the clock on the wall, [µs].
         p99: Likewise, of one tick in a hundred, [µs].
         violation: Of hard constraints, the largest.
-        distance: To the optimum, the largest.
+        distance: To the optimum, the largest; of an MPC that of the CoM, [m].
         source: ``measured``, ``recorded`` with where and when, or why there is nothing.
     """
 
@@ -283,15 +283,15 @@ def _recorded_row(ticks: _Ticks) -> PeerRow:
     return PeerRow(problem, "blf", case["median_us"], case["p99_us"], missed, float(max(apart)), source)
 
 
-def compared(python: str = "", blf_python: str = "", compiler: Compiler | None = None) -> Iterator[PeerRow]:
+def compared(python: str, blf_python: str, compiler: Compiler) -> Iterator[PeerRow]:
     """Yield the figures of all solvers; each peer runs in a process of its own.
 
     Args:
         python: Interpreter that has Pink and TSID; empty: this one.
         blf_python: As ``blf.python``.
-        compiler: How our own functions become fast; None: by the machine's C compiler.
+        compiler: How our own functions become fast.
     """
-    python, compiler = python or sys.executable, compiler or GccCompiler(cache_folder())
+    python = python or sys.executable
     for is_dynamic in (False, True):
         ticks = _Ticks(is_dynamic)
         yield _ours(ticks, compiler)
