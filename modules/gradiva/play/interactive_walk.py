@@ -35,6 +35,7 @@ _PICTURE = 1.0 / 30.0  # [s] of the machine between two pictures, at least
 _STATUS = 0.1  # [s] likewise
 _LOOK = 0.02  # [s] between two looks at the page while time stands still
 _LATE = 0.25  # [s] behind the clock, from which on what was lost is not caught up
+_STARTING = 120.0  # [s] at most until the page is there: meshes that were never decimated take long
 _SETTLING = 1.0  # [s] of standing before the robot may be driven
 _HEARTBEAT = 0.5  # [s] of the machine without a word of the driver, after which the robot stops
 _COMING_TO_REST = 3.0  # [s] in which a robot that falls comes to rest
@@ -68,6 +69,17 @@ class PageLink:
         """Take the channels to the page, and the pipe from it."""
         self._picture, self._status, self._inbox = picture, status, inbox
         self.is_open = True
+
+    def link(self) -> str:
+        """Return the link of the page, as soon as it is there.
+
+        Raises:
+            StateError: It has not come.
+        """
+        with suppress(EOFError, OSError):
+            if self._inbox.poll(_STARTING):
+                return str(json.loads(self._inbox.recv_bytes())["link"])
+        raise StateError("the page could not be opened: its process has said why")
 
     def messages(self) -> Iterator[Mapping[str, Any]]:
         """See ``Page.messages``; a page whose process has ended is closed."""

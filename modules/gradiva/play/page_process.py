@@ -16,7 +16,7 @@ import numpy as np
 from websockets.asyncio.server import ServerConnection, broadcast
 from websockets.exceptions import ConnectionClosed
 
-from gradiva.common import Side, WalkingError
+from gradiva.common import Side
 from gradiva.play.guard import Guard
 from gradiva.play.interactive_walk import PageLink
 from gradiva.play.live_plots import LivePlots
@@ -30,7 +30,6 @@ _HOST = "127.0.0.1"
 _STATUS_SIZE = 1 << 17  # [bytes]
 _LOOK = 1.0 / 60.0  # [s] between two looks for a new picture
 _PARENT = 1.0  # [s] between two looks whether the process of the walk is there
-_STARTING = 120.0  # [s] at most until the page is there: meshes that were never decimated take long
 _LARGEST_MESSAGE = 4096  # [bytes] of a page
 _HANDS_OFF = {"drive": [0.0, 0.0, 0.0]}
 _BY_ANYONE = ({"stop": True}, {"command": ["emergencyStop"]})  # whoever drives
@@ -52,12 +51,8 @@ class Channels:
 
 
 @contextmanager
-def page_in_its_process(robot: RobotDescription, port: int) -> Iterator[tuple[PageLink, str]]:
-    """Open the page in a process of its own; within it, yield how the walk reaches it, and its link.
-
-    Raises:
-        WalkingError: It cannot be opened; the process has said why.
-    """
+def page_in_its_process(robot: RobotDescription, port: int) -> Iterator[PageLink]:
+    """Open the page in a process of its own, which lasts as long as the block; yield how the walk reaches it."""
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
     picture = NewestValue(picture_type(len(robot.joints)).itemsize)
@@ -67,12 +62,7 @@ def page_in_its_process(robot: RobotDescription, port: int) -> Iterator[tuple[Pa
     try:
         process.start()
         outbox.close()  # of this process: the pipe ends with the page
-        link = ""
-        with suppress(EOFError):
-            link = json.loads(inbox.recv_bytes())["link"] if inbox.poll(_STARTING) else ""
-        if not link:
-            raise WalkingError("the page could not be opened")
-        yield PageLink(picture, status, inbox), link
+        yield PageLink(picture, status, inbox)
     finally:
         process.terminate()
         process.join(5.0)
