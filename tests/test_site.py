@@ -226,16 +226,17 @@ def test_pages_show_runs_or_the_command_that_makes_them(reference):
 def test_what_is_not_reached_is_named_with_its_reason(reference, monkeypatch, tmp_path):
     results = importlib.import_module("reference_pages.results")
     monkeypatch.setattr(results, "RESULTS", tmp_path)
-    rows = [{"value": 1.0, "paper": None, "outcome": "walked", "reason": ""}, {"outcome": "fell", "reason": "too fast"}]
+    met = {"plant": "ideal", "value": 1.0, "outcome": "walked", "reason": ""}
+    rows = [met, {"plant": "robot", "value": 0.5, "outcome": "fell", "reason": "too fast"}]
     run = {"name": "robustness", "command": "gradiva experiment robustness", "rows": rows}
     (tmp_path / "missed.json").write_text(json.dumps(run))
     (tmp_path / "met.json").write_text(json.dumps({**run, "rows": rows[:1]}))
     text = results.not_reached_text()
     assert text.startswith("1 of 2 published runs")
-    assert "`gradiva experiment robustness`: **Not reached: 1 of 2 rows.**\n  - row 2, fell: too fast\n" in text
+    assert "`gradiva experiment robustness`: **Not reached: 1 of 2 rows.**\n  - robot, 0.5, fell: too fast\n" in text
     (tmp_path / "missed.json").write_text(json.dumps({**run, "rows": rows[1:] * 9}))
     assert "9 of 9 rows.**\n" in results.not_reached_text()
-    assert "row 1" not in results.not_reached_text()
+    assert "too fast" not in results.not_reached_text()
 
 
 def test_no_figure_of_a_results_page_is_typed_by_hand():

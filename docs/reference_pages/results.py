@@ -115,13 +115,21 @@ def _count(rows: list[dict[str, Any]]) -> str:
 
 
 _FEW = 8
+_NAMED = 3  # columns that identify a row
 
 
 def _reasons(rows: list[dict[str, Any]]) -> str:
     """Return a list of why rows are not as asked; of many, as in a map of pushes, nothing."""
-    missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
-    lines = [f"  - row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}\n" for number, row in missed]
+    lines = [f"  - {_missed(rows, row)}\n" for row in rows if not is_fulfilled(row)]
     return "".join(lines) if len(lines) <= _FEW else ""
+
+
+def _missed(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
+    """Return what a row has that others have not, its value, and why it is not as asked."""
+    results = ("paper", "value", "asked", "outcome", "reason", "is_capped")
+    inputs = [name for name, value in row.items() if name not in results and isinstance(value, str | int | float)]
+    own = [cell(row, name) for name in inputs if len({str(other.get(name)) for other in rows}) > 1]
+    return f"{', '.join([*own[:_NAMED], cell(row, 'value')])}, {row['outcome']}: {row['reason'] or 'no reason given'}"
 
 
 def _settings(run: Mapping[str, Any]) -> dict[str, str]:
@@ -155,9 +163,8 @@ def _rows(run: Mapping[str, Any]) -> Iterator[str]:
         yield "No rows.\n"
         return
     yield _table(run, rows)
-    missed = [(number, row) for number, row in enumerate(rows, 1) if not is_fulfilled(row)]
-    yield f"**Not reached: {len(missed)} of {len(rows)} rows.**\n" if missed else "All rows are as asked.\n"
-    yield from (f"- row {number}, {row['outcome']}: {row['reason'] or 'no reason given'}" for number, row in missed)
+    yield f"{_count(rows)}\n"
+    yield from (f"- {_missed(rows, row)}" for row in rows if not is_fulfilled(row))
     yield ""
 
 
