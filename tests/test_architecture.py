@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -83,6 +83,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(MODULES).parts[0]
 
 
+@cache
 def imported_names(path: Path) -> list[str]:
     names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -224,16 +225,14 @@ def test_gradiva_does_not_import_its_experiments():
     assert naming == set()
 
 
-def defined_names(paths: Iterable[Path]) -> set[str]:
-    """Return the names of modules, functions, classes, variables and attributes that files define."""
-    found = set()
-    for path in paths:
-        found.add(path.stem)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.add(node.name)
-            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-                found.add(node.id if isinstance(node, ast.Name) else node.attr)
+def defined_names(path: Path) -> set[str]:
+    """Return the names of a module and of its functions, classes, variables and attributes."""
+    found = {path.stem}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
     return found
 
 
@@ -245,7 +244,7 @@ def private_names(path: Path) -> set[str]:
             texts |= {id(part) for part in node.values}
         if isinstance(node, ast.ImportFrom):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in {"self", "cls", "os", "sys"}:
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") not in {"self", "cls", "os", "sys"}:
             found.add(node.attr)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
             found.add(node.value.rpartition(".")[2])
@@ -259,6 +258,7 @@ TESTED = {"gradiva_experiments": EXPERIMENTS, "pureyarp": PUREYARP, "bindings": 
 @pytest.mark.parametrize("folder", TESTS, ids=lambda path: path.name)
 def test_tests_of_a_room_use_no_private_names_of_another(folder):
     tests = sorted(folder.rglob("*.py"))
-    own = defined_names([*TESTED.get(folder.name, MODULES / folder.name).rglob("*.py"), *tests])
-    used = {str(path.relative_to(ROOT)): private_names(path) - own for path in tests}
-    assert {path: names for path, names in used.items() if names} == {}
+    used = {str(path.relative_to(ROOT)): private for path in tests if (private := private_names(path))}
+    sources = [*TESTED.get(folder.name, MODULES / folder.name).rglob("*.py"), *tests] if used else []
+    own = set().union(*map(defined_names, sources))
+    assert {path: names for path, names in used.items() if names - own} == {}

@@ -92,6 +92,7 @@ def test_by_the_sensors_of_its_feet_an_upright_robot_walks_as_by_the_grounds_wre
     assert_same_walk(walk_in_process(*UPRIGHT), walk_in_process(*UPRIGHT, by_sensors=True), 3e-3)
 
 
+@pytest.mark.long
 @pytest.mark.walk
 def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
     one = walk_in_process(by_sensors=True)

@@ -28,9 +28,9 @@ def test_the_fuzz_finds_errors_that_leave_the_tick_and_faults_without_an_event(m
     walk = FuzzedWalk(load_setup("icub_v2_7", ["walking.prepare_duration=0.3"]), seed=12)
     monkeypatch.setattr(SafetySupervisor, "failed", lambda self, error, time: (_ for _ in ()).throw(error))
     monkeypatch.setattr(WalkingController, "freeze_without_safety", lambda self, measurement, errors: errors[0].nothing)
-    found = [complaint for _ in range(30) for complaint in walk.case().complaints]
+    found = (complaint for _ in range(30) for complaint in walk.case().complaints)
     assert any("left the tick" in complaint for complaint in found)
     monkeypatch.undo()
     monkeypatch.setattr(SafetySupervisor, "note", lambda self, findings, time: None)
-    found = [complaint for _ in range(30) for complaint in walk.case().complaints]
+    found = (complaint for _ in range(30) for complaint in walk.case().complaints)
     assert any("without an event" in complaint for complaint in found)

@@ -67,6 +67,8 @@ def test_a_push_ahead_and_one_away_from_the_swinging_foot_are_the_law_s_until_th
         assert shift(landed, 0.0, 5.0) == 0.0  # it has ended
     assert shift(landed, 0.0, 40.0) > 0.03
     assert shift(flight, 0.0, 40.0) > 0.03  # it lasts
+    assert shift(landed, 0.0, 10.0) > 0.005  # as long as half of what began it is left
+    assert shift(landed, 0.0, 5.0) == shift(landed, 0.0, 10.0) == 0.0
     compensation.reset()
     assert shift(flight, 0.0, 40.0) == 0.0
 

@@ -33,7 +33,7 @@ def assert_walked(walk, com, slip=0.003):
 @pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.25), long("icub_v3", 0.2), long("talos", 0.3)])
 def test_all_robots_walk_in_torque_control(ready, robot, speed):
     walk = ready(robot, TORQUE)
-    assert walk.follow(VelocityCommand(speed, duration=2.5), settle=0.5)
+    assert walk.follow(VelocityCommand(speed, duration=2.0), settle=0.5)
     assert_walked(walk, com=0.005)
 
 
@@ -48,7 +48,7 @@ def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready
     walk, torques = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", plant=Plant.NOISY), []
     write = walk.robot.write
     monkeypatch.setattr(walk.robot, "write", lambda command: torques.append(command.values) or write(command))
-    assert walk.follow(VelocityCommand(0.25, duration=2.5), settle=0.5)
+    assert walk.follow(VelocityCommand(0.25, duration=1.5), settle=0.5)
     assert_walked(walk, com=0.015)
     changes = np.abs(np.diff(torques, axis=0))
     assert changes.mean() < 0.2  # [N·m] a tick; velocities low-passed with 2 ms make 0.31
@@ -57,7 +57,7 @@ def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready
 @pytest.mark.parametrize("age", [long(0.0), 0.004])  # [s] of the joints; without response_delay it falls at once
 def test_on_soft_ground_icub_walks(ready, age):
     walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic", f"simulation.sensors.joints.delay={age}")
-    assert walk.follow(VelocityCommand(0.12, duration=2.5), settle=0.5)
+    assert walk.follow(VelocityCommand(0.12, duration=1.5), settle=0.5)
     assert_walked(walk, com=0.005, slip=0.01)
     log = walk.recorder.log
     for side in Side:
@@ -71,7 +71,7 @@ def test_on_soft_ground_icub_walks(ready, age):
 @pytest.mark.parametrize("robot", ["icub_v2_7", long("talos")])
 def test_feet_stay_flat_on_ground_that_is_soft_for_them(ready, robot):
     walk = ready(robot, TORQUE, "simulation.ground.kind=viscoelastic", "simulation.viscoelastic.stiffness=1e6")
-    assert walk.follow(VelocityCommand(0.1, duration=2.5), settle=0.5)
+    assert walk.follow(VelocityCommand(0.1, duration=1.5), settle=0.5)
     figures = score(walk.recorder.log)
     assert figures["com_error_m"]["max"] < 0.003
     assert np.degrees(figures["foot_tilt_rad"]) < 5.0

@@ -8,9 +8,10 @@ import idyntree.bindings as idyn
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, ConfigError
+from gradiva.common import GRAVITY, ConfigError, Side
 from gradiva.robot_model import DeflectionAxis, FlexibilityConfig, IdynTreeModel, SymbolicDynamics, as_array
 from gradiva.whole_body import FlexibleTorqueController, Priority, RigidTorqueController, TorqueActuation
+from gradiva.whole_body.flexible_torque_control import WrenchTransitionConfig, WrenchTransitionTask
 from gradiva.whole_body.flexible_torque_control import expected_deflections as stated_deflections
 from gradiva.whole_body.torque_control import Form, RigidGroundBody
 from tests.conftest import model_of
@@ -182,23 +183,43 @@ def expected_deflections():
     return -generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE] / STIFFNESS
 
 
-def test_the_law_expects_the_deflections_at_which_the_expected_wrenches_are_in_balance():
-    body, now, before = RigidGroundBody(SymbolicDynamics.of(flexible()), Form.REDUCED), reference(), state()
-    stated, dynamics = stated_deflections(body), body.dynamics
+def value_of(body, expression, **more):
+    """Return what an expression of a body is in a robot that stands."""
+    now, before, dynamics = reference(), state(), body.dynamics
     values = {"base_position": before.base_position, "base_rotation": before.base_rotation, "base_twist": np.zeros(6)}
     values["joint_positions"] = np.append(before.joint_positions, np.zeros(4))
     values["joint_velocities"] = np.zeros(JOINTS + 4)
     symbols = {name: getattr(dynamics, name) for name in values} | body.parameters.symbols
-    values |= body.parameters.constants
+    values |= body.parameters.constants | more
     for side, foot in (("left", now.left_foot), ("right", now.right_foot)):
         poses = {name: getattr(foot, name) for name in ("position", "rotation", "twist", "acceleration")}
         wrench = getattr(now, f"{side}_foot_wrench")
         values |= {
             f"{side}_foot_{name}": value for name, value in {**poses, "is_loaded": 1.0, "wrench": wrench}.items()
         }
-    found = cs.Function("deflections", [*symbols.values()], [stated])(*(values[name] for name in symbols))
+    found = cs.Function("value", [*symbols.values()], [expression])(*(values[name] for name in symbols))
+    return np.array(found)[:, 0]
+
+
+def body_of_flexible():
+    return RigidGroundBody(SymbolicDynamics.of(flexible()), Form.REDUCED)
+
+
+def test_the_law_expects_the_deflections_at_which_the_expected_wrenches_are_in_balance():
+    body = body_of_flexible()
     assert np.abs(expected_deflections()).max() > 0.01
-    np.testing.assert_allclose(np.array(found)[:, 0], expected_deflections(), atol=1e-9)
+    np.testing.assert_allclose(value_of(body, stated_deflections(body)), expected_deflections(), atol=1e-9)
+
+
+@pytest.mark.parametrize(("fraction", "part"), [(0.0, 1.0), (0.2, 0.25), (0.3, 0.0625), (0.4, 0.0), (1.0, 0.0)])
+def test_what_holds_the_wrench_of_a_foot_that_takes_load_over_fades_as_the_square_of_the_load_that_is_missing(
+    fraction, part
+):
+    """Of half of the weight on the foot; with 0.2 of the weight there is nothing left of it."""
+    task = WrenchTransitionTask(Side.RIGHT, WrenchTransitionConfig(weight=0.1, load=0.2, duration=0.05))
+    body = body_of_flexible()
+    weights = task.weights(body)
+    assert value_of(body, weights, right_foot_transition=fraction) == pytest.approx([0.1 * part], abs=1e-9)
 
 
 def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
