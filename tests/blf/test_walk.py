@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.blf import BackendError, BackendLost, BackendRefusal, WorkerProcess, process
 from gradiva.cli.main import run
-from gradiva.common import GRAVITY, ConfigError
+from gradiva.common import GRAVITY, ConfigError, ControlMode, JointCommand
 from gradiva.planner import VelocityCommand
 from gradiva.reduced_model import CentroidalState
 from gradiva.reduced_model.blf_mpc import _shifted
@@ -18,6 +18,7 @@ from gradiva.setup import load_setup
 from gradiva.simplified_model import balance_layer
 from gradiva.simulated_walk import plan_from_start
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk.walking_recorder import torque_signals
 from gradiva.walking import WalkingState
 from tests.blf.recorded_problems import kinematic_numbers, kinematic_problem, recorded
 from tests.reduced_model.test_centroidal_layer import PERIOD, SETUP, balance_plan, state_on
@@ -57,7 +58,12 @@ def test_a_walk_whose_worker_is_killed_finishes_its_step_and_stands(stand_in, co
     assert "the worker has died" in walk.controller.reason
     assert [str(event.finding.kind) for event in walk.controller.safety_events] == ["stale_reference"]
     assert worker.pid != killed[0]
-    assert ("torque_control::saturated_joints" in walk.log) == bool(control)
+    limits = walk.layers.torque_limits
+    signals = torque_signals(JointCommand(ControlMode.TORQUE, limits), limits, walk.layers.whole_body)
+    assert signals == {"torque_control::saturated_joints": len(limits)}
+    assert worker.timeout > 10.0  # [s] a simulation waits
+    walk.layers.answer_in_time()
+    assert worker.timeout == process.TICK_LIMIT
 
 
 @pytest.mark.walk

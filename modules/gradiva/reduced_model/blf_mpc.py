@@ -40,12 +40,9 @@ _AHEAD = 2  # [-] periods by which the contacts reach beyond the horizon
 _SLICES = 1  # [-] of the friction pyramid in a quadrant
 
 
-def centroidal_parameters(
-    config: CentroidalMpcConfig, corners: Mapping[str, NDArray], slices: int = _SLICES
-) -> dict[str, Any]:
+def centroidal_parameters(config: CentroidalMpcConfig, corners: Mapping[str, NDArray]) -> dict[str, Any]:
     """Return the parameters of the framework's MPC; ``corners`` of each contact in its frame, [m], shape (n, 3)."""
-    weights, period, box = config.weights, config.period, list(config.limits.location_box)
-    horizontal, vertical = weights.com
+    period, box = config.period, [float(half) for half in config.limits.location_box]
     contacts = {
         f"CONTACT_{number}": {
             "contact_name": name,
@@ -60,20 +57,29 @@ def centroidal_parameters(
         "sampling_time": period,
         "time_horizon": (config.samples + 0.5) * period,  # rounded down to samples
         "number_of_maximum_contacts": len(contacts),
-        "number_of_slices": slices,
-        "static_friction_coefficient": config.limits.friction,
-        "com_weight": [horizontal, horizontal, 2.0 * math.sqrt(vertical)],
-        "contact_position_weight": weights.contact[0],
-        "force_rate_of_change_weight": [weights.force_rate / period**2] * 3,
-        "angular_momentum_weight": weights.angular_momentum[0],
-        "contact_force_symmetry_weight": weights.force_spread,
+        "number_of_slices": _SLICES,
+        "static_friction_coefficient": float(config.limits.friction),
+        **_weights(config),
         "solver_name": "ipopt",  # "sqp" diverges while it returns True
         "linear_solver": "mumps",
-        "ipopt_tolerance": config.tolerance,
-        "ipopt_max_iteration": config.max_iterations,
+        "ipopt_tolerance": float(config.tolerance),
+        "ipopt_max_iteration": int(config.max_iterations),
         "solver_verbosity": 0,
         "is_warm_start_enabled": True,
         **contacts,
+    }
+
+
+def _weights(config: CentroidalMpcConfig) -> dict[str, Any]:
+    """Return the weights in the framework's terms, see the top of this file."""
+    weights = config.weights
+    horizontal, vertical = weights.com
+    return {
+        "com_weight": [float(horizontal), float(horizontal), 2.0 * math.sqrt(vertical)],
+        "contact_position_weight": float(weights.contact[0]),
+        "force_rate_of_change_weight": [weights.force_rate / config.period**2] * 3,
+        "angular_momentum_weight": float(weights.angular_momentum[0]),
+        "contact_force_symmetry_weight": float(weights.force_spread),
     }
 
 
@@ -91,7 +97,13 @@ def centroidal_problem(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """A planned contact in whole periods from now, the last one of which may lie beyond the horizon."""
+    """A planned contact in whole periods from now.
+
+    Attributes:
+        phase: As planned.
+        begin: Touch-down, [periods]; negative of one that lasts.
+        end: Lift-off, [periods].
+    """
 
     phase: ContactPhase
     begin: int
