@@ -43,6 +43,8 @@ class SoftWalk:
         notes: Columns of its row that say what is special about it.
         asked: What has to come.
         plant: On which robot.
+        rotors: Whether motors turn with the joints, in the simulator and in the controller; the robot of the thesis has
+            links alone.
     """
 
     ground: ViscoElasticParameters
@@ -55,6 +57,7 @@ class SoftWalk:
     notes: Mapping[str, Any] = field(default_factory=dict)
     asked: Asked = Asked.TO_TRACK
     plant: Plant = Plant.IDEAL
+    rotors: bool = True
 
     @property
     def title(self) -> str:
@@ -81,6 +84,7 @@ class SoftWalk:
             "contact_estimator.damping": self.prior * damping,
             "contact_estimator.learns": self.learns,
             "planner.com_height": _COM_HEIGHT - sinkage(stiffness),
+            **({} if self.rotors else dict.fromkeys(("simulation.plant.rotor_inertia", "drives.rotor_inertia"), 0.0)),
         }
 
 
