@@ -416,8 +416,9 @@ def test_a_contact_is_on_the_ground_in_the_intervals_between_touch_down_and_lift
     phases = [ContactPhase(-1.0, 0.3, np.zeros(3), STAND), ContactPhase(0.5, math.inf, np.zeros(3), STAND)]
     times = 0.02 * np.arange(41)
     middles = 0.5 * (times[:-1] + times[1:])
-    active = ContactPlan([phases]).preview(times).active
-    np.testing.assert_array_equal(active[:, 0], (middles < 0.3) | (middles > 0.5))
+    returning, lifted = ContactPlan([phases, phases[:1]]).preview(times).active.T
+    np.testing.assert_array_equal(returning, (middles < 0.3) | (middles > 0.5))
+    np.testing.assert_array_equal(lifted, middles < 0.3)
 
 
 def test_phases_of_a_contact_that_overlap_are_refused():
