@@ -159,12 +159,13 @@ class BridgedReadings:
 
     Attributes:
         counts: By name of the sensor; those of a sensor that lasted without good ones as well.
+        running: Sensors that were bridged last.
     """
 
     def __init__(self) -> None:
         """Begin with none."""
         self.counts: dict[str, int] = {}
-        self._running: set[str] = set()
+        self.running: set[str] = set()
         self._named: set[str] = set()
 
     def note(self, unusable: Sequence[str], lasting: Sequence[str] = ()) -> list[Finding]:
@@ -177,8 +178,8 @@ class BridgedReadings:
         for name in unusable:
             self.counts[name] = self.counts.get(name, 0) + 1
         self._named.update(lasting)
-        back = self._running.difference(unusable, self._named)
-        self._running = set(unusable)
+        back = self.running.difference(unusable, self._named)
+        self.running = set(unusable)
         text = "{} readings of {} were no numbers: bridged"
         return [
             Finding(SafetyKind.BRIDGED_READING, name, text.format(self.counts[name], name)) for name in sorted(back)

@@ -327,7 +327,7 @@ class ImuCheck:
         if self._unusable.update(not is_usable, time):
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, _IMU, "the IMU gives no usable reading any more"))
             self._is_distrusted = True
-        if imu is not None:
+        if imu is not None and (not is_usable or self.bridged.running):
             found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
         if imu is None or not is_usable:
             return None, found
