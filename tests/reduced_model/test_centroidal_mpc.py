@@ -412,6 +412,15 @@ def test_the_com_reference_passes_over_the_contacts_and_rests_at_both_ends():
     np.testing.assert_allclose(reference(np.array([99.0]))[0], [1.1, 0.0, HEIGHT], atol=1e-12)
 
 
+def test_a_contact_is_on_the_ground_in_the_intervals_between_touch_down_and_lift_off_alone():
+    phases = [ContactPhase(-1.0, 0.3, np.zeros(3), STAND), ContactPhase(0.5, math.inf, np.zeros(3), STAND)]
+    times = 0.02 * np.arange(41)
+    middles = 0.5 * (times[:-1] + times[1:])
+    returning, lifted = ContactPlan([phases, phases[:1]]).preview(times).active.T
+    np.testing.assert_array_equal(returning, (middles < 0.3) | (middles > 0.5))
+    np.testing.assert_array_equal(lifted, middles < 0.3)
+
+
 def test_phases_of_a_contact_that_overlap_are_refused():
     with pytest.raises(PlanningError, match="contact 0"):
         ContactPlan([[ContactPhase(0.0, 1.0, np.zeros(3), STAND), ContactPhase(0.5, 2.0, np.zeros(3), STAND)]])

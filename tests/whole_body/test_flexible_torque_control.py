@@ -215,7 +215,7 @@ def test_the_law_expects_the_deflections_at_which_the_expected_wrenches_are_in_b
 def test_what_holds_the_wrench_of_a_foot_that_takes_load_over_fades_as_the_square_of_the_load_that_is_missing(
     fraction, part
 ):
-    """Of half of the weight on the foot; with 0.2 of the weight there is nothing left of it."""
+    """The foot is to carry half of the weight; once it carries 0.2 of it nothing holds the wrench."""
     task = WrenchTransitionTask(Side.RIGHT, WrenchTransitionConfig(weight=0.1, load=0.2, duration=0.05))
     body = body_of_flexible()
     weights = task.weights(body)

@@ -24,7 +24,6 @@ from gradiva.reduced_model.centroidal_problem import (
     CentroidalProblem,
     CentroidalWeights,
     Trajectory,
-    weight_forces,
 )
 from gradiva.reduced_model.centroidal_solvers import (
     NO_ESTIMATE,
@@ -34,7 +33,7 @@ from gradiva.reduced_model.centroidal_solvers import (
     TrajectorySolver,
 )
 from gradiva.reduced_model.condensed_program import PROBLEM
-from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
+from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview, weight_forces
 from gradiva.robot_model import Compiler, interpreted
 
 _SAME = 1e-6  # of a period, between two times that are one

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import casadi as cs
 import numpy as np
-import numpy.typing as npt
 
 from gradiva.common import GRAVITY, ConfigError, NDArray, configuration, setting
+from gradiva.reduced_model.contact_plan import weight_forces
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
 _PHASE = 19  # numbers of a planned contact: position, rotation, allowed box, begin
@@ -577,23 +577,6 @@ class CentroidalProblem:
             normals += [*cs.horzsplit(rotation), *cs.horzsplit(-rotation)]
             bounds += [rotation.T @ nominal + lowest, -(rotation.T @ nominal + highest)]
         return cs.horzcat(*normals), cs.vertcat(*bounds)
-
-
-def weight_forces(active: npt.NDArray[np.bool_], owners: NDArray) -> NDArray:
-    """Return forces of the weight over the corners on the ground, or over all while none is.
-
-    Args:
-        active: Contacts on the ground in each interval, shape (N, contacts).
-        owners: Contact of each corner, shape (corners,).
-
-    Returns:
-        Of all corners, so that those that land begin so, [m/s²], shape (N, corners, 3).
-    """
-    standing = active[:, owners]
-    counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(owners))
-    forces = np.zeros((*standing.shape, 3))
-    forces[:, :, 2] = GRAVITY / counts[:, None]
-    return forces
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:

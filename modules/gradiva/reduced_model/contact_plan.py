@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, unchecked
+from gradiva.common import GRAVITY, NDArray, PlanningError, freeze_arrays, readonly, unchecked
 
 _SAME = 1e-9  # [s] between two times that are one
 _DEGREE = 5
@@ -187,6 +187,23 @@ def _table(rows: Sequence[Sequence[NDArray]] | Sequence[Sequence[float]], last: 
     for row, each in zip(table, rows, strict=True):
         row[: len(each)] = each
     return table
+
+
+def weight_forces(active: npt.NDArray[np.bool_], owners: NDArray) -> NDArray:
+    """Return forces of the weight over the corners on the ground, or over all while none is.
+
+    Args:
+        active: Contacts on the ground in each interval, shape (N, contacts).
+        owners: Contact of each corner, shape (corners,).
+
+    Returns:
+        Of all corners, so that those that land begin so, [m/s²], shape (N, corners, 3).
+    """
+    standing = active[:, owners]
+    counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(owners))
+    forces = np.zeros((*standing.shape, 3))
+    forces[:, :, 2] = GRAVITY / counts[:, None]
+    return forces
 
 
 ComReference = Callable[[NDArray], NDArray]

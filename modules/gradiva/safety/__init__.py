@@ -1,8 +1,15 @@
 """Safety: checks of sensors, robot and references, events by kind, and the response to each."""
 
-from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
+from gradiva.safety.events import (
+    Finding,
+    Response,
+    SafetyCheck,
+    SafetyEvent,
+    SafetyKind,
+    clock_finding,
+    silent_sources,
+)
 from gradiva.safety.robot_checks import JointBounds
-from gradiva.safety.sensor_checks import silent_sources
 from gradiva.safety.supervisor import CHECKS, LastCommand, SafetyConfig, SafetySupervisor, failed_tick, log_traceback
 
 __all__ = [

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, Protocol
 
-from gradiva.common import ClockJump, Measurement, RobotState, WalkingReference
+from gradiva.common import ClockJump, LateSource, Measurement, RobotState, WalkingReference
 from gradiva.robot_model import RobotDescription
+
+_SILENCE = 0.5  # [s] of a source while the robot does not balance: longer than any stall of a machine or a network
 
 
 class SafetyKind(StrEnum):
@@ -150,3 +152,45 @@ class SafetyCheck(Protocol):
             time: Of the control clock, [s].
         """
         ...
+
+
+class BridgedReadings:
+    """Counts the readings of each sensor that could not be used and were bridged.
+
+    Attributes:
+        counts: By name of the sensor; those of a sensor that lasted without good ones as well.
+        running: Sensors that were bridged last.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.counts: dict[str, int] = {}
+        self.running: set[str] = set()
+        self._named: set[str] = set()
+
+    def note(self, unusable: Sequence[str], lasting: Sequence[str] = ()) -> list[Finding]:
+        """Count the unusable readings of a tick; return a finding for each sensor that has good ones again.
+
+        Args:
+            unusable: Names of the sensors.
+            lasting: Those of which a finding says already that they are unusable.
+        """
+        for name in unusable:
+            self.counts[name] = self.counts.get(name, 0) + 1
+        self._named.update(lasting)
+        back = self.running.difference(unusable, self._named)
+        self.running = set(unusable)
+        text = "{} readings of {} were no numbers: bridged"
+        return [
+            Finding(SafetyKind.BRIDGED_READING, name, text.format(self.counts[name], name)) for name in sorted(back)
+        ]
+
+
+def silent_sources(measurement: Measurement, time: float) -> list[LateSource]:
+    """Return the sources of a measurement that have been silent at ``time`` [s] for longer than any stall."""
+    parts = measurement.late or (
+        LateSource("the encoders", time - measurement.time),
+        LateSource("the force-torque sensors", time - measurement.wrenches_time),
+        LateSource("the IMU", time - measurement.imu_time),
+    )
+    return [source for source in parts if not source.age <= _SILENCE]  # so is an age that is not finite

@@ -27,14 +27,13 @@ from gradiva.common import (
     setting,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
-from gradiva.safety.events import Finding, SafetyKind
+from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
 
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
 _IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
 _UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
-_SILENCE = 0.5  # [s] of a source while the robot does not balance: longer than any stall of a machine or a network
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _IMU = "IMU"
@@ -94,37 +93,6 @@ class FrozenSensorCheck:
         if is_zero or not is_unloaded or values == self._values or time < self._loaded:
             self._loaded = time
         self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
-
-
-class BridgedReadings:
-    """Counts the readings of each sensor that could not be used and were bridged.
-
-    Attributes:
-        counts: By name of the sensor; those of a sensor that lasted without good ones as well.
-    """
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self.counts: dict[str, int] = {}
-        self._running: set[str] = set()
-        self._named: set[str] = set()
-
-    def note(self, unusable: Sequence[str], lasting: Sequence[str] = ()) -> list[Finding]:
-        """Count the unusable readings of a tick; return a finding for each sensor that has good ones again.
-
-        Args:
-            unusable: Names of the sensors.
-            lasting: Those of which a finding says already that they are unusable.
-        """
-        for name in unusable:
-            self.counts[name] = self.counts.get(name, 0) + 1
-        self._named.update(lasting)
-        back = self._running.difference(unusable, self._named)
-        self._running = set(unusable)
-        text = "{} readings of {} were no numbers: bridged"
-        return [
-            Finding(SafetyKind.BRIDGED_READING, name, text.format(self.counts[name], name)) for name in sorted(back)
-        ]
 
 
 class EncoderCheck:
@@ -359,7 +327,7 @@ class ImuCheck:
         if self._unusable.update(not is_usable, time):
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, _IMU, "the IMU gives no usable reading any more"))
             self._is_distrusted = True
-        if imu is not None:
+        if imu is not None and (not is_usable or self.bridged.running):
             found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
         if imu is None or not is_usable:
             return None, found
@@ -600,16 +568,6 @@ class SensorCheck:
             base=None,
         )
         return self._last
-
-
-def silent_sources(measurement: Measurement, time: float) -> list[LateSource]:
-    """Return the sources of a measurement that have been silent at ``time`` [s] for longer than any stall."""
-    parts = measurement.late or (
-        LateSource("the encoders", time - measurement.time),
-        LateSource("the force-torque sensors", time - measurement.wrenches_time),
-        LateSource("the IMU", time - measurement.imu_time),
-    )
-    return [source for source in parts if not source.age <= _SILENCE]  # so is an age that is not finite
 
 
 def _is_reading(value: object, shape: tuple[int, ...]) -> bool:

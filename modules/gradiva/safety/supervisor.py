@@ -29,7 +29,15 @@ from gradiva.common import (
     setting,
 )
 from gradiva.robot_model import RobotDescription
-from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
+from gradiva.safety.events import (
+    Finding,
+    Response,
+    SafetyCheck,
+    SafetyEvent,
+    SafetyKind,
+    clock_finding,
+    silent_sources,
+)
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,
@@ -43,7 +51,7 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig, silent_sources
+from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
 
 _LOGGER = logging.getLogger("gradiva.module")
 CHECKS = Registry(

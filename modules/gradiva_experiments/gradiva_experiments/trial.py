@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import gradiva
-from gradiva.common import NDArray, PlanningError, Side
+from gradiva.common import ControlMode, NDArray, PlanningError, Side
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
 from gradiva.simulated_walk import (
@@ -37,6 +37,26 @@ from gradiva.simulated_walk import (
 from gradiva.telemetry import plain, write_mat
 
 _TRACK_PERIOD = 0.1  # [s]
+
+
+@dataclass(frozen=True, slots=True)
+class RobotCase:
+    """Names the robot of a walk; cases of an experiment add what it varies.
+
+    Attributes:
+        robot: Name or folder.
+        plant: Simulated robot.
+        control: Of layer 3.
+    """
+
+    robot: str
+    plant: Plant
+    control: ControlMode
+
+    @property
+    def first_columns(self) -> dict[str, Any]:
+        """Columns with which its rows begin."""
+        return {"robot": self.robot, "plant": str(self.plant), "control": str(self.control)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

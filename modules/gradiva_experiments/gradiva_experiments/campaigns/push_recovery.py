@@ -33,7 +33,7 @@ from gradiva_experiments.forked_walks import (
     search_walks,
 )
 from gradiva_experiments.speed_search import overrides_for
-from gradiva_experiments.trial import Trial, trial_key
+from gradiva_experiments.trial import RobotCase, Trial, trial_key
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------
 
@@ -124,21 +124,15 @@ _COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated ther
 
 
 @dataclass(frozen=True, slots=True)
-class PushedCase:
+class PushedCase(RobotCase):
     """Names a walk of which a map is made, whatever its seed.
 
     Attributes:
-        robot: Name or folder.
-        plant: Simulated robot.
-        control: Of layer 3.
         speed: Forward, [m/s]; 0: the robot stands.
         mode: Of step adaptation.
         model: Law of layer 2, as in ``walking.model``.
     """
 
-    robot: str
-    plant: Plant
-    control: ControlMode
     speed: float
     mode: SteppingMode
     model: str
@@ -169,9 +163,7 @@ class PushedCase:
     def as_row(self) -> Row:
         """First columns of its rows."""
         return {
-            "robot": self.robot,
-            "plant": str(self.plant),
-            "control": str(self.control),
+            **self.first_columns,
             "speed_mps": self.speed,
             "mode": str(self.mode),
             "model": self.model,

@@ -18,6 +18,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import SimulatedState
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva_experiments.forked_walks import phase_times
+from gradiva_experiments.trial import RobotCase
 
 SPEED = 0.1  # [m/s]
 ACCELERATIONS = (6.0, 12.0, 18.0)  # [m/s²] of the cubic that a landing is chosen for
@@ -30,22 +31,16 @@ _AFTER_LIFT_OFF = 0.05  # [s] until the landing moves
 
 
 @dataclass(frozen=True, slots=True)
-class SwingCase:
+class SwingCase(RobotCase):
     """Names a walk of which one landing is moved.
 
     Attributes:
-        robot: Name or folder.
-        plant: Simulated robot.
-        control: Of layer 3.
         way: ``ahead`` or ``outward``.
         time: From then to touch-down, T, [s].
         acceleration: A, of a cubic from rest over the way d = A T² / 6, [m/s²].
         is_high: Whether the sole swings as high as a step that catches a push.
     """
 
-    robot: str
-    plant: Plant
-    control: ControlMode
     way: str
     time: float
     acceleration: float
@@ -60,9 +55,7 @@ class SwingCase:
     def as_row(self) -> Row:
         """First columns of its row."""
         return {
-            "robot": self.robot,
-            "plant": str(self.plant),
-            "control": str(self.control),
+            **self.first_columns,
             "way": self.way,
             "time_s": self.time,
             "acceleration_mps2": self.acceleration,
