@@ -7,13 +7,14 @@ from gradiva.common import ConfigError, Side
 from gradiva.play import InteractiveWalk, Tuning
 from gradiva.setup import load_setup
 from gradiva.simplified_model import balance_layer
+from gradiva.telemetry import RunFolder
 from gradiva.walking import WalkingState
 
 GAIN = "dcm_controller.proportional_gain"
 
 
 class ScriptedPage:
-    """Asks for one thing after the other, each when something is the case, and keeps what it is told."""
+    """Asks for one thing after the other, each when something is the case, and keeps what is reported."""
 
     def __init__(self, *script):
         """Take pairs: of what is asked of `InteractiveWalk` before a message is sent, and the message."""
@@ -72,7 +73,8 @@ def driven(tmp_path_factory):
         (in_state("walks", reason="to the left"), HANDS_OFF),
         (in_state("walks", reason="to a stand"), GOAL),
         (in_state("walks", reason="to (0."), {"command": ["setStepAdaptation", "off"]}),
-        (lambda play: play.status()["stepping"] == "off", {"nonsense": 1}),
+        (lambda play: play.status()["stepping"] == "off", {"save": "run"}),
+        (at_once, {"nonsense": 1}),
         (in_state("stands, ready"), {"command": ["emergencyStop"]}),
         (in_state("frozen"), END),
     )
@@ -120,6 +122,15 @@ def test_a_slider_changes_the_gain_while_it_walks_and_the_overlay_repeats_it(dri
     (file,) = play._out.glob("*.toml")
     assert tomllib.loads(file.read_text()) == {"dcm_controller": {"proportional_gain": 1.3}}
     assert load_setup("icub_v2_7", files=[file]).walking.dcm_controller.proportional_gain == 1.3
+
+
+@pytest.mark.walk
+def test_the_run_is_saved_with_the_gains_as_they_are(driven):
+    (path,) = [path for path in driven.play._out.iterdir() if path.is_dir()]
+    folder = RunFolder(path)
+    assert folder.read_config()["dcm_controller"]["proportional_gain"] == 1.3
+    assert folder.read_result()["outcome"] == "walks"
+    assert folder.read_log().log.times[-1] == pytest.approx(driven.time_of({"save": "run"}), abs=0.02)
 
 
 @pytest.mark.walk

@@ -22,7 +22,7 @@ def status_of(guard, path, *headers, many=()):
     for name, value in many:
         merged[name] = value
     view = Response(http.HTTPStatus.OK, "OK", Headers(), b"viser")
-    given = answer(guard, Request(path, merged), {}, lambda request: view)
+    given = answer(guard, Request(path, merged), lambda request: view)
     return 101 if given is None else int(given.status_code)
 
 
@@ -54,14 +54,14 @@ def test_two_headers_of_one_name_are_refused(guard):
 
 def test_the_link_gives_the_token_on_as_a_cookie_that_other_sites_cannot_send(guard):
     assert guard.link("127.0.0.1") == "http://127.0.0.1:8080/?token=right"
-    given = answer(guard, Request("/?token=right", Headers(OWN)), {}, lambda request: None)
+    given = answer(guard, Request("/?token=right", Headers(OWN)), lambda request: None)
     assert given.status_code == 303
     assert given.headers["Location"] == "/"
     assert given.headers["Set-Cookie"] == "gradiva_8080=right; Path=/; HttpOnly; SameSite=Strict"
 
 
 def test_no_other_page_may_frame_it_and_it_asks_nothing_of_other_machines(guard):
-    given = answer(guard, Request("/", Headers(OWN | COOKIE)), {}, lambda request: None)
+    given = answer(guard, Request("/", Headers(OWN | COOKIE)), lambda request: None)
     assert "frame-ancestors 'self'" in given.headers["Content-Security-Policy"]
     assert b"http:" not in given.body
     assert b"https:" not in given.body

@@ -151,3 +151,13 @@ def test_a_file_that_exists_is_never_written_over(tmp_path):
     with pytest.raises(LogError, match="cannot write"):
         SignalJournal(tmp_path / "journal", SIGNALS, {})
     assert (tmp_path / "journal").read_text() == "precious"
+
+
+def test_a_log_that_forgets_keeps_what_is_newer_in_whole_blocks():
+    log = SignalLog()
+    for row in range(3000):
+        log.append(0.1 * row, {"a": float(row)})
+    log.forget(before=150.0)
+    assert log.times[0] == pytest.approx(102.4)
+    assert log["a"][-1, 0] == 2999.0
+    assert len(log) == 3000 - 1024

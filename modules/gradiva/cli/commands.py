@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -161,11 +162,24 @@ def play(
     drive it, a click on the floor is a goal.
     """
     with leaving_at_once():
-        from gradiva.cli.play import play_until_closed
+        from gradiva.cli.output import text_console
         from gradiva.cli.walk_options import WalkOptions
+        from gradiva.play import InteractiveWalk, page_in_its_process
+        from gradiva.simulated_walk import check_footing, check_slope
 
-    out = options.pop("out")
-    return play_until_closed(WalkOptions.given(options), Path(out), port)
+    out, given, console = options.pop("out"), WalkOptions.given(options), text_console()
+    setup = given.request().setup
+    with setup.naming_places():
+        check_footing(setup)
+        check_slope(setup)
+    with console.status("opening the page"), page_in_its_process(setup.simulated_robot, port) as page:
+        with leaving_at_once():
+            interactive_walk = InteractiveWalk(setup, page, given.seed, Path(out))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the page and its memory end as by Ctrl-C
+        console.print(f"play    {page.link()}", markup=False, soft_wrap=True)
+        interactive_walk.run()
+    console.print("the page has ended", style="dim")
+    return FAILED
 
 
 app.command(cls=WalkCommand)(walk)

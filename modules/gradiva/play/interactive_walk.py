@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from gradiva.common import PlanarPose, RobotInterfaceError, Side, StateError, WalkingError, so3
+import numpy as np
+import numpy.typing as npt
+import tomli_w
+
+from gradiva.common import (
+    ConfigError,
+    LiveSetting,
+    PlanarPose,
+    RobotInterfaceError,
+    Side,
+    StateError,
+    WalkingError,
+    live_settings,
+    merge,
+    nearest_name,
+    so3,
+)
 from gradiva.planner import GoalCommand, StopCommand
-from gradiva.play.newest_value import NewestValue
-from gradiva.play.picture import PictureWriter
-from gradiva.play.tuning import Tuning
+from gradiva.play.page_link import Page
 from gradiva.session import (
     Coordinator,
     CoordinatorCommand,
@@ -25,77 +38,137 @@ from gradiva.session import (
     Word,
     parse_command,
 )
-from gradiva.setup import Setup
+from gradiva.setup import Setup, typed_setup
+from gradiva.simplified_model import BalanceLayer, SimplifiedModelControl, balance_law
 from gradiva.simulated_walk import ShownFootholds, SimulatedWalk, diagnose_walk, odometry_shift
 from gradiva.simulation import Push
-from gradiva.telemetry import Footprint, unused_path
+from gradiva.telemetry import Footprint, RunFolder, unused_path
 from gradiva.walking import WalkingState
 
 _PICTURE = 1.0 / 30.0  # [s] of the machine between two pictures, at least
 _STATUS = 0.1  # [s] likewise
 _LOOK = 0.02  # [s] between two looks at the page while time stands still
 _LATE = 0.25  # [s] behind the clock, from which on what was lost is not caught up
-_STARTING = 120.0  # [s] at most until the page is there: meshes that were never decimated take long
 _SETTLING = 1.0  # [s] of standing before the robot may be driven
 _HEARTBEAT = 0.5  # [s] of the machine without a word of the driver, after which the robot stops
 _COMING_TO_REST = 3.0  # [s] in which a robot that falls comes to rest
+_KEPT = 300.0  # [s] of the log
 _SHOWN = 60  # footholds, the last ones
 _PACES = (0.0, 20.0)  # [-] of the clock
+_NO_TABLES = ("robot", "plant", "run")  # of a configuration: they name what it is for
 _LONGEST_PUSH = 5.0  # [s]
 
 
-class Page(Protocol):
-    """Is the page, as the walk sees it: neither call waits."""
-
-    is_open: bool
-
-    def messages(self) -> Iterator[Mapping[str, Any]]:
-        """Yield what has come from the page."""
-        ...
-
-    def show(self, picture: memoryview) -> None:
-        """Replace the picture."""
-        ...
-
-    def report(self, status: Mapping[str, Any]) -> None:
-        """Replace the status."""
-        ...
+Picture = npt.NDArray[np.void]
+"""A record of `picture_type`, shape ()."""
 
 
-class PageLink:
-    """Reaches the page in its own process, by shared memory and a pipe."""
+def picture_type(joints: int) -> np.dtype[np.void]:
+    """Return the fields of a picture of a robot with so many joints: world, SI units; NaN where a value is not known.
 
-    def __init__(self, picture: NewestValue, status: NewestValue, inbox: Connection) -> None:
-        """Take the channels to the page, and the pipe from it."""
-        self._picture, self._status, self._inbox = picture, status, inbox
-        self.is_open = True
+    Forces are those of the ground on the soles; the errors are measured less desired, the duration is that of a tick.
+    """
+    points: list[Any] = [(name, "f8", size) for name, size in (("base", 3), ("rotation", (3, 3)), ("com", 3))]
+    points += [(name, "f8", 2) for name in ("dcm", "zmp", "dcm_error", "zmp_error", "com_error")]
+    feet: list[Any] = [(f"{side}_{what}", "f8", 3) for side in Side for what in ("foot", "force")]
+    return np.dtype([("time", "f8"), ("tick_us", "f8"), *points, *feet, ("joints", "f8", joints)])
 
-    def link(self) -> str:
-        """Return the link of the page, as soon as it is there.
+
+class PictureWriter:
+    """Writes the present moment of a walk into one record, again and again."""
+
+    def __init__(self, joints: int) -> None:
+        """Make the record of a robot with so many joints, those that bend included."""
+        self.record: Picture = np.zeros((), picture_type(joints))
+        self.bytes = memoryview(self.record.reshape(1).view(np.uint8).data)  # of the record, whatever it holds
+
+    def write(self, walk: SimulatedWalk) -> None:
+        """Take the present moment."""
+        record, truth, log = self.record, walk.robot.truth(), walk.log
+        record["time"], record["tick_us"] = walk.time, walk.stopwatch.last["total"]
+        record["base"], record["rotation"] = truth.base_position, truth.base_rotation
+        record["joints"], record["com"] = truth.all_joint_positions, truth.com_position
+        for side in Side:
+            record[f"{side}_foot"], record[f"{side}_force"] = truth.foot_position(side), truth.foot_wrench(side)[:3]
+        for name in ("dcm", "zmp", "dcm_error", "zmp_error", "com_error"):
+            record[name] = math.nan
+        if log is None or log.robot_state is None:
+            return
+        state, shift = log.robot_state, odometry_shift(truth, log.robot_state)
+        record["dcm"], record["zmp"] = state.dcm_position + shift, state.zmp_position + shift
+        if log.reference is not None and log.desired is not None:
+            record["dcm_error"] = state.dcm_position - log.reference.dcm.position
+            record["zmp_error"] = state.zmp_position - log.desired.zmp_position
+            record["com_error"] = state.com_position[:2] - log.desired.com_position[:2]
+
+
+class Tuning:
+    """Holds the configuration of a walk and the live settings that have another value than it began with.
+
+    Attributes:
+        setup: With the present values.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        """Begin with a configuration in which nothing has changed."""
+        self.setup = self._began = setup
+        self._history: list[dict[str, float]] = [{}]
+
+    @property
+    def changed(self) -> Mapping[str, float]:
+        """Key to present value of the settings that have changed."""
+        return self._history[-1]
+
+    def sliders(self, layer: BalanceLayer) -> list[LiveSetting]:
+        """Return the settings that may change while ``layer`` balances, with their present values."""
+        if not isinstance(layer, SimplifiedModelControl):
+            return []
+        tables = (f"{balance_law(self.setup.walking.walking.model).table}.", "zmp_com_controller.")
+        return [one for one in live_settings(self.setup.walking) if one.key.startswith(tables)]
+
+    def change(self, layer: BalanceLayer, key: str, value: float | None) -> None:
+        """Set a live setting of ``layer``; None: as it was configured.
 
         Raises:
-            StateError: It has not come.
+            ConfigError: It is none, or the value is refused; all stays as it was.
         """
-        with suppress(EOFError, OSError):
-            if self._inbox.poll(_STARTING):
-                return str(json.loads(self._inbox.recv_bytes())["link"])
-        raise StateError("the page could not be opened: its process has said why")
+        known = {one.key: one for one in self.sliders(layer)}
+        if key not in known:
+            raise ConfigError(f"'{key}' cannot change while the robot walks{nearest_name(key, known)}")
+        before = {one.key: one.value for one in live_settings(self._began.walking)}[key]
+        others = {name: old for name, old in self.changed.items() if name != key}
+        changed = others if value is None or value == before else {**others, key: float(value)}
+        self._apply(layer, changed)
+        self._history.append(changed)
 
-    def messages(self) -> Iterator[Mapping[str, Any]]:
-        """See ``Page.messages``; a page whose process has ended is closed."""
-        try:
-            while self._inbox.poll():
-                yield json.loads(self._inbox.recv_bytes())
-        except (EOFError, OSError):
-            self.is_open = False
+    def undo(self, layer: BalanceLayer) -> None:
+        """Take the last change back."""
+        if len(self._history) > 1:
+            self._apply(layer, self._history[-2])
+            self._history.pop()
 
-    def show(self, picture: memoryview) -> None:
-        """See ``Page.show``."""
-        self._picture.write(picture)
+    def overlay(self) -> str:
+        """Return what has changed as TOML, which ``--from`` takes."""
+        return tomli_w.dumps(self._tables(self.changed))
 
-    def report(self, status: Mapping[str, Any]) -> None:
-        """See ``Page.report``."""
-        self._status.write(json.dumps(status).encode())
+    def _apply(self, layer: BalanceLayer, changed: Mapping[str, float]) -> None:
+        began = {name: table for name, table in self._began.tables.items() if name not in _NO_TABLES}
+        with self._began.naming_places():
+            typed = typed_setup(self._began.robot, merge(began, self._tables(changed)))
+        names = {name: self._began.tables[name] for name in _NO_TABLES if name in self._began.tables}
+        self.setup = replace(self._began, walking=typed.walking, tables={**typed.tables, **names})
+        layer.tune(self.setup.walking.balance)
+
+    @staticmethod
+    def _tables(changed: Mapping[str, float]) -> dict[str, Any]:
+        """Return tables within tables of ``{"table.key": value}``."""
+        tables: dict[str, Any] = {}
+        for key, value in changed.items():
+            table: Any = value
+            for name in reversed(key.split(".")):
+                table = {name: table}
+            tables = merge(tables, table)
+        return tables
 
 
 class InteractiveWalk:
@@ -231,8 +304,9 @@ class InteractiveWalk:
             for name, value in message.items():
                 try:
                     self._handlers[name](value)
-                except (WalkingError, KeyError, TypeError, ValueError) as error:
-                    self._notice = str(error) if isinstance(error, WalkingError) else f"not understood: {name}"
+                except (WalkingError, KeyError, TypeError, ValueError, OSError) as error:
+                    is_named = isinstance(error, WalkingError | OSError)
+                    self._notice = str(error) if is_named else f"not understood: {name}"
 
     def _answer(self, reply: Reply) -> None:
         self._notice = reply.refusal or ""
@@ -317,11 +391,25 @@ class InteractiveWalk:
         self.tuning.undo(self.walk.layers.model_control)
 
     def _save(self, what: Any) -> None:
-        """Save what has changed as an overlay."""
+        """Save what has changed as an overlay, or the last minutes of the robot as a run."""
+        if what == "run":
+            self._notice = f"saved: gradiva view {self._save_run()}"
+            return
         self._out.mkdir(parents=True, exist_ok=True)
         path = unused_path(self._out, "gains", ".toml")
         path.write_text(self.tuning.overlay(), encoding="utf-8")
         self._notice = f"saved: gradiva walk --robot {self.tuning.setup.robot_argument} --from {path}"
+
+    def _save_run(self) -> Path:
+        """Save configuration, log and state as a run; return its folder."""
+        walk, robot = self.walk, self.walk.setup.robot
+        tables = {**self.tuning.setup.tables, "run": {"seed": self._seed, "arguments": []}}
+        folder = RunFolder.create(self._out, f"play-{robot.name}", tables)
+        folder.write_log(walk.recorder.log, robot.joints, robot.name)
+        state, reason = state_in_words(walk)
+        folder.write_result({"outcome": state, "reason": reason, "diagnosis": self._diagnosis, "robot": robot.name})
+        self._keep_clock()  # time does not make up for the writing
+        return folder.path
 
     # -- what the page shows ---------------------------------------------------------------------------------------
 
@@ -335,6 +423,7 @@ class InteractiveWalk:
         if now - self._reported >= _STATUS:
             self._reported = now
             self._footholds.update(self.walk)
+            self.walk.recorder.log.forget(self.walk.time - _KEPT)
             status = self.status()
             if status != self._last_status:
                 self._page.report(status)

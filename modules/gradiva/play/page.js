@@ -84,6 +84,7 @@ onClick("pause", () => send({ pace: status.pace === 0 ? Number($("pace").value) 
 onClick("advance", () => send({ advance: 0.1 }));
 onClick("reset", () => send({ reset: true }));
 onClick("undo", () => send({ undo: true }));
+onClick("keep", () => send({ save: "run" }));
 onClick("save", () => send({ save: "overlay" }));
 $("pace").addEventListener("change", () => send({ pace: Number($("pace").value) }));
 $("stepping").addEventListener("change", () => send({ command: ["setStepAdaptation", $("stepping").value] }));

@@ -82,6 +82,11 @@ class SignalLog:
         row[0] = time
         self._row += 1
 
+    def forget(self, before: float) -> None:
+        """Drop blocks of rows that are older than ``before`` [s], so that a log without an end stays small."""
+        while len(self._blocks) > 1 and self._blocks[0][-1, 0] < before:
+            del self._blocks[0]
+
     def describe(self, name: str, elements: Sequence[str] = (), unit: str = "-") -> None:
         """Set the names and the unit of a signal's columns; may come before the first tick."""
         self._info[name] = SignalInfo(tuple(elements), unit)

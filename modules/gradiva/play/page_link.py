@@ -1,11 +1,19 @@
-"""Hands the newest value from one process to another: the writer never waits, the reader misses what it is late for."""
+"""Joins the walk and the page, two processes: newest values one way, of which the writer never waits; messages back."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
+from typing import Any, Protocol
+
+from gradiva.common import StateError
 
 _SEQUENCE, _LENGTH = 0, 1  # places in the head: a number, odd while a value is written; [bytes]
 _HEAD = 16  # [bytes]
+_STARTING = 120.0  # [s] at most until the page is there: meshes that were never decimated take long
 _TRIES = 100  # of a read beside a writer, which needs some microseconds a value
 
 
@@ -62,3 +70,57 @@ class NewestValue:
         self._memory.close()
         if self._is_owner:
             self._memory.unlink()
+
+
+class Page(Protocol):
+    """Is the page, as the walk sees it: neither call waits."""
+
+    is_open: bool
+
+    def messages(self) -> Iterator[Mapping[str, Any]]:
+        """Yield what has come from the page."""
+        ...
+
+    def show(self, picture: memoryview) -> None:
+        """Replace the picture."""
+        ...
+
+    def report(self, status: Mapping[str, Any]) -> None:
+        """Replace the status."""
+        ...
+
+
+class PageLink:
+    """Reaches the page in its own process, by shared memory and a pipe."""
+
+    def __init__(self, picture: NewestValue, status: NewestValue, inbox: Connection) -> None:
+        """Take the channels to the page, and the pipe from it."""
+        self._picture, self._status, self._inbox = picture, status, inbox
+        self.is_open = True
+
+    def link(self) -> str:
+        """Return the link of the page, as soon as it is there.
+
+        Raises:
+            StateError: It has not come.
+        """
+        with suppress(EOFError, OSError):
+            if self._inbox.poll(_STARTING):
+                return str(json.loads(self._inbox.recv_bytes())["link"])
+        raise StateError("the page could not be opened: its process has said why")
+
+    def messages(self) -> Iterator[Mapping[str, Any]]:
+        """See ``Page.messages``; a page whose process has ended is closed."""
+        try:
+            while self._inbox.poll():
+                yield json.loads(self._inbox.recv_bytes())
+        except (EOFError, OSError):
+            self.is_open = False
+
+    def show(self, picture: memoryview) -> None:
+        """See ``Page.show``."""
+        self._picture.write(picture)
+
+    def report(self, status: Mapping[str, Any]) -> None:
+        """See ``Page.report``."""
+        self._status.write(json.dumps(status).encode())
