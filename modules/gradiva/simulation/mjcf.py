@@ -20,7 +20,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour
 
 @dataclass(frozen=True, slots=True)
 class JointDrive:
-    """What a model says about the drive of a joint, seen at the joint; 0 where it says nothing.
+    """Rotor and friction of the drive of a joint, as a model has them, seen at the joint; 0 where it has none.
 
     Attributes:
         rotor_inertia: N² J with the ratio N, [kg·m²].
@@ -35,7 +35,7 @@ class JointDrive:
 
 @dataclass(frozen=True, slots=True)
 class MjcfRobot:
-    """What becomes of an MJCF.
+    """URDF of an MJCF, and what a URDF has no place for.
 
     Attributes:
         urdf: The file that was written.
