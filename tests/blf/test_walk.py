@@ -67,6 +67,19 @@ def test_a_walk_whose_worker_is_killed_finishes_its_step_and_stands(stand_in, co
 
 
 @pytest.mark.walk
+def test_a_robot_that_stands_by_torque_goes_on_standing_when_its_worker_dies(stand_in):
+    walk = walk_of(stand_in, BY_TORQUE)
+    walk.get_ready(0.1)
+    assert walk.layers.whole_body.warning == ""
+    os.kill(walk.layers.whole_body.backed.worker.pid, signal.SIGKILL)
+    walk.tick()
+    assert "the worker has died" in walk.layers.whole_body.warning
+    walk.run(0.3)
+    assert walk.robot.fall is None
+    assert walk.controller.qp_failures == 0
+
+
+@pytest.mark.walk
 @pytest.mark.long
 def test_a_walk_by_position_goes_on_to_its_end(stand_in):
     walk = walked(walk_of(stand_in), 4.0)
