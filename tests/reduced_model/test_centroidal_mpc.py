@@ -12,6 +12,7 @@ from gradiva.reduced_model import (
     CentroidalBody,
     CentroidalMpc,
     CentroidalState,
+    CentroidalWeights,
     ContactPhase,
     ContactPlan,
     com_reference,
@@ -370,6 +371,20 @@ def test_a_solver_without_a_solution_is_replaced_by_the_shifted_one_which_says_s
     with pytest.raises(NoSolutionFound, match="centroidal MPC"):
         update(mpc, plan, state, 0.1)
     assert mpc.failures == 4
+
+
+def test_a_start_so_bad_that_five_quadratic_programs_do_not_converge_is_improved_until_it_is_a_solution():
+    weights = CentroidalWeights((1.0, 1e3), (1e5, 1e5), 10.0, 0.1, (1e3, 1e3), 1e-2)  # spin above all: many minima
+    plan, random = walk(), np.random.default_rng(2)
+    mpc = CentroidalMpc(replace(CONFIG, weights=weights), BODY)
+    update(mpc, plan, state_of(plan, time=0.5), 0.5)
+    memory = mpc.memory
+    mpc.resume(replace(memory, forces=memory.forces * random.uniform(0.0, 10.0, memory.forces.shape)))
+    lost = state_of(plan, velocity=random.uniform(-2.5, 2.5, 3) * [1.0, 1.0, 0.5], time=0.5)
+    found = update(mpc, plan, lost, 0.55)
+    assert not found.is_fallback
+    assert found.iterations > 10
+    assert found.accuracy.worst < 0.1
 
 
 def test_a_missed_deadline_counts_as_a_failure():

@@ -148,6 +148,8 @@ class RealTimeIteration(TrajectorySolver):
             other = self._descent(self._evaluate(self._problem.weight_vectors()), _MOST, found.point.cost)
             found = min(found, other, key=lambda descent: descent.point.cost)
             self._evaluate(found.point.vectors)
+        if not found.accuracy.worst < _UNUSABLE:
+            found = self._descent(found.point, _COLD)  # on the way down it costs less than the last solution, shifted
         self.accuracy = found.accuracy
         self.solve_time = time.perf_counter() - self._began
         if not self.accuracy.worst < _UNUSABLE:

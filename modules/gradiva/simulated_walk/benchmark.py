@@ -66,7 +66,7 @@ _RATE = 500.0  # [Hz] of a stream of messages
 _CENTROIDAL = (  # samples of the MPC, gait and weights; its constants were chosen by the first gait alone
     *((12, "two_legs", "shipped"), (12, "quick", "shipped"), (12, "slow", "spin"), (12, "turning", "decade_1")),
     *((16, "backward", "shipped"), (12, "turning", "shipped"), (12, "slow", "shipped"), (12, "quick", "decade_2")),
-    *((20, "two_legs", "shipped"), (20, "turning", "shipped")),
+    *((20, "two_legs", "shipped"), (20, "turning", "shipped"), (12, "turning", "spin")),
 )
 _PROCESSOR, _WALL = "processor", "wall"  # clocks
 Row = dict[str, Any]
