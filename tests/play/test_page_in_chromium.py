@@ -94,6 +94,7 @@ def test_the_page_shows_state_and_why_it_fell(walk, tab):
     ]
 
 
+@pytest.mark.long  # without graphics hardware
 def test_the_robot_is_shown_and_a_click_on_the_floor_is_a_goal(walk, tab):
     wait_for(lambda: walk.page.viewers)
     view = "document.getElementById('view')"
