@@ -26,9 +26,8 @@ from gradiva.robot_model import (
     unphysical_links,
 )
 from gradiva.setup.load_setup import load_setup
-from gradiva.setup.new_robot.assumed_drives import with_drives
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
-from gradiva.setup.new_robot.model_file import ModelFile
+from gradiva.setup.new_robot.model_file import ModelFile, with_drives
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
 from gradiva.walking import WalkingLayers
