@@ -26,10 +26,13 @@ from gradiva.push_recovery.step_adapter import (
     SOLE_MARGIN,
     ZMP_LAG,
     AdaptedStep,
+    Legs,
     RunningStep,
     StepAdaptationConfig,
     StepAdapter,
     SteppingMode,
+    predicted_dcm,
+    viable_set,
 )
 from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
@@ -46,6 +49,7 @@ __all__ = [
     "FootAdmittanceConfig",
     "HipStrategy",
     "HipStrategyConfig",
+    "Legs",
     "MovedSoles",
     "Push",
     "PushCompensation",
@@ -64,5 +68,7 @@ __all__ = [
     "ZmpWithoutFoot",
     "followed",
     "landed_last",
+    "predicted_dcm",
     "step_adaptation",
+    "viable_set",
 ]

@@ -30,16 +30,14 @@ from gradiva.push_recovery.step_adapter import (
     RunningStep,
     StepAdaptationConfig,
     StepAdapter,
-    StepLaw,
     SteppingMode,
     legs_of,
-    shortest_single_support,
+    predicted_dcm,
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
 TRIGGER_TIME = 0.13  # [s] times the speed of the walk is the error that triggers, where that is more
 RELEASE_TIME = 0.07  # [s] likewise of the error that releases
-_PREDICTION = 0.02  # [s] covers the age of the estimated DCM after a push, 12.5 to 17.5 ms
 LAST_DELAY = 0.6  # [-] of the single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
@@ -51,6 +49,7 @@ _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth 
 STANCE_LOAD = 0.5  # [-] of the load, on a foot before the other one lifts off or its landing moves
 LAGGING_DCM = 0.02  # [m] of the DCM behind its way to that foot: only then does a lift-off wait for the load
 WAIT = 0.03  # [s] of a lift-off at a time; it stands or falls within a tenth of a second
+_DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
 
 class AdaptedSteps(StepAdaptation):
@@ -69,17 +68,11 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        self.walking = self._stepping(config, planner.config, sole, compiler)
-        self.standing = CaptureStepping(self.walking.adapter, planner)
+        limits = planner.config
+        adapter = StepAdapter(config, sole, limits.zmp_offset, legs_of(config, limits), compiler)
+        self.walking, self.standing = ReactiveStepping(adapter, limits), CaptureStepping(adapter, planner)
         self.mode = config.mode
         self.reset()
-
-    def _stepping(
-        self, config: StepAdaptationConfig, limits: PlannerConfig, sole: SoleRectangle, compiler: Compiler
-    ) -> ReactiveStepping:
-        """Return what moves the landing of the running step, with its law."""
-        adapter = StepAdapter(config, sole, limits.zmp_offset, *legs_of(config, limits), compiler)
-        return ReactiveStepping(adapter, limits)
 
     @classmethod
     def built(
@@ -155,17 +148,14 @@ class ReactiveStepping:
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
             does not where the push goes over the foot that stands alone, now or next: no step gets there.
-        longest_support: Of the planned single support, to which a step is delayed at most, [-].
         falls_away: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts,
             the sole hangs in the air, and its landing can hardly move any more.
     """
 
-    longest_support = LONGEST_SUPPORT
-
-    def __init__(self, adapter: StepLaw, limits: PlannerConfig) -> None:
+    def __init__(self, adapter: StepAdapter, limits: PlannerConfig) -> None:
         """Take the law with its settings, and the limits of steps."""
         self._config, self._limits, self.adapter = adapter.config, limits, adapter
-        self._shortest = shortest_single_support(limits)
+        self._shortest = adapter.legs.shortest
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()
@@ -294,8 +284,8 @@ class ReactiveStepping:
         tilts_onto_it = _part_towards(reference, step.footstep.side, error) > _TOWARDS
         running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
-        running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
-        running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
+        dcm, zmp, zeta = state.dcm_position, state.zmp_position, running.natural_frequency
+        running.dcm_position, running.zmp_position = predicted_dcm(dcm, zmp, reference.dcm, zeta, _DCM_AGE), zmp
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
 
     def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
@@ -328,7 +318,6 @@ class ReactiveStepping:
             stance=stance.planar,
             landing=pose.planar,
             double_support=double_support,
-            dcm_age=_PREDICTION,
         )
         return NominalStep(step, running)
 
@@ -341,12 +330,14 @@ class ReactiveStepping:
         shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
         last_delay = LAST_DELAY if tilts_onto_it else self._config.last_free_delay
         is_falling = elapsed > last_delay * planned + TIME_ROUNDING
-        return shortest, left if is_falling else max(left, self.longest_support * planned - elapsed)
+        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         old = step.footstep.pose
         touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
+        earliest = step.lift_off + self._shortest - 0.5 * TIME_ROUNDING  # the planner refuses a shorter support
+        touch_down = max(touch_down, min(step.touch_down, earliest))
         is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > MINIMUM_MOVE
         if not is_moved and abs(touch_down - step.touch_down) <= MINIMUM_DELAY + TIME_ROUNDING:
             return None

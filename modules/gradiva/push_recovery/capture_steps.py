@@ -15,7 +15,7 @@ from gradiva.push_recovery.step_adapter import (
     STEP_WEIGHT,
     ZMP_LAG,
     RunningStep,
-    StepLaw,
+    StepAdapter,
     shortest_single_support,
 )
 
@@ -45,7 +45,7 @@ class CaptureStepping:
     running step is then adapted as any other, and two more follow.
     """
 
-    def __init__(self, adapter: StepLaw, planner: WalkingPlanner) -> None:
+    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
         """Take the law with its settings, and layer 1."""
         self._config, self._planner, self._adapter = adapter.config, planner, adapter
         limits, sole = planner.config, adapter.sole

@@ -129,10 +129,7 @@ STEP_ADAPTATIONS = Registry(
     "gradiva.step_adaptations",
     "step adaptation",
     (StepAdaptation,),
-    shipped={
-        "dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps",
-        "viable": "gradiva.push_recovery.landing_law:ViableSteps",
-    },
+    shipped={"dcm": "gradiva.push_recovery.adapted_steps:AdaptedSteps"},
     returns={"update": (StepChange, NoneType)},
 )
 

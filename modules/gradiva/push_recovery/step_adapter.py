@@ -6,20 +6,33 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as cs
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
+from gradiva.common import DcmReference, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
 RELEASE_ERROR = 0.008  # [m] of the DCM error, below which the footholds are the plan's again
-SHORTEST_SUPPORT = 0.45  # [s] single support; the swing sole lags behind in shorter ones
-LONGEST_SUPPORT = 1.25  # [-] of the planned single support
+SHORTEST_SUPPORT = 0.45  # [s] single support of a step from standing; the swing sole lags behind in shorter ones
+LONGEST_SUPPORT = 1.6  # [-] of the planned single support
+STEP_WEIGHT = 1.0  # [-] w_u, on the change of the foothold
+OFFSET_WEIGHT = 1e3  # [-] w_b, on the error of the DCM after touch-down: as good as a constraint
+TIME_WEIGHT = 0.2  # [m²/s²] w_T, on the change of the time to touch-down
+_LOSS_WEIGHT = 1e6  # [-] w_σ, on a DCM that is lost
+_CONTRADICTION = 1e8  # [-] on the way by which legs keep a landing from what the swing reaches
+_TIMES = 16  # of touch-down that are tried, then half as many between the neighbours of the best
+_TINY = 1e-12  # [m]
 SOLE_MARGIN = 0.005  # [m] kept by the ZMP from the edges of the stance sole
 ZMP_LAG = 0.04  # [s] T_z, of the ZMP behind the commanded one
+SWING_ACCELERATION = 12.0  # [m/s²] A, that the swinging sole follows within centimetres
+SWING_SPEED = 2.4  # [m/s] V, likewise
+_HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
+_USED_REACH = 0.93  # [-] of the reach, by each step of a walk that goes on for ever
+_ITERATIONS = 30  # of the lateral bounds of the viable set, which converge as e^{-ζ T}
+_VIABLE_TIMES = 40  # of the steps after the landing, of which the best counts
 
 
 class SteppingMode(StrEnum):
@@ -69,13 +82,32 @@ class StepAdaptationConfig:
 
 
 def shortest_single_support(limits: PlannerConfig) -> float:
-    """Return the shortest single support, [s], also within the limits of the planner."""
+    """Return the shortest single support of a step from standing, [s], also within the limits of the planner."""
     return max(SHORTEST_SUPPORT, limits.single_support(limits.min_step_duration))
 
 
-def legs_of(config: StepAdaptationConfig, limits: PlannerConfig) -> tuple[float, float]:
-    """Return the largest distance of the sole frames and the least lateral one, [m]."""
-    return config.reach * limits.max_feet_distance, max(limits.min_step_width, limits.min_feet_distance)
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Limits of steps in place and time.
+
+    Attributes:
+        reach: Largest distance of the sole frames, [m].
+        min_width: Least lateral distance of them, [m].
+        shortest: Single support, [s].
+        longest: Single support, [s].
+    """
+
+    reach: float
+    min_width: float
+    shortest: float
+    longest: float
+
+
+def legs_of(config: StepAdaptationConfig, limits: PlannerConfig) -> Legs:
+    """Return the limits of adapted steps."""
+    reach, width = config.reach * limits.max_feet_distance, max(limits.min_step_width, limits.min_feet_distance)
+    shortest, longest = (limits.single_support(time) for time in (limits.min_step_duration, limits.max_step_duration))
+    return Legs(reach, width, shortest, longest)
 
 
 @dataclass(slots=True, eq=False)
@@ -97,9 +129,6 @@ class RunningStep:
         longest: Largest time to touch-down, [s].
         swing_position: Of the swinging sole, [m], shape (2,).
         swing_velocity: [m/s], shape (2,).
-        dcm_age: Time by which ``dcm_position`` is old, over which its error is predicted, [s].
-        planned_dcm: From which that error is counted, [m], shape (2,); None where the age is 0.
-        planned_velocity: Of the planned DCM, [m/s], shape (2,); likewise.
     """
 
     dcm_position: NDArray
@@ -115,9 +144,6 @@ class RunningStep:
     longest: float = 0.0
     swing_position: NDArray = field(default_factory=lambda: np.zeros(2))
     swing_velocity: NDArray = field(default_factory=lambda: np.zeros(2))
-    dcm_age: float = 0.0
-    planned_dcm: NDArray | None = None
-    planned_velocity: NDArray | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -159,73 +185,97 @@ class AdaptedStep:
         return self.balance[4:]
 
 
-class StepLaw(Protocol):
-    """Chooses a landing for a running step.
+def predicted_dcm(dcm: NDArray, zmp: NDArray, planned: DcmReference, frequency: float, age: float) -> NDArray:
+    r"""Return the present DCM of a pushed pendulum whose measured one is old, [m], shape (2,).
 
-    Attributes:
-        config: Settings of step adaptation.
-        sole: Of the left foot.
+    Its error from the planned one grows as on a pendulum, with a ZMP that is at most half a sole off the planned one:
+
+    .. math:: \hat\xi = \xi + T_a \zeta (e - (z - z_r)), \qquad e = \xi - \xi_r, \quad
+              z_r = \xi_r - \dot\xi_r / \zeta
+
+    Args:
+        dcm: ξ, measured, [m], shape (2,).
+        zmp: z, counted as that of an upright trunk, [m], shape (2,).
+        planned: ξ_r and its rate.
+        frequency: ζ, [rad/s].
+        age: T_a of ``dcm``, [s].
     """
+    planned_zmp = planned.position - planned.velocity / frequency
+    error = dcm - planned.position - np.clip(zmp - planned_zmp, -_HALF_SOLE, _HALF_SOLE)
+    predicted: NDArray = dcm + age * frequency * error
+    return predicted
 
-    config: StepAdaptationConfig
-    sole: SoleRectangle
 
-    def adapt(self, step: RunningStep) -> AdaptedStep:
-        """Return the landing of least cost."""
+def viable_set(frequency: float, double_support: float, lower: NDArray, upper: NDArray, legs: Legs) -> NDArray:
+    r"""Return bounds of the DCM from which steps go on without end, [m], rows: least, greatest; columns: x, y.
+
+    The DCM counts from the landed sole in the middle of double support, y towards the other foot, which swings next.
+    With :math:`g = e^{\zeta (T + T_d)}`, the ZMP in the sole, :math:`z^- \le z \le z^+`, steps of the length D and
+    swings of the acceleration A and the speed V,
+
+    .. math::
+        x &\in z^\pm_x \pm \max_T \frac{\min(D, A T^2 / 12, V T / 3)}{g - 1}, \\
+        U &= \max_T \left[ z^+_y (1 - 1/g) + (w^+ - L) / g \right], \quad
+        L = \min_T \left[ z^-_y (1 - 1/g) + (w^- - U) / g \right]
+
+    with the lateral distances :math:`w^\pm` of the feet: each landing mirrors the offset of the DCM.
+
+    Args:
+        frequency: ζ, [rad/s].
+        double_support: T_d, [s].
+        lower: Corner of the sole, :math:`z^-`, [m], shape (2,).
+        upper: :math:`z^+`, [m], shape (2,).
+        legs: Limits of the steps.
+    """
+    times = np.linspace(legs.shortest, legs.longest, _VIABLE_TIMES)
+    growth = np.exp(frequency * (times + double_support))
+    farthest = _USED_REACH * legs.reach
+    ways = np.minimum(farthest, np.minimum(SWING_ACCELERATION * times**2 / 12.0, SWING_SPEED * times / 3.0))
+    ahead = float((ways / (growth - 1.0)).max())
+    low, high = float(lower[1]), float(upper[1])
+    for _ in range(_ITERATIONS):
+        high, low = (
+            float((upper[1] * (1.0 - 1.0 / growth) + (farthest - low) / growth).max()),
+            float((lower[1] * (1.0 - 1.0 / growth) + (legs.min_width - high) / growth).min()),
+        )
+    return np.array(((lower[0] - ahead, low), (upper[0] + ahead, high)))
 
 
 class StepAdapter:
-    r"""Chooses place and time of the next touch-down and the ZMP until then.
+    r"""Chooses the landing after which the walk goes on, and if none does, the one that loses least.
 
-    From now to the middle of the double support after touch-down the DCM obeys
+    From now to the middle of the double support after touch-down, :math:`R = T + T_d / 2`, the DCM grows by
+    :math:`E = e^{\zeta R}`. The ZMP follows the commanded :math:`z_0` with the time constant
+    :math:`T_z`. Then
 
-    .. math:: z + \gamma\tau (\xi - z) = u + b, \qquad \gamma = e^{\zeta T_d / 2}, \quad \tau = e^{\zeta T}
+    .. math:: X = E \hat\xi - a_n z - a_c z_0, \quad
+              a_n = \zeta E \frac{1 - e^{-(\zeta + 1/T_z) R}}{\zeta + 1/T_z}, \quad a_c = E - 1 - a_n
 
-    with the ZMP :math:`z` in the stance sole and the boundary between the two feet in the middle of the double support,
-    where the plan has it. Single support alone, :math:`\gamma = 1` and z given, is the linear problem in
-    :math:`(u, b, \tau)` of Khadiv et al. (IEEE T-RO 2020, "Walking control based on step timing adaptation"); ankle
-    and step together are those of Griffin et al. (IROS 2017) and Shafiee et al. (Humanoids 2019). With z free the
-    product :math:`z \tau` is bilinear; for each :math:`T` the problem is convex.
+    which is linear in all but :math:`T`.
 
-    A ZMP that follows with the time constant :math:`T_z` from :math:`z_0` moves the DCM as
-    :math:`z + \kappa (z_0 - z)` would beyond the first moment, :math:`\kappa = \zeta T_z / (1 + \zeta T_z)`:
+    Objective, with the ZMP point :math:`u` of the landing foot and :math:`b = X - u`:
 
-    .. math:: u + b = \gamma\tau \xi - \eta z - \kappa \gamma\tau z_0, \qquad \eta = (1 - \kappa) \gamma\tau - 1
+    .. math:: w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2 + w_\sigma |\sigma|^2,
+              \qquad b - \sigma \in \mathcal V
 
-    A measured DCM that is old by :math:`T_a` is predicted first, as its error from the planned one grows on a pendulum,
-    with a ZMP that is at most half a sole off the planned one:
+    Constraints: :math:`z_0` in the stance sole less its margin; the landing within reach of the stance sole and beside
+    it; a cubic from the swing's position and velocity to rest at the landing with the acceleration A at both ends at
+    most, and the mean speed V / 1.5. Only the viable set :math:`\mathcal V` (``viable_set``) may be missed, no leg.
 
-    .. math:: \xi = \xi_m + T_a \zeta (e - (z_0 - z_r)), \qquad e = \xi_m - \xi_r, \quad
-              z_r = \xi_r - \dot\xi_r / \zeta
+    Each :math:`T` of a scan, and of a finer one about the best, is solved per axis in closed form: ankle first,
+    then the step, and what remains is left to :math:`b`. A landing out of reach is moved back along x, along y, or
+    towards the stance sole.
 
-    Variables: :math:`u` (ZMP point of the landing foot), :math:`z`, :math:`b`, :math:`T`.
-
-    Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
-
-    Constraints: z in the stance sole less its margins; T within its limits; the landing sole within reach of the stance
-    sole and beside it (``reach``, ``min_width`` in the mean direction of the feet: legs do not cross); a cubic from
-    the swing's position and velocity to rest at the landing in T with at most the acceleration A at both ends and
-    the mean speed V / 1.5.
-
-    For each of ``_TIMES`` values of T, z over the sole leaves an interval of u per axis in which b is met; u is the
-    point of it nearest to :math:`u_n` (the ankle first), moved into the limits; the remaining distance is the error of
-    b. The least cost wins. There is always an answer; where the limits of the swing contradict those of the legs, the
-    legs' hold.
-
-    ==================  ==========================================  =====
-    Symbol              Name                                        Unit
-    ==================  ==========================================  =====
-    :math:`\xi_m`       ``dcm_position``                            m
-    :math:`\xi_r`       ``planned_dcm``, ``_velocity``              m, m/s
-    :math:`T_a`         ``dcm_age``                                 s
-    :math:`z_0`         ``zmp_position``                            m
-    :math:`b_n`         ``dcm_offset``                              m
-    :math:`\zeta`       ``natural_frequency``                       rad/s
-    :math:`T_n`         ``time_left``                               s
-    :math:`T_d`         ``double_support``                          s
-    :math:`T_z`         ``ZMP_LAG``                                 s
-    :math:`A`, V        ``SWING_ACCELERATION``, ``_SPEED``          m/s², m/s
-    ==================  ==========================================  =====
+    =====================  ==============================  =====
+    Symbol                 Name                            Unit
+    =====================  ==============================  =====
+    :math:`\hat\xi`        ``dcm_position``                m
+    :math:`z`              ``zmp_position``                m
+    :math:`b_n`            ``dcm_offset``                  m
+    :math:`\zeta`          ``natural_frequency``           rad/s
+    :math:`T_n, T_d`       ``time_left, double_support``   s
+    :math:`T_z`            ``ZMP_LAG``                     s
+    =====================  ==============================  =====
     """
 
     def __init__(
@@ -233,8 +283,7 @@ class StepAdapter:
         config: StepAdaptationConfig,
         sole: SoleRectangle,
         zmp_offset: tuple[float, float],
-        reach: float,
-        min_width: float,
+        legs: Legs,
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the constants; ``config`` and ``sole`` may be read back.
@@ -243,37 +292,28 @@ class StepAdapter:
             config: Margin of the sole from toe and heel.
             sole: Of the left foot.
             zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
-            reach: Largest distance of the two sole frames, [m].
-            min_width: Least lateral distance of the sole frames, [m].
+            legs: Limits of the steps.
             compiler: How the equations become fast.
         """
-        self.config, self.sole = config, sole
+        self.config, self.sole, self.legs = config, sole, legs
         self._function = built_once((_function, compiler), lambda: _function(compiler))
         self._function.set(
             sole_x=np.add(sole.x, (config.tipping_margin, -config.tipping_margin)),
             sole_y=np.add(sole.y, (SOLE_MARGIN, -SOLE_MARGIN)),
             zmp_offset=zmp_offset,
-            reach=reach,
-            min_width=min_width,
+            reach=legs.reach,
+            min_width=legs.min_width,
         )
         self._constants: tuple[object, ...] = ()
 
     def adapt(self, step: RunningStep) -> AdaptedStep:
         """Return the landing of least cost."""
-        constants = (
-            step.stance,
-            step.landing,
-            step.side,
-            step.natural_frequency,
-            step.double_support,
-            step.dcm_age,
-            *step.dcm_offset.tolist(),
-        )
+        gait = step.natural_frequency, step.double_support
+        constants = (step.stance, step.landing, step.side, *gait, *step.dcm_offset.tolist())
         if constants != self._constants:  # once a step: a tick writes the rest alone
             self._constants = constants
             self._begin(step)
-        function = self._function
-        function.write(
+        self._function.write(
             {
                 "dcm": step.dcm_position,
                 "zmp_now": step.zmp_position,
@@ -284,9 +324,7 @@ class StepAdapter:
                 "swing_velocity": step.swing_velocity,
             }
         )
-        if step.dcm_age and step.planned_dcm is not None and step.planned_velocity is not None:
-            function.write({"planned_dcm": step.planned_dcm, "planned_velocity": step.planned_velocity})
-        outputs = function()
+        outputs = self._function()
         x, y, time_left = outputs["step"].tolist()
         return AdaptedStep(x, y, step.landing.yaw, time_left, outputs["balance"].copy())
 
@@ -300,64 +338,55 @@ class StepAdapter:
             stance=(stance.x, stance.y, stance.yaw),
             nominal=(landing.x, landing.y, landing.yaw),
             double_support=step.double_support,
-            dcm_age=step.dcm_age,
+            viable=self._viable(step.natural_frequency, step.double_support),
         )
 
+    def _viable(self, frequency: float, double_support: float) -> NDArray:
+        """Return the viable set of a gait; the sole is the left one, y to the right."""
+        (heel, toe), (right, left) = self._function.inputs["sole_x"].tolist(), self.sole.y
+        lower, upper = np.array((heel, SOLE_MARGIN - left)), np.array((toe, -SOLE_MARGIN - right))
+        return viable_set(frequency, double_support, lower, upper, self.legs)
 
-_TIMES = 16  # values of T between its limits
-STEP_WEIGHT = 1.0  # [-] w_u, on the change of the foothold
-OFFSET_WEIGHT = 1000.0  # [-] w_b, on the error of the DCM at touch-down: as good as a constraint
-_TIME_WEIGHT = 0.2  # [m²/s²] w_T, on the change of the time to touch-down
-SWING_ACCELERATION = 12.0  # [m/s²] that servos follow within centimetres; 24 lands in 0.2 s and falls
-SWING_SPEED = 2.4  # [m/s]
-_HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
-_CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
-_STATE = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "planned_dcm", "planned_velocity")
-_VECTORS = (*_STATE, "sole_x", "sole_y", "zmp_offset")
-_TIMING = ("frequency", "dcm_age", "time_left", "shortest", "longest", "double_support")
-_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width")
+
+_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
+_NUMBERS = ("frequency", "time_left", "shortest", "longest", "double_support", "swing_sign", "reach", "min_width")
 
 
 def _function(compiler: Compiler) -> FlatFunction:
-    """Return the equations of ``StepAdapter``, in and out in world, solved in the stance frame with y to the swing.
-
-    The values of T share the code of one: unrolled, it leaves the caches between two ticks, and costs ten times as
-    much as it computes.
-    """
+    """Return the equations of ``StepAdapter``, in and out in world, solved in the stance frame with y to the swing."""
     inputs = {name: cs.SX.sym(name, 2) for name in _VECTORS}
     inputs |= {name: cs.SX.sym(name, 3) for name in ("stance", "nominal")}
-    inputs |= {name: cs.SX.sym(name) for name in _NUMBERS}
+    inputs |= {name: cs.SX.sym(name) for name in _NUMBERS} | {"viable": cs.SX.sym("viable", 2, 2)}
+    prepared = _Problem.of(inputs)
+    parts = [getattr(prepared, entry.name) for entry in fields(prepared)]
     symbols = [*inputs.values()]
-    local = _Local.of(inputs)
-    parts = [getattr(local, entry.name) for entry in fields(local)]
-    prepare = cs.Function("prepare", symbols, [cs.vertcat(*parts)])
-    constants = [cs.SX.sym("part", part.numel()) for part in parts]
-    shared = [cs.vertcat(*constants), cs.vertcat(*symbols)]
-    local, time, best = _Local(*constants), cs.SX.sym("time"), cs.SX.sym("best", 4)
-    better = cs.Function("better", [best, time, *shared], [_better(best, local.candidate(time, inputs))])
-    finish = cs.Function("finish", [best, *shared], [*local.adapted(best[1], best[2:], inputs)])
+    prepare = cs.Function("prepare", symbols, [cs.vertcat(*map(cs.vec, parts))])
+    constants = [cs.SX.sym("part", *part.shape) for part in parts]
+    shared = cs.vertcat(*map(cs.vec, constants))
+    problem, time, best = _Problem(*constants), cs.SX.sym("time"), cs.SX.sym("best", 4)
+    better = cs.Function("better", [best, time, shared], [problem.better(best, time)])
+    finish = cs.Function("finish", [best, shared], [*problem.adapted(best[1], best[2:])])
 
-    given = {name: cs.MX.sym(name, symbol.numel()) for name, symbol in inputs.items()}
+    given = {name: cs.MX.sym(name, *symbol.shape) for name, symbol in inputs.items()}
+    known = prepare(*given.values())
     shortest, interval = given["shortest"], (given["longest"] - given["shortest"]) / (_TIMES - 1)
-    times = [given["time_left"], *(shortest + index * interval for index in range(_TIMES))]
-    arguments = prepare(*given.values()), cs.vertcat(*given.values())
-    chosen = cs.MX([math.inf, 0.0, 0.0, 0.0])
-    for each in times:
-        chosen = better(chosen, each, *arguments)
-    adapted = dict(zip(("step", "balance"), finish(chosen, *arguments), strict=True))
+    chosen = better(cs.MX([math.inf, 0.0, 0.0, 0.0]), given["time_left"], known)
+    for index in range(_TIMES):
+        chosen = better(chosen, shortest + index * interval, known)
+    coarse = chosen[1]
+    for index in range(-_TIMES // 4, _TIMES // 4 + 1):
+        time_left = coarse + index * interval / (_TIMES // 4 + 1)
+        chosen = better(chosen, cs.fmin(cs.fmax(time_left, shortest), given["longest"]), known)
+    adapted = dict(zip(("step", "balance"), finish(chosen, known), strict=True))
     return FlatFunction("step_adaptation", given, adapted, compiler)
 
 
-def _better(one: cs.SX, other: cs.SX) -> cs.SX:
-    """Return the better one of two candidates: cost, T and the landing sole."""
-    return cs.if_else(other[0] < one[0], other, one)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Local:
+class _Problem:
     """The problem in the stance frame, y towards the swinging foot."""
 
-    to_local: cs.SX  # columns of the rotation from world, shape (4,)
+    to_local: cs.SX  # rotation from world, shape (2, 2)
+    origin: cs.SX
     dcm: cs.SX
     zmp_now: cs.SX
     dcm_offset: cs.SX
@@ -365,128 +394,110 @@ class _Local:
     point: cs.SX  # ZMP point of the landing sole from its frame
     width: cs.SX  # least lateral distance of the landing in line with the stance sole
     widening: cs.SX  # of it for each metre ahead or back, of feet that are turned
-    lag: cs.SX  # κ
     lower: cs.SX  # corners of the stance sole, less its margin
     upper: cs.SX
+    viable: cs.SX  # least and largest DCM from the landed sole, columns
     swing_position: cs.SX
     swing_velocity: cs.SX
+    frequency: cs.SX
+    double_support: cs.SX
+    time_left: cs.SX
+    reach: cs.SX
 
     @classmethod
-    def of(cls, inputs: Mapping[str, cs.SX]) -> _Local:
+    def of(cls, inputs: Mapping[str, cs.SX]) -> _Problem:
         origin, sign = inputs["stance"][:2], inputs["swing_sign"]
         c, s = cs.cos(inputs["stance"][2]), cs.sin(inputs["stance"][2])
         to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
         lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
         upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
         turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
-        lag = inputs["frequency"] * ZMP_LAG
         c, s = cs.cos(turn), cs.sin(turn)
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
+        viable = inputs["viable"]
         return cls(
-            to_local=cs.vec(to_local),
-            dcm=to_local @ (_predicted(inputs) - origin),
+            to_local=to_local,
+            origin=origin,
+            dcm=to_local @ (inputs["dcm"] - origin),
             zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
             dcm_offset=to_local @ inputs["dcm_offset"],
             nominal=to_local @ (inputs["nominal"][:2] - origin),
             point=cs.vertcat(c * ox - s * oy, s * ox + c * oy),
             width=inputs["min_width"] / cs.cos(0.5 * turn),
             widening=cs.fabs(cs.tan(0.5 * turn)),
-            lag=lag / (1.0 + lag),
             lower=lower,
             upper=upper,
+            viable=cs.vertcat(viable[:, 0].T, cs.horzcat(-viable[1, 1], -viable[0, 1])),
             swing_position=to_local @ (inputs["swing_position"] - origin),
             swing_velocity=to_local @ inputs["swing_velocity"],
+            **{name: inputs[name] for name in ("frequency", "double_support", "time_left", "reach")},
         )
 
-    @staticmethod
-    def growth(time: cs.SX, inputs: Mapping[str, cs.SX]) -> cs.SX:
-        """Return γτ."""
-        return cs.exp(inputs["frequency"] * (time + 0.5 * inputs["double_support"]))
+    def growths(self, time: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
+        """Return E, a_n and a_c."""
+        zeta, rest = self.frequency, time + 0.5 * self.double_support
+        growth, rate = cs.exp(zeta * rest), zeta + 1.0 / ZMP_LAG
+        now = zeta * growth * (1.0 - cs.exp(-rate * rest)) / rate
+        return growth, now, growth - 1.0 - now
 
-    def candidate(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> cs.SX:
-        """Return cost, T and the best landing at one time."""
-        growth = self.growth(time, inputs)
-        eta = (1.0 - self.lag) * growth - 1.0
-        drift = growth * (self.dcm - self.lag * self.zmp_now) - self.dcm_offset - self.point
-        lowest, highest = drift - eta * self.upper, drift - eta * self.lower
-        landing, beyond = self._within_limits(_clip(self.nominal, lowest, highest), time, inputs)
-        error = landing - _clip(landing, lowest, highest)
-        cost = (
-            STEP_WEIGHT * cs.sumsqr(landing - self.nominal)
-            + OFFSET_WEIGHT * cs.sumsqr(error)
-            + _TIME_WEIGHT * (time - inputs["time_left"]) ** 2
-            + _CONTRADICTION * beyond
-        )
-        return cs.vertcat(cost, time, landing)
+    def drift(self, time: cs.SX) -> cs.SX:
+        """Return where the landing would be, with the nominal offset, of a ZMP at zero."""
+        growth, now, _ = self.growths(time)
+        return growth * self.dcm - now * self.zmp_now - self.point - self.dcm_offset
 
-    def adapted(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+    def better(self, best: cs.SX, time: cs.SX) -> cs.SX:
+        """Return the better one of a candidate and those at one time: cost, T and the landing sole."""
+        (_, _, commanded), drift = self.growths(time), self.drift(time)
+        lowest, highest = drift - commanded * self.upper, drift - commanded * self.lower
+        wanted = _clip(self.nominal, lowest, highest)
+        swing = self._swing_reach(time)
+        for landing in self._reached(_clip(wanted, *swing)):
+            error = _clip(landing, lowest, highest) - landing
+            offset = self.point + self.dcm_offset + error
+            cost = (
+                STEP_WEIGHT * cs.sumsqr(landing - self.nominal)
+                + OFFSET_WEIGHT * cs.sumsqr(error)
+                + TIME_WEIGHT * (time - self.time_left) ** 2
+                + _LOSS_WEIGHT * cs.sumsqr(offset - _clip(offset, self.viable[:, 0], self.viable[:, 1]))
+                + _CONTRADICTION * cs.sumsqr(landing - _clip(landing, *swing))
+            )
+            best = cs.if_else(cost < best[0], cs.vertcat(cost, time, landing), best)
+        return best
+
+    def adapted(self, time: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return landing and T, then ZMP, offset and its error, in world."""
-        to_world, origin = cs.reshape(self.to_local, 2, 2).T, inputs["stance"][:2]
-        zmp, offset = self.ankle(self.growth(time, inputs), landing)
-        offset = to_world @ offset
-        place, zmp = origin + to_world @ landing, origin + to_world @ zmp
-        return cs.vertcat(place, time), cs.vertcat(zmp, offset, offset - inputs["dcm_offset"])
+        (_, _, commanded), left = self.growths(time), self.drift(time) - landing
+        zmp = _clip(left / commanded, self.lower, self.upper)
+        error = left - commanded * zmp
+        to_world = self.to_local.T
+        place, zmp = self.origin + to_world @ landing, self.origin + to_world @ zmp
+        return cs.vertcat(place, time), cs.vertcat(zmp, to_world @ (self.dcm_offset + error), to_world @ error)
 
-    def ankle(self, growth: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
-        """Return the ZMP that meets the offset best, and the offset that it leaves."""
-        eta = (1.0 - self.lag) * growth - 1.0
-        drift = growth * (self.dcm - self.lag * self.zmp_now) - self.point - landing
-        zmp = _clip((drift - self.dcm_offset) / eta, self.lower, self.upper)
-        return zmp, drift - eta * zmp
+    def _reached(self, landing: cs.SX) -> list[cs.SX]:
+        """Return the landing moved within reach of the stance sole: along x, along y, and towards the stance sole."""
+        x, y = _clip(landing[0], -self.reach, self.reach), landing[1]
+        ray = landing * cs.fmin(1.0, self.reach / (cs.sqrt(cs.sumsqr(landing)) + _TINY))
+        return [self._beside(*place) for place in ((x, y), (x, cs.fmin(y, self._room(x))), (ray[0], ray[1]))]
 
-    def _within_limits(self, wanted: cs.SX, time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
-        """Return the landing moved into what the swing and the legs reach, and the swing's squared violation."""
-        lower, upper = self._swing_reach(time, inputs)
-        landing = _clip(wanted, lower, upper)
-        reach, x = inputs["reach"], cs.fabs(_clip(landing[0], -inputs["reach"], inputs["reach"]))
-        width = self.width + x * self.widening
-        y = cs.fmin(cs.fmax(landing[1], width), reach)
-        nearest_x = cs.fmin(cs.fmax(0.0, lower[0]), upper[0])  # of what the swing reaches, to the stance sole
-        nearest_y = cs.fmax(cs.fmin(cs.fmax(0.0, lower[1]), upper[1]), width)
-        landing = _within_reach(cs.vertcat(landing[0], y), nearest_x, nearest_y, width, reach)
-        return landing, cs.sumsqr(landing - _clip(landing, lower, upper))
+    def _beside(self, x: cs.SX, y: cs.SX) -> cs.SX:
+        """Return a landing beside the stance sole, and within reach."""
+        y = cs.fmin(cs.fmax(y, self.width + cs.fabs(x) * self.widening), self.reach)
+        room = self._room(y)
+        return cs.vertcat(_clip(x, -room, room), y)
 
-    def _swing_reach(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+    def _room(self, distance: cs.SX) -> cs.SX:
+        """Return the reach along one axis, at a distance along the other one."""
+        return cs.sqrt(cs.fmax(self.reach**2 - distance**2, 0.0))
+
+    def _swing_reach(self, time: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return the corners of what the swinging sole reaches at rest in ``time``."""
         p, v = self.swing_position, self.swing_velocity
-        push = SWING_ACCELERATION * time**2 / 6.0
-        way = SWING_SPEED * time / 1.5
+        push, way = SWING_ACCELERATION * time**2 / 6.0, SWING_SPEED * time / 1.5
         lower = cs.fmax(cs.fmax(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) - push, -way)
         upper = cs.fmin(cs.fmin(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) + push, way)
-        middle = 0.5 * (lower + upper)
-        is_empty = lower > upper
+        middle, is_empty = 0.5 * (lower + upper), lower > upper
         return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
-
-
-def _predicted(inputs: Mapping[str, cs.SX]) -> cs.SX:
-    """Return the DCM after the time by which the measured one is old."""
-    error, zeta = inputs["dcm"] - inputs["planned_dcm"], inputs["frequency"]
-    planned_zmp = inputs["planned_dcm"] - inputs["planned_velocity"] / zeta
-    zmp_error = cs.fmin(cs.fmax(inputs["zmp_now"] - planned_zmp, -_HALF_SOLE), _HALF_SOLE)
-    return inputs["dcm"] + inputs["dcm_age"] * zeta * (error - zmp_error)
 
 
 def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:
     return cs.fmin(cs.fmax(value, lower), upper)
-
-
-def _within_reach(landing: cs.SX, nearest_x: cs.SX, nearest_y: cs.SX, width: cs.SX, reach: cs.SX) -> cs.SX:
-    """Return the nearest landing within reach of the stance sole, at its origin.
-
-    It lies on the ray to the origin, or, where a component would leave what the swing reaches, on that bound. Where the
-    swing reaches none, the legs' limits hold.
-    """
-    distance = cs.sqrt(cs.sumsqr(landing)) + _TINY
-    ray = landing * cs.fmin(1.0, reach / distance)
-    x_is_bound, y_is_bound = cs.fabs(ray[0]) < cs.fabs(nearest_x), ray[1] < nearest_y
-    other_y = cs.sqrt(cs.fmax(reach**2 - nearest_x**2, 0.0))
-    other_x = cs.sqrt(cs.fmax(reach**2 - nearest_y**2, 0.0)) * cs.sign(landing[0])
-    x = cs.if_else(x_is_bound, nearest_x, cs.if_else(y_is_bound, other_x, ray[0]))
-    y = cs.if_else(x_is_bound, cs.fmax(other_y, nearest_y), cs.if_else(y_is_bound, nearest_y, ray[1]))
-    y = cs.fmin(cs.fmax(y, width), reach)
-    room = cs.sqrt(cs.fmax(reach**2 - y**2, 0.0))
-    moved = cs.vertcat(_clip(x, -room, room), y)
-    return cs.if_else(distance <= reach, landing, moved)
-
-
-_TINY = 1e-12  # [m]

@@ -23,6 +23,7 @@ from gradiva.push_recovery import (
     SHORTEST_SUPPORT,
     SOLE_MARGIN,
     ZMP_LAG,
+    Legs,
     RunningStep,
     StepAdapter,
     SteppingMode,
@@ -311,9 +312,10 @@ class AttainableImpulses:
         """Take the robot and the speed of its gait [m/s]."""
         planner, config = setup.walking.planner, setup.walking.step_adaptation
         config = replace(config, tipping_margin=SOLE_MARGIN)
-        limits = planner.max_feet_distance, planner.min_step_width
+        times = SHORTEST_SUPPORT, planner.single_support(planner.max_step_duration)
+        legs = Legs(planner.max_feet_distance, planner.min_step_width, *times)
         self._gait = PendulumGait.of(setup, speed)
-        self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, *limits, GccCompiler(cache_folder()))
+        self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, legs, GccCompiler(cache_folder()))
 
     def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
         """Return the largest impulse that is survived, [N·s].
