@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gradiva.common import (
-    LowPass,
-    NDArray,
-    RobotState,
-    Side,
-    WalkingReference,
-    altered,
-)
+from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation, ZmpWithoutFoot
 from gradiva.push_recovery.soles import Push, Soles

@@ -165,11 +165,9 @@ class FootAdmittance:
         self._function.set(**{name: getattr(config, name) for name in _CONSTANTS})
         inputs = self._function.inputs
         self._memory = inputs["memory"]
-        rows: list[tuple[str, int | slice]] = [
-            (name, row) for name in ("expected", "measured", "positions") for row in (0, 1)
-        ]
-        rows += [("rotations", slice(0, 3)), ("rotations", slice(3, 6)), ("twists", 0), ("twists", 1)]
-        self._windows = [inputs[name][row] for name, row in rows]  # left, right of each
+        rows = [row for name in ("expected", "measured", "positions") for row in inputs[name]]
+        left, right = inputs["rotations"][:3], inputs["rotations"][3:]
+        self._windows = [*rows, left, right, *inputs["twists"]]  # left, right of each
         self.reset()
 
     @property

@@ -10,15 +10,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from gradiva.common import (
-    TIME_ROUNDING,
-    PlanarPose,
-    PlanningError,
-    RobotState,
-    Side,
-    WalkingReference,
-    so3,
-)
+from gradiva.common import TIME_ROUNDING, PlanarPose, PlanningError, RobotState, Side, WalkingReference, so3
 from gradiva.planner import (
     CaptureStep,
     Command,
@@ -100,12 +92,7 @@ class PlanFollower:
         refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
-    def __init__(
-        self,
-        planner: WalkingPlanner,
-        replan_margin: float,
-        service: PlanningService | None = None,
-    ) -> None:
+    def __init__(self, planner: WalkingPlanner, replan_margin: float, service: PlanningService | None = None) -> None:
         """Take the planner.
 
         Args:

@@ -63,7 +63,7 @@ Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the folder of this
 def list_applications(json: Json = None) -> int:
     """List the installed applications."""
     with leaving_at_once():
-        from gradiva.cli.applications.overview import list_all
+        from gradiva.cli.applications.monitor import list_all
 
     return list_all(json)
 
@@ -106,7 +106,7 @@ def stop(
     Exit status: 0 nothing runs any more, 1 a process does not end, 2 wrong input.
     """
     with leaving_at_once():
-        from gradiva.cli.applications.overview import stop_applications
+        from gradiva.cli.applications.monitor import stop_applications
 
     return stop_applications(name)
 
@@ -118,6 +118,6 @@ def status(json: Json = None) -> int:
     Exit status: 0 all is well, 1 a module failed or a runner was killed.
     """
     with leaving_at_once():
-        from gradiva.cli.applications.overview import print_status
+        from gradiva.cli.applications.monitor import print_status
 
     return print_status(json)
