@@ -100,7 +100,9 @@ def test_any_page_stops_the_robot_and_takes_control_with_hands_off():
     assert wheel.driver == "second"
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "x" * 5000, "{", '{"drive": ' + "[" * 3000 + "}", b"\xff\xff"])
+@pytest.mark.parametrize(
+    "text", ["", "[1]", '{"pace": NaN}', "x" * 5000, "{", '{"drive": ' + "[" * 3000 + "}", b"\xff\xff"]
+)
 def test_what_is_no_message_is_left_out(text):
     sent = []
     wheel = Wheel(sent.append)

@@ -399,3 +399,10 @@ def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_a
     walk.controller.prepare()
     assert walk.run_until(lambda: walk.controller.state is WalkingState.PREPARED, 10.0)
     assert walk.controller.adaptations == 0
+
+
+@pytest.mark.walk
+def test_a_push_over_the_old_stance_foot_at_touch_down_is_survived(ready):
+    for mode, is_survived in (("off", False), ("place_and_time", True)):
+        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, 177.0), "touch_down")
+        assert walk.is_down != is_survived

@@ -149,7 +149,7 @@ class Wheel:
     def take(self, page: str, text: str | bytes) -> None:
         """Take a message of a page: that it drives from now on, or what only the driver may ask for, or a stop."""
         try:
-            message = json.loads(text) if len(text) <= _LARGEST_MESSAGE else None
+            message = json.loads(text, parse_constant=_finite) if len(text) <= _LARGEST_MESSAGE else None
         except (ValueError, RecursionError):
             return
         if not isinstance(message, dict):
@@ -159,6 +159,11 @@ class Wheel:
             self.driver = page
         elif page == self.driver or message in _BY_ANYONE:
             self._send(message)
+
+
+def _finite(constant: str) -> None:
+    """Refuse what JSON has no word for: NaN and Infinity."""
+    raise ValueError(constant)
 
 
 class RobotPage:
