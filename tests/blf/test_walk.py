@@ -13,7 +13,7 @@ from gradiva.cli.main import run
 from gradiva.common import GRAVITY, ConfigError, ControlMode, JointCommand
 from gradiva.planner import VelocityCommand
 from gradiva.reduced_model import CentroidalState
-from gradiva.reduced_model.blf_mpc import _shifted
+from gradiva.reduced_model.blf_mpc import shifted_state
 from gradiva.setup import load_setup
 from gradiva.simplified_model import balance_layer
 from gradiva.simulated_walk import plan_from_start
@@ -29,8 +29,9 @@ BY_TORQUE = {"walking.control": "torque", "torque_control.law": "rigid"}
 MPC_DIFFERENCE = 0.015  # [m] of the ZMPs of both MPCs: by forward Euler and whole periods 0.011 on the plan
 
 
-def walk_of(python, overrides=()):
-    return SimulatedWalk(load_setup("icub_v2_7", {**BACKED, "blf.python": python, **dict(overrides)}))
+def walk_of(python, overrides=(), observers=()):
+    setup = load_setup("icub_v2_7", {**BACKED, "blf.python": python, **dict(overrides)})
+    return SimulatedWalk(setup, observers=observers)
 
 
 def walked(walk, duration, at_end=1.0):
@@ -42,16 +43,15 @@ def walked(walk, duration, at_end=1.0):
 @pytest.mark.walk
 @pytest.mark.parametrize("control", [{}, pytest.param(BY_TORQUE, marks=pytest.mark.long)], ids=["position", "torque"])
 def test_a_walk_whose_worker_is_killed_finishes_its_step_and_stands(stand_in, control):
-    walk = walk_of(stand_in, control)
-    worker, killed = walk.layers.whole_body.backed.worker, []
+    killed = []
 
     def kill(walk):
         if walk.time > 4.0 and not killed:
-            killed.append(worker.pid)
-            os.kill(worker.pid, signal.SIGKILL)
+            killed.append(walk.layers.whole_body.backed.worker.pid)
+            os.kill(killed[0], signal.SIGKILL)
 
-    walk._observers = (kill,)
-    walked(walk, 6.0)
+    walk = walked(walk_of(stand_in, control, (kill,)), 6.0)
+    worker = walk.layers.whole_body.backed.worker
     assert killed
     assert walk.robot.fall is None
     assert walk.controller.state is WalkingState.STOPPED
@@ -103,7 +103,7 @@ def test_the_other_mpc_agrees_with_ours_and_while_its_worker_is_away_the_instant
         np.testing.assert_allclose(found[layer], found[own], atol=MPC_DIFFERENCE)
     solution, tolerated = layer.law.solution, setup.walking.balance.law.mpc.tolerated_failures
     np.testing.assert_allclose(solution.com_positions[0], state.com_position)
-    os.kill(layer.law._mpc.worker.pid, signal.SIGKILL)
+    os.kill(layer.law.mpc.worker.pid, signal.SIGKILL)
     for decision in range(1, 2 + tolerated):
         now = balance_plan(plan, time + 0.02 + 0.02 * decision)
         state = state_on(now.reference, (0.01, 0.0))
@@ -117,7 +117,7 @@ def test_the_other_mpc_agrees_with_ours_and_while_its_worker_is_away_the_instant
 def test_an_external_wrench_shifts_the_com_that_the_other_mpc_is_asked_about():
     com = np.array([0.02, 0.01, 0.6])
     state = CentroidalState(com, np.zeros(3), np.zeros(3), np.zeros((2, 3)))
-    shift = _shifted(state, np.array([30.0, -10.0, 5.0, 0.0, 0.0, 0.0]), 40.0).com_position - com
+    shift = shifted_state(state, np.array([30.0, -10.0, 5.0, 0.0, 0.0, 0.0]), 40.0).com_position - com
     np.testing.assert_allclose(shift, 0.6 / (40.0 * GRAVITY) * np.array([30.0, -10.0, 0.0]))
 
 

@@ -169,7 +169,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     def fail(*_):
         raise NoSolutionFound("centroidal MPC", "maximum iterations reached")
 
-    law._mpc._solver.solve = fail
+    law.mpc._solver.solve = fail
     tolerated = law.config.mpc.tolerated_failures
     for decision in range(1, tolerated + 3):
         time = 1.0 + 0.02 * decision
@@ -186,7 +186,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     counts = layer.solver_times.as_table()
     assert (counts["decisions"], counts["fallbacks"]) == (1 + tolerated, tolerated)
     assert 0.0 < counts["solve_median_ms"] <= counts["solve_p99_ms"] <= counts["solve_max_ms"]
-    del law._mpc._solver.solve
+    del law.mpc._solver.solve
     now = balance_plan(plan, time + 0.02)
     layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
     assert layer.warning == ""
@@ -197,7 +197,7 @@ def test_an_error_in_the_thread_reaches_the_tick_that_takes_its_answer():
         balance_layer(load_setup("icub_v3", table).walking.balance, SETUP.robot) for table in (CENTROIDAL, {})
     )
     plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer.law
-    law._mpc.update = Mock(side_effect=[NoSolutionFound("centroidal MPC", "infeasible"), ZeroDivisionError])
+    law.mpc.update = Mock(side_effect=[NoSolutionFound("centroidal MPC", "infeasible"), ZeroDivisionError])
     layer.time_limit = 1e-3
 
     def desired(by, time):
@@ -259,16 +259,16 @@ def test_a_plan_that_has_changed_is_decided_about_at_once():
     """A correction of the old plan is none of the new one, which restarts where the robot is."""
     layer, plan = balance_layer(SETUP.walking.balance, SETUP.robot), plan_from_start(SETUP, VelocityCommand(0.15))
     planner, law = WalkingPlanner(SETUP.walking.planner), layer.law
-    law._mpc.update = Mock(wraps=law._mpc.update)
+    law.mpc.update = Mock(wraps=law.mpc.update)
     for time, decisions in ((1.5, 1), (1.51, 1), (1.52, 2), (1.53, 2)):
         now = balance_plan(plan, time)
         layer.update(state_on(now.reference), now, time, PERIOD)
-        assert law._mpc.update.call_count == decisions
+        assert law.mpc.update.call_count == decisions
     moved = now.reference.dcm.position + np.array([0.0, 0.01])
     plan = planner.retarget(plan, Retarget((), moved), 1.53)
     now = balance_plan(plan, 1.53)
     layer.update(state_on(now.reference), now, 1.53, PERIOD)
-    assert law._mpc.update.call_count == 3
+    assert law.mpc.update.call_count == 3
 
 
 def test_an_old_decision_gives_way_to_the_instantaneous_law_until_there_is_one_in_time(caplog):

@@ -120,9 +120,9 @@ def test_violations_of_the_tick_are_recorded_under_names_that_matlab_takes(contr
     assert signals["torque_control::violation::left_foot_wrench"] == 0.0
 
 
-def test_other_commands_have_no_such_signals(controller):
+def test_other_commands_have_no_such_signals_and_other_controllers_no_violations(controller):
     assert torque_signals(command(10.0, 0.0, 0.0, mode=ControlMode.POSITION), LIMITS, controller) == {}
-    assert torque_signals(command(10.0, 0.0, 0.0), LIMITS, object()) == {}
+    assert torque_signals(command(10.0, 0.0, 0.0), LIMITS, object()) == {"torque_control::saturated_joints": 1.0}
 
 
 def test_shares_are_those_of_the_ticks_that_count():

@@ -186,7 +186,7 @@ class BlfCentroidalMpc:
         times = time + self._config.period * np.arange(self._config.samples + 1.0)
         try:
             answer = self.worker.solve(
-                self._numbers(_shifted(state, wrench, self._body.mass), reference(times), contacts)
+                self._numbers(shifted_state(state, wrench, self._body.mass), reference(times), contacts)
             )
         except (NoSolutionFound, BackendLost) as error:
             return self._without(error)
@@ -280,7 +280,7 @@ class BlfCentroidalMpc:
         return standing[:, :, None] * (totals / np.maximum(standing.sum(axis=1), 1)[:, None])[:, None, :]
 
 
-def _shifted(state: CentroidalState, wrench: NDArray, mass: float) -> CentroidalState:
+def shifted_state(state: CentroidalState, wrench: NDArray, mass: float) -> CentroidalState:
     """Return a state whose CoM is where it would be pushed as much without the external wrench."""
     height = state.com_position[2] - state.contact_positions[:, 2].mean()
     shift = height / (mass * GRAVITY) * np.array([wrench[0], wrench[1], 0.0])

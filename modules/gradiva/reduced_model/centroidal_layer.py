@@ -255,11 +255,11 @@ class CentroidalLaw(DcmLaw):
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
-        self._mpc: CentroidalMpc | BlfCentroidalMpc
+        self.mpc: CentroidalMpc | BlfCentroidalMpc
         if config.backend is Backend.BLF:
-            self._mpc = BlfCentroidalMpc(config.mpc, self._body, blf_python)
+            self.mpc = BlfCentroidalMpc(config.mpc, self._body, blf_python)
         else:
-            self._mpc = CentroidalMpc(config.mpc, self._body, compiler)
+            self.mpc = CentroidalMpc(config.mpc, self._body, compiler)
         self._window, self.time_limit = _DECISION_PERIOD, math.inf
         self.solver_times = SolverTimes(_DECISION_PERIOD)
         self._executor: ThreadPoolExecutor | None = None
@@ -280,17 +280,17 @@ class CentroidalLaw(DcmLaw):
     @time_limit.setter
     def time_limit(self, limit: float) -> None:
         self._time_limit = limit
-        self._mpc.deadline = self.config.mpc.deadline if math.isfinite(limit) else math.inf
+        self.mpc.deadline = self.config.mpc.deadline if math.isfinite(limit) else math.inf
 
     @property
     def failures(self) -> int:
         """See ``BalanceLayer.failures``."""
-        return self._mpc.failures
+        return self.mpc.failures
 
     def reset(self) -> None:
         """See ``DcmLaw.reset``."""
         self.give_up()
-        self._mpc.reset()
+        self.mpc.reset()
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._last: WalkingReference | None = None  # of the last tick
         self._is_stale = False  # the plan has changed since the last decision began
@@ -369,7 +369,7 @@ class CentroidalLaw(DcmLaw):
             self._is_stale = False
             self._window = max(_DECISION_PERIOD, period)
             self._next = reference.time + self._window
-            if self.time_limit < self._mpc.limit:
+            if self.time_limit < self.mpc.limit:
                 self._due = state, plan
             else:
                 self._take(self._decide(state, plan), reference.time)
@@ -398,7 +398,7 @@ class CentroidalLaw(DcmLaw):
         begin = self._decided
         if begin is None:
             return False
-        return time - begin <= self._mpc.max_age + TIME_ROUNDING and begin >= min(self._changed, time) - TIME_ROUNDING
+        return time - begin <= self.mpc.max_age + TIME_ROUNDING and begin >= min(self._changed, time) - TIME_ROUNDING
 
     def work_ahead(self, thread_begins: Callable[[], None] | None = None) -> None:
         """Begin to find the solution that is due, in the thread, which calls ``thread_begins`` first."""
@@ -439,7 +439,7 @@ class CentroidalLaw(DcmLaw):
         time, config = plan.reference.time, self.config
         dcm = plan.dcm_ahead(*CentroidalModelControl.dcm_horizon(config))
         contacts = plan.contacts(config.horizon)
-        solution = self._mpc.update(
+        solution = self.mpc.update(
             time,
             self._state(state, plan, contacts),
             self._contact_plan(contacts),
@@ -451,8 +451,8 @@ class CentroidalLaw(DcmLaw):
         span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
         correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(dcm, span, rate)
         landings = self._landings(solution, contacts)
-        assert self._mpc.memory is not None, "it has a solution"
-        return _Decision(solution, self._mpc.memory, correction, *(landings or (None, self._moved)))
+        assert self.mpc.memory is not None, "it has a solution"
+        return _Decision(solution, self.mpc.memory, correction, *(landings or (None, self._moved)))
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
         """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""

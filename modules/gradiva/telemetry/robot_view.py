@@ -74,7 +74,8 @@ class RobotView:
             self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
         self.server.request_share_url = _refuse_sharing  # type: ignore[method-assign]  # any page may ask for it
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
-        self.server.gui.add_html(_LEGEND)
+        with self.server.gui.add_folder("Colours", expand_by_default=False):  # closed: it hides a narrow picture
+            self.server.gui.add_html(_LEGEND)
         self._follows = self.server.gui.add_checkbox("Follow the robot", True)
         self._is_transparent = self.server.gui.add_checkbox("See through it", True)
         self._middle = np.zeros(2)
