@@ -172,3 +172,12 @@ def test_what_may_not_change_and_what_would_fall_are_refused(tuned):
         tuning.change(layer, GAIN, 0.5)
     assert gains == []
     assert dict(tuning.changed) == {}
+
+
+@pytest.mark.parametrize("message", [{"pace": 1e-6}, {"pace": "nan"}, {"pace": 10**400}, {"advance": None}])
+def test_a_pace_that_cannot_be_is_refused_and_the_walk_goes_on(tmp_path, message):
+    page = ScriptedPage((at_once, {"pace": 20.0}), (at_once, message), (at_once, END))
+    page.play = InteractiveWalk(load_setup("icub_v2_7"), page, out=tmp_path)
+    page.play.run()
+    assert page.status_at(END)["pace"] == 20.0
+    assert page.status_at(END)["notice"]

@@ -1,3 +1,7 @@
+import os
+import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -50,3 +54,20 @@ def test_no_value_is_read_that_is_half_written(channel):
             assert (len(value) - 1 - value[0]) % 64 == 0
     thread.join()
     assert read > 0
+
+
+def test_play_prints_its_link_and_ends_by_an_interrupt_without_a_trace(tmp_path):
+    command = [sys.executable, "-m", "gradiva.cli", "play", "--robot", "g1", "--port", "0", "--out", str(tmp_path)]
+    before = set(os.listdir("/dev/shm"))
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    line = next(line for line in process.stdout if line.startswith("play"))
+    assert line.split()[1].startswith("http://127.0.0.1:")
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the walk and to its page
+    _, errors = process.communicate(timeout=60.0)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "leaked" not in errors
+    assert {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} <= before

@@ -114,8 +114,10 @@ def test_a_biped_of_mjcf_is_drafted_with_its_sole(as_urdf):
 
 
 def test_drives_are_those_of_the_mjcf_and_assumed_where_it_has_none(as_urdf):
-    file = as_urdf(more='<equality><joint joint1="left_knee" joint2="right_knee"/></equality>')
-    assert file.notes[1] == "left out: couplings of joints (left_knee to right_knee)"
+    couplings = '<joint joint1="left_knee" joint2="right_knee"/><joint joint1="left_hip_yaw"/>'
+    file = as_urdf(more=f"<equality>{couplings}</equality>")
+    coupled = "left_knee to right_knee, left_hip_yaw to a constant"
+    assert file.notes[1] == f"left out: couplings of joints ({coupled})"
     assert file.drives["left_knee"] == JointDrive(rotor_inertia=0.03, coulomb_friction=0.4)
     robot = draft_robot("biped", file).description
     leg = robot.joint_groups["left_leg"]
@@ -135,6 +137,14 @@ def test_fast_joints_have_planetary_gears(as_urdf):
     leg = draft_robot("biped", file).description.joint_groups["right_leg"]
     assert (leg.gear_loss, leg.gear_play, leg.full_torque_speed) == (0.05, 0.0035, 11.0)
     assert leg.per_joint("coulomb_friction")[leg.joints.index("right_knee")] == 0.4
+
+
+def test_limits_of_zero_are_none_to_drives(as_urdf):
+    file = as_urdf()
+    file.path.write_text(file.path.read_text().replace('velocity="1000"', 'velocity="0"'))
+    leg = draft_robot("biped", file).description.joint_groups["right_leg"]
+    assert leg.no_load_speed == pytest.approx(1.1 * 8.0)
+    assert all(0.0 < friction < 100.0 for friction in leg.per_joint("viscous_friction"))
 
 
 def test_feet_without_a_level_frame_get_soles(as_urdf):

@@ -51,10 +51,9 @@ _LOOK = 0.02  # [s] between two looks at the page while time stands still
 _LATE = 0.25  # [s] behind the clock, from which on what was lost is not caught up
 _SETTLING = 1.0  # [s] of standing before the robot may be driven
 _HEARTBEAT = 0.5  # [s] of the machine without a word of the driver, after which the robot stops
-_COMING_TO_REST = 3.0  # [s] in which a robot that falls comes to rest
 _KEPT = 300.0  # [s] of the log
 _SHOWN = 60  # footholds, the last ones
-_PACES = (0.0, 20.0)  # [-] of the clock
+_PACES = (0.05, 20.0)  # [-] of the clock, beside 0
 _NO_TABLES = ("robot", "plant", "run")  # of a configuration: they name what it is for
 _LONGEST_PUSH = 5.0  # [s]
 
@@ -156,8 +155,8 @@ class Tuning:
         with self._began.naming_places():
             typed = typed_setup(self._began.robot, merge(began, self._tables(changed)))
         names = {name: self._began.tables[name] for name in _NO_TABLES if name in self._began.tables}
+        layer.tune(typed.walking.balance)
         self.setup = replace(self._began, walking=typed.walking, tables={**typed.tables, **names})
-        layer.tune(self.setup.walking.balance)
 
     @staticmethod
     def _tables(changed: Mapping[str, float]) -> dict[str, Any]:
@@ -225,6 +224,7 @@ class InteractiveWalk:
         self._footholds = ShownFootholds()
         self._picture = PictureWriter(len(setup.simulated_robot.joints))
         self._wants_reset, self._notice, self._diagnosis = False, "", dict[str, Any]()
+        self._pause_at = math.inf
         self._prepared, self._driven = math.inf, math.inf  # [s] since when it is prepared; of the last word
         self._robots += 1
         self._keep_clock()
@@ -239,8 +239,6 @@ class InteractiveWalk:
             while not self._is_over and walk.robot.fall is None:
                 self._before_tick()
                 walk.tick()
-            if walk.robot.fall is not None and not self._is_over:
-                walk.come_to_rest(_COMING_TO_REST)
         except RobotInterfaceError as error:
             self._notice = str(error)
         if not self._is_over:
@@ -273,12 +271,18 @@ class InteractiveWalk:
             self._set_pace(0.0)
         while self._pace == 0.0 and not self._is_over:
             self._stand_still()
-        ahead = (walk.time - self._began) / (self._pace or 1.0) - (time.monotonic() - self._wall_began)
-        self._garbage.use_idle_time(ahead)
+        self._garbage.use_idle_time(self._ahead)
+        while (ahead := self._ahead) > _LOOK and not self._is_over:  # in slow motion a stop is answered at once as well
+            self._stand_still()
         if ahead > 0.0:
-            time.sleep(ahead)
+            time.sleep(min(ahead, _LOOK))
         elif ahead < -_LATE:
             self._keep_clock()
+
+    @property
+    def _ahead(self) -> float:
+        """Time of the machine until the next tick is due, [s]."""
+        return (self.walk.time - self._began) / (self._pace or 1.0) - (time.monotonic() - self._wall_began)
 
     def _stand_still(self) -> None:
         self._serve()
@@ -304,7 +308,7 @@ class InteractiveWalk:
             for name, value in message.items():
                 try:
                     self._handlers[name](value)
-                except (WalkingError, KeyError, TypeError, ValueError, OSError) as error:
+                except (WalkingError, LookupError, TypeError, ValueError, ArithmeticError, OSError) as error:
                     is_named = isinstance(error, WalkingError | OSError)
                     self._notice = str(error) if is_named else f"not understood: {name}"
 
@@ -369,14 +373,17 @@ class InteractiveWalk:
 
     def _set_pace(self, pace: Any) -> None:
         """Let time pass faster or slower than the clock, or stand still."""
-        self._pace = min(max(float(pace), _PACES[0]), _PACES[1])
+        if not (pace == 0.0 or _PACES[0] <= pace <= _PACES[1]):
+            raise StateError(f"pace={pace}, 0 or {_PACES[0]:g} to {_PACES[1]:g} of the clock")
+        self._pace = float(pace)
         self._pause_at = math.inf
         self._keep_clock()
 
     def _advance(self, duration: Any) -> None:
         """Let some time pass [s], then stand still."""
+        pause_at = self.walk.time + float(duration) - 1e-9
         self._set_pace(1.0)
-        self._pause_at = self.walk.time + float(duration) - 1e-9
+        self._pause_at = pause_at
 
     def _ask_reset(self, _: Any) -> None:
         self._wants_reset = True

@@ -109,7 +109,7 @@ function show() {
   $("state").textContent = status.state ?? "connecting";
   $("reason").textContent = status.reason && status.reason !== status.state ? `: ${status.reason}` : "";
   $("notice").textContent = status.notice ?? "";
-  $("who").textContent = status.drives ? "You drive." : "Another page drives.";
+  $("who").textContent = status.drives ? "You drive." : status.is_driven ? "Another page drives." : "Nobody drives.";
   $("take").hidden = status.drives !== false;
   $("how").textContent = `${status.robot ?? ""}, ${status.how ?? ""}, ${status.time ?? ""} s, pages open: ${status.viewers ?? 0}`;
   $("pause").textContent = status.pace === 0 ? "Go on" : "Pause";

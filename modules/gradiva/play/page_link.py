@@ -102,12 +102,15 @@ class PageLink:
         """Return the link of the page, as soon as it is there.
 
         Raises:
-            StateError: It has not come.
+            StateError: It has not come; what the page's process says about it.
         """
         with suppress(EOFError, OSError):
             if self._inbox.poll(_STARTING):
-                return str(json.loads(self._inbox.recv_bytes())["link"])
-        raise StateError("the page could not be opened: its process has said why")
+                answer = json.loads(self._inbox.recv_bytes())
+                if "error" in answer:
+                    raise StateError(f"the page cannot be opened: {answer['error']}")
+                return str(answer["link"])
+        raise StateError("the page cannot be opened: its process has ended, or does not begin")
 
     def messages(self) -> Iterator[Mapping[str, Any]]:
         """See ``Page.messages``; a page whose process has ended is closed."""
@@ -123,4 +126,4 @@ class PageLink:
 
     def report(self, status: Mapping[str, Any]) -> None:
         """See ``Page.report``."""
-        self._status.write(json.dumps(status).encode())
+        self._status.write(json.dumps(status, allow_nan=False).encode())

@@ -10,13 +10,14 @@ import secrets
 import signal
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,7 +28,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from gradiva.common import NDArray, Side
+from gradiva.common import NDArray, Side, WalkingError
 from gradiva.play.interactive_walk import Picture, picture_type
 from gradiva.play.page_link import NewestValue, PageLink
 from gradiva.robot_model import RobotDescription
@@ -49,6 +50,7 @@ _FILES = {
 _HOST = "127.0.0.1"
 STATUS_SIZE = 1 << 17  # [bytes]
 _LOOK = 1.0 / 60.0  # [s] between two looks for a new picture
+_ENDING = 5.0  # [s] for its process to end
 _PARENT = 1.0  # [s] between two looks whether the process of the walk is there
 _LARGEST_MESSAGE = 4096  # [bytes] of a page
 _HANDS_OFF = {"drive": [0.0, 0.0, 0.0]}
@@ -95,26 +97,48 @@ def page_in_its_process(robot: RobotDescription, port: int) -> Iterator[PageLink
     """Open the page in a process of its own, which lasts as long as the block; yield how the walk reaches it."""
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
-    picture = NewestValue(picture_type(len(robot.joints)).itemsize)
-    status = NewestValue(STATUS_SIZE)
-    channels = Channels(picture.name, status.name, outbox)
-    process = context.Process(target=serve_page, args=(robot, port, channels), name="page", daemon=True)
-    try:
-        process.start()
+    with ExitStack() as stack:
+        picture = NewestValue(picture_type(len(robot.joints)).itemsize)
+        stack.callback(picture.close)
+        status = NewestValue(STATUS_SIZE)
+        stack.callback(status.close)
+        channels = Channels(picture.name, status.name, outbox)
+        process = context.Process(target=serve_page, args=(robot, port, channels), name="page", daemon=True)
+        with _ignored_interrupts():  # Ctrl-C is for the walk, which ends the page
+            process.start()
+        stack.callback(_end, process)
         outbox.close()  # of this process: the pipe ends with the page
         yield PageLink(picture, status, inbox)
+
+
+@contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C, which a process that is started within it does for good."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
     finally:
-        process.terminate()
-        process.join(5.0)
-        picture.close()
-        status.close()
+        signal.signal(signal.SIGINT, handler)
+
+
+def _end(process: BaseProcess) -> None:
+    process.terminate()
+    process.join(_ENDING)
+    if process.is_alive():
+        process.kill()
 
 
 def serve_page(robot: RobotDescription, port: int, channels: Channels) -> None:
     """Serve the page until the process of the walk ends; the main function of this process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the walk, which ends the page
-    page = RobotPage(robot, port, channels)
-    channels.outbox.send_bytes(json.dumps({"link": page.link}).encode())
+    try:
+        page = RobotPage(robot, port, channels)
+        first = {"link": page.link}
+    except (WalkingError, OSError, RuntimeError) as error:
+        page, first = None, {"error": str(error)}
+    with suppress(OSError):  # the walk has ended meanwhile
+        channels.outbox.send_bytes(json.dumps(first).encode())
+    if page is None:
+        return
     looked, parent = time.monotonic(), parent_process()
     while True:
         page.update()
@@ -179,7 +203,7 @@ class RobotPage:
         self._pictures = NewestValue(self._type.itemsize, channels.picture)
         self._statuses = NewestValue(STATUS_SIZE, channels.status)
         self._wheel, self._pages = Wheel(self._send), dict[str, ServerConnection]()
-        self._status, self._footprints = dict[str, Any](), list[Any]()
+        self._status, self._footprints = dict[str, Any](), tuple[list[list[float]], ...]()
         guard = Guard()
         with guarded(guard, self._talk):
             self._view = RobotView(robot, port, _HOST)
@@ -214,7 +238,7 @@ class RobotPage:
 
     def _show_footprints(self, *numbers: list[list[float]]) -> None:
         if numbers != self._footprints:
-            self._footprints = list(numbers)
+            self._footprints = numbers
             self._view.footprints(*([footprint_of(one) for one in group] for group in numbers))
 
     # -- in the thread of the server -------------------------------------------------------------------------------
@@ -251,7 +275,12 @@ class RobotPage:
         """Send each page the state, and whether it drives."""
         for drives in (True, False):
             pages = [page for name, page in self._pages.items() if (name == self._wheel.driver) is drives]
-            about = {"drives": drives, "viewers": len(self._pages), "links": self._links}
+            about = {
+                "drives": drives,
+                "is_driven": bool(self._wheel.driver),
+                "viewers": len(self._pages),
+                "links": self._links,
+            }
             broadcast(pages, json.dumps(self._status | about))
 
 
@@ -321,7 +350,8 @@ class Guard:
     """Refuses requests of pages and programs that do not have the printed link.
 
     A page from elsewhere, in the same browser, reaches servers of this machine: its requests carry its own ``Origin``,
-    and another ``Host`` where a name of its own leads here. The token keeps off other users of this machine.
+    and another ``Host`` where a name of its own leads here. The token keeps off other users of this machine, as long as
+    nobody opens a page of theirs in the same browser: cookies are sent to all ports.
 
     Attributes:
         hosts: Names of this machine that a link may have, without the port.
@@ -441,11 +471,19 @@ def answer(guard: Guard, request: Request, view: Callable[[Request], Response | 
         is_known = _VIEW.fullmatch(path) or _DRIVE.fullmatch(path)
         return None if is_known else response(http.HTTPStatus.NOT_FOUND, b"404\n", "text/plain")
     if path.endswith("/") and _VIEW.fullmatch(path[:-1]):
-        return view(replace(request, path="/"))
+        return _framed_by_us(view(replace(request, path="/")))
     if path in _FILES:
         name, kind = _FILES[path]
         return guard.admission(request) or response(http.HTTPStatus.OK, _file(name), kind)
     return response(http.HTTPStatus.NOT_FOUND, b"404\n", "text/plain")
+
+
+def _framed_by_us(found: Response | None) -> Response | None:
+    """Return the page of viser, which no page from elsewhere may frame either."""
+    if found is not None:
+        found.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
+        found.headers["X-Content-Type-Options"] = "nosniff"
+    return found
 
 
 def _path(request: Request) -> str:

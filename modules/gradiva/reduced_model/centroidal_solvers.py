@@ -127,7 +127,8 @@ class RealTimeIteration(TrajectorySolver):
     quadratic program is never enough, as the first Jacobian is that of the guess. Each solution is made consistent with
     the dynamics, which shows what the linearisation was worth: ``Accuracy.estimate``. Where that is bad the problem may
     have several minima, and another start, from the weight over the standing corners, may end in a better one; it ends
-    as soon as the optima of its quadratic programs say that it does not.
+    as soon as the optima of its quadratic programs say that it does not. A start that has not converged goes on, for up
+    to ten more.
     """
 
     def __init__(self, problem: CentroidalProblem, deadline: float) -> None:

@@ -98,8 +98,8 @@ class _UrdfOfModel:
         """Return a line on each kind of content that the URDF has no place for."""
         model = self._model
         coupled = [
-            f"{self._joint_name(model.eq_obj1id[item])} to {self._joint_name(model.eq_obj2id[item])}"
-            for item in range(model.neq)
+            f"{self._joint_name(model.eq_obj1id[item])} to {self._joint_name(other) if other >= 0 else 'a constant'}"
+            for item, other in enumerate(model.eq_obj2id)
             if model.eq_type[item] == mujoco.mjtEq.mjEQ_JOINT
         ]
         springs = [self._joint_name(hinge) for hinge in self._hinges() if model.jnt_stiffness[hinge] > 0.0]

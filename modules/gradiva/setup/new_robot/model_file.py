@@ -221,10 +221,15 @@ def with_drives(
         rows = slice(first, first + len(group.joints))
         first += len(group.joints)
         if group.joints:
-            torques = np.minimum(group.per_joint("torque_limit"), model.torque_limits()[rows])
-            speeds = np.minimum(group.per_joint("velocity_limit"), model.velocity_limits()[rows])
+            torques = np.minimum(group.per_joint("torque_limit"), _known(model.torque_limits()[rows]))
+            speeds = np.minimum(group.per_joint("velocity_limit"), _known(model.velocity_limits()[rows]))
             driven[name] = _driven(group, torques, speeds, [known.get(joint, JointDrive()) for joint in group.joints])
     return driven
+
+
+def _known(limits: NDArray) -> NDArray:
+    """Return limits without those of 0, which some exporters write where they know none."""
+    return np.where(limits > 0.0, limits, np.inf)
 
 
 def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> JointGroup:
