@@ -139,8 +139,17 @@ def _settings(run: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _sums(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sums over maps of pushes where there are some, else all rows."""
-    return [{**row, "compared": row["reason"]} for row in rows if row.get("phase") == "sum"] or rows
+    """Return the sums over maps of pushes where there are some, with their least and largest cell; else all rows."""
+    sums = [row for row in rows if row.get("phase") == "sum"]
+    return [{**row, "one push": _of_one_push(rows, row), "compared": row["reason"]} for row in sums] or rows
+
+
+def _of_one_push(rows: list[dict[str, Any]], total: Mapping[str, Any]) -> str:
+    """Return the least and the largest value of the cells of a sum."""
+    alike = ("mode", "model", "speed_mps")
+    cells = [row for row in rows if row["phase"] != "sum" and all(row.get(key) == total.get(key) for key in alike)]
+    values = [row["value"] for row in cells if row["value"] is not None]
+    return f"{min(values):.3g} to {max(values):.3g}" if values else ""
 
 
 def _origin(run: Mapping[str, Any]) -> str:

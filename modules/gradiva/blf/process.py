@@ -26,7 +26,8 @@ from gradiva.common import ConfigError, NDArray, NoSolutionFound, WalkingError, 
 
 NAME = "bipedal-locomotion-framework"
 INSTALL = (
-    "mamba env create -f environment.yml, activate it or set blf.python to its bin/python; or choose backend=gradiva"
+    "mamba env create -f environment.yml, activate it or set blf.python to its bin/python; or leave whole_body.backend"
+    " and centroidal_walking.backend at gradiva"
 )
 TICK_LIMIT = 0.05  # [s] of a tick on a robot, in which an error of the DCM grows by a fifth: the longest period, too
 WAIT = 30.0  # [s] of a tick in a simulation, which waits for a worker however busy the machine is, if it does not hang

@@ -172,7 +172,8 @@ def play(
     with setup.naming_places():
         check_footing(setup)
         check_slope(setup)
-    with console.status("opening the page"), page_in_its_process(setup.simulated_robot, port) as page:
+    console.print("opening the page: some seconds", style="dim")
+    with page_in_its_process(setup.simulated_robot, port) as page:
         with leaving_at_once():
             interactive_walk = InteractiveWalk(setup, page, given.seed, Path(out))
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the page and its memory end as by Ctrl-C
