@@ -350,8 +350,8 @@ class Guard:
     """Refuses requests of pages and programs that do not have the printed link.
 
     A page from elsewhere, in the same browser, reaches servers of this machine: its requests carry its own ``Origin``,
-    and another ``Host`` where a name of its own leads here. The token keeps off other users of this machine, as long as
-    nobody opens a page of theirs in the same browser: cookies are sent to all ports.
+    and another ``Host`` where a name of its own leads here. The token keeps off other users of this machine, unless
+    a page of theirs is opened in the same browser: cookies are sent to all ports.
 
     Attributes:
         hosts: Names of this machine that a link may have, without the port.
