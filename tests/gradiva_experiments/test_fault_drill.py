@@ -7,15 +7,17 @@ import pytest
 
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start
-from gradiva_experiments.campaigns import drill_actions
-from gradiva_experiments.campaigns.drilled_walk import COMMAND, drilled_walk, swing_time
+from gradiva_experiments.campaigns import fault_drill
 from gradiva_experiments.campaigns.fault_drill import (
+    COMMAND,
     Drill,
     bump_below,
     drilled,
+    drilled_walk,
     lockstep_drills,
     most_bent_joint,
     quick_drills,
+    swing_time,
 )
 from tests.conftest import long
 
@@ -77,9 +79,9 @@ class _SlowApplication:
 
     def __init__(self, monkeypatch, looks: int) -> None:
         self.looks, self.asked, self.names = looks, [], set()
-        monkeypatch.setattr(drill_actions, "ask", lambda port, command, timeout: self._reply())
-        monkeypatch.setattr(drill_actions, "registered_names", lambda: frozenset(self.names))
-        monkeypatch.setattr(drill_actions, "_NAMELESS", 0.0)
+        monkeypatch.setattr(fault_drill, "ask", lambda port, command, timeout: self._reply())
+        monkeypatch.setattr(fault_drill, "registered_names", lambda: frozenset(self.names))
+        monkeypatch.setattr(fault_drill, "_NAMELESS", 0.0)
 
     def _reply(self):
         self.looks -= 1
@@ -88,7 +90,7 @@ class _SlowApplication:
     def wait_until(self, condition, what):
         self.asked.append(f"wait until {what}")
         while not condition():
-            self.names |= set(sorted(drill_actions.NEEDED_NAMES - self.names)[:1])
+            self.names |= set(sorted(fault_drill._NEEDED_NAMES - self.names)[:1])
 
     def ask(self, port, command):
         self.asked.append(command)
@@ -123,8 +125,8 @@ def test_a_coordinator_that_a_fault_ended_is_awaited_before_it_is_asked(monkeypa
 def test_after_a_restart_of_the_name_server_the_names_that_later_drills_need_are_awaited(monkeypatch):
     application = _SlowApplication(monkeypatch, 2)
     names = SimpleNamespace(kill=lambda: None, start=lambda: None)
-    drill_actions.kill_name_server(SimpleNamespace(application=application, names=names))
-    assert application.names == drill_actions.NEEDED_NAMES
+    fault_drill._kill_name_server(SimpleNamespace(application=application, names=names))
+    assert application.names == fault_drill._NEEDED_NAMES
     assert application.asked[:3] == ["resume", "wait until /simulator/rpc answers again", "pause"]
 
 

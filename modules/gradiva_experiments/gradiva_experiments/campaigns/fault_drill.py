@@ -2,36 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import os
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from gradiva.common import Side
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, registered_names, yarp
+from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup
-from gradiva.simulated_walk import COORDINATOR, SIMULATOR, plan_from_start
-from gradiva.simulation import Bump
-from gradiva_experiments.campaigns.drill_actions import (
-    FAULTY,
-    GARBAGE,
-    STALL,
-    await_port,
-    failing,
-    fall_silent,
-    flood_rpc,
-    kill_logger,
-    kill_model_control,
-    kill_name_server,
-    kill_planner,
-    kill_planner_and_walk_on,
-    kill_whole_body,
-    silence,
-    stalling,
-    stop_planner,
+from gradiva.simulated_walk import (
+    COORDINATOR,
+    FREE_RUNNING,
+    FREE_RUNNING_SPEED,
+    LOCKSTEP,
+    LOGGER,
+    SIMULATOR,
+    ApplicationFailed,
+    NameServerProcess,
+    RunningApplication,
+    WalkerOverPorts,
+    joined,
+    pairs,
+    plan_from_start,
 )
-from gradiva_experiments.campaigns.drilled_walk import COMMAND, DrilledWalk, drilled_walk, swing_time
+from gradiva.simulation import Bump, Push
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
+COMMAND = VelocityCommand(0.2)
+_EARLIEST = 0.5  # [s] after the command: the first swing is found
+_LOOK = 0.25  # [s] of simulated time between two looks at the state
+_LONGEST = 20.0  # [s] of simulated time for what should happen
+_SETTLED = 0.5  # [s]
+_LOWEST, _STEEPEST = 0.8, 20.0  # [-] of the height at the start, [deg]: beyond either the robot does not stand
+
+
+class DrilledWalk:
+    """A walk that is brought to the middle of a step and back to its beginning, by RPC alone.
+
+    Attributes:
+        walker: Its modules.
+        application: The same, as processes.
+        names: The name server.
+        setup: Of the robot.
+    """
+
+    def __init__(self, walker: WalkerOverPorts, names: NameServerProcess, setup: Setup) -> None:
+        """Take an application that is there."""
+        self.walker, self.application, self.names, self.setup = walker, walker.application, names, setup
+        self._height = float(self.truth()["base_height"])
+        self._swing = swing_time(setup)
+
+    @property
+    def state(self) -> str:
+        """State of the coordinator's state machine."""
+        return self.walker.state
+
+    @property
+    def reason(self) -> str:
+        """Reason of that state, with remarks."""
+        return str(self.application.ask(COORDINATOR, "getReason")[0])
+
+    def truth(self) -> dict[str, Any]:
+        """Return the status that the simulator reports, by name."""
+        return pairs(self.application.ask(SIMULATOR, "getStatus"))
+
+    def is_standing(self) -> bool:
+        """Whether the robot is upright, by the simulator's truth."""
+        truth = self.truth()
+        return not truth["fall"] and truth["base_height"] > _LOWEST * self._height and truth["tilt"] < _STEEPEST
+
+    def get_ready(self) -> None:
+        """End the walk if there is one, prepare the robot and start.
+
+        Raises:
+            ApplicationFailed: That is refused, or does not succeed.
+        """
+        self.end_walk()
+        if self.state == "paused":
+            self.walker.stop()
+        self.walker.prepare()
+        self.wait_for("prepared")
+        self.walker.pass_time(_SETTLED)
+        self.walker.start()
+
+    def end_walk(self) -> None:
+        """Let a robot that walks close its feet; one that is doing so already is waited for."""
+        self.walker.pass_time(_LOOK)  # the effect of the last command is reported after a tick
+        if self.state == "walking":
+            with suppress(ApplicationFailed):
+                self.walker.pause()
+            self.wait_for("paused", "stopped", "fault")
+
+    def walk_to_swing(self) -> None:
+        """Walk until a foot is in the air."""
+        self.walker.walk(COMMAND)
+        self.walker.pass_time(self._swing)
+
+    def close_feet(self) -> None:
+        """Pause the walk."""
+        self.walker.pause()
+        self.wait_for("paused")
+
+    def wait_for(self, *states: str) -> None:
+        """Let time pass until the coordinator is in one of ``states``.
+
+        Raises:
+            ApplicationFailed: It does not get there.
+        """
+        for _ in range(math.ceil(_LONGEST / _LOOK)):
+            self.walker.pass_time(_LOOK)
+            if self.state in states:
+                return
+        raise ApplicationFailed(f"{self.state}, not {' or '.join(states)}, after {_LONGEST:g} s: {self.reason}")
+
+    def send(self, module: str, number: signal.Signals) -> None:
+        """Send a signal to a module; one that it kills is started again by the application's runner."""
+        os.kill(self.application.process_of(module), number)
+
+
+def swing_time(setup: Setup) -> float:
+    """Return when a foot is in the middle of its swing, [s] after the command."""
+    plan = plan_from_start(setup, COMMAND)
+    times = np.arange(_EARLIEST, _EARLIEST + 4.0, setup.walking.walking.period)
+    swings = np.array([not plan.at(time).is_double_support for time in times])
+    begin = int(np.argmax(np.diff(swings.astype(int)) == 1)) + 1
+    return float(times[begin + int(np.argmin(swings[begin:])) // 2])
+
+
+# -- the drills --------------------------------------------------------------------------------------------------------
+
+STALL = 0.3  # [s] of simulated time
 _SILENCE = f"neither sensors nor commands for {STALL:g} s"
+_FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of the step
+_BLIND = 1.0  # [s] of simulated time without a module
+_GARBAGE = 100  # requests, and as many connections with noise
+_NOISE = bytes(range(256)) * 4
+_PLANNER_CONNECTIONS = (
+    ("/walking-coordinator/whole-body/plan-request:o", "/planner/request:i"),
+    ("/planner/plan:o", "/walking-coordinator/whole-body/plan:i"),
+)
+_GOAL = "/walking-coordinator/goal:i"
+_NEEDED_NAMES = {LOGGER, _GOAL, *(name for ends in _PLANNER_CONNECTIONS for name in ends)}  # by the drills that follow
+_ANSWER = 5.0  # [s] of the machine for a port that is there to answer
+_STREAM_PERIOD = 0.1  # [s] of simulated time
+_STREAMED = 5  # goals
+_NAMELESS = 0.5  # [s] without a name server
+_PUSH = 0.05  # [m] by which it moves the DCM
+_PUSH_DURATION = 0.1  # [s]
 _WEAK_MOTOR = "weak motor"
 _WEAK = 0.4  # [-] of its torque that a weak motor has
 _BUMP = 0.01  # [m]
@@ -90,9 +218,9 @@ def quick_drills(setup: Setup) -> list[Drill]:
     _, frozen, *_ = _sensor_drills(setup)
     references, planner_hangs = _silent_sources()
     planner, model_control, whole_body, logger, names = _killed_modules()
-    stall = Drill("network stalls", _SILENCE, silence, "walking", "", _JUMP, walks_on=True)
+    stall = Drill("network stalls", _SILENCE, _silence, "walking", "", _JUMP, walks_on=True)
     together = _one_after_the_other(
-        [stall, replace(planner, act=kill_planner_and_walk_on), logger, names, _flood(), references]
+        [stall, replace(planner, act=_kill_planner_and_walk_on), logger, names, _flood(), references]
     )
     return [together, planner_hangs, model_control, frozen, whole_body]
 
@@ -111,7 +239,9 @@ def _one_after_the_other(drills: Sequence[Drill]) -> Drill:
 def free_running_drills() -> list[Drill]:
     """Return those in which modules go by the clock alone."""
     stalls = [
-        Drill(f"{layer} stalls", f"SIGSTOP for {STALL:g} s", stalling(layer), "paused", _PAUSED, "", may_stop, may_jump)
+        Drill(
+            f"{layer} stalls", f"SIGSTOP for {STALL:g} s", _stalling(layer), "paused", _PAUSED, "", may_stop, may_jump
+        )
         for layer, may_stop, may_jump in (
             ("model_control", "", False),
             ("whole_body", _STALE, True),
@@ -133,12 +263,12 @@ def _sensor_drills(setup: Setup) -> list[Drill]:
     foot = setup.robot.force_torque_sensors[setup.robot.sensors_of(standing)[0]].name
     knee = most_bent_joint(setup)
     return [
-        Drill(fault, f"fault {request}", failing(request), "stopped", reason, event)
+        Drill(fault, f"fault {request}", _failing(request), "stopped", reason, event)
         for fault, request, reason, event in (
-            ("NaN from a force-torque sensor", f"nan_wrench {FAULTY:g} {foot}", foot, "sensor_not_finite"),
-            ("frozen force-torque sensor", f"frozen_wrench {FAULTY:g} {foot}", foot, "sensor_frozen"),
-            ("encoder jump", f"encoder_offset {FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
-            ("NaN from the IMU", f"nan_imu {FAULTY:g}", "no usable reading", "sensor_not_finite"),
+            ("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
+            ("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
+            ("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
+            ("NaN from the IMU", f"nan_imu {_FAULTY:g}", "no usable reading", "sensor_not_finite"),
         )
     ]
 
@@ -154,18 +284,18 @@ def _disturbance_drills(setup: Setup) -> list[Drill]:
     """Return those of which no sensor check reports: a foot whose sensors die, a motor that grows weak."""
     standing = plan_from_start(setup, COMMAND).at(swing_time(setup)).stance_foot
     feet = [setup.robot.force_torque_sensors[row].name for row in setup.robot.sensors_of(standing)]
-    dead = [f"dead_wrench {FAULTY:g} {foot}" for foot in feet]
-    weak = f"weak_motor {FAULTY:g} {most_bent_joint(setup)} {_WEAK:g}"
+    dead = [f"dead_wrench {_FAULTY:g} {foot}" for foot in feet]
+    weak = f"weak_motor {_FAULTY:g} {most_bent_joint(setup)} {_WEAK:g}"
     return [
-        Drill("dead foot sensor", f"fault {', '.join(dead)}", failing(*dead), "stopped", f"{standing} foot", _FORCE),
-        Drill(_WEAK_MOTOR, f"fault {weak}", failing(weak, walks_on=True), "paused", _PAUSED, walks_on=True),
+        Drill("dead foot sensor", f"fault {', '.join(dead)}", _failing(*dead), "stopped", f"{standing} foot", _FORCE),
+        Drill(_WEAK_MOTOR, f"fault {weak}", _failing(weak, walks_on=True), "paused", _PAUSED, walks_on=True),
     ]
 
 
 def bump_drill() -> Drill:
     """Return the drill of a bump that is on the floor already."""
     done = f"{1e3 * _BUMP:.0f} mm below the first steps"
-    return Drill("bump", done, failing(walks_on=True), "paused", _PAUSED, walks_on=True)
+    return Drill("bump", done, _failing(walks_on=True), "paused", _PAUSED, walks_on=True)
 
 
 def bump_below(setup: Setup) -> Bump:
@@ -177,15 +307,28 @@ def bump_below(setup: Setup) -> Bump:
 
 def _stall_of_everything(event: str, may_stop: str = "", may_jump: bool = False) -> Drill:
     def act(walk: DrilledWalk) -> None:
-        silence(walk)
+        _silence(walk)
         walk.end_walk()
 
     return Drill("network stalls", _SILENCE, act, "paused", _PAUSED, event, may_stop, may_jump)
 
 
 def _silent_sources() -> list[Drill]:
+    def stop_planner(walk: DrilledWalk) -> None:
+        setup = walk.setup
+        impulse = _PUSH * setup.robot.mass * setup.walking.planner.natural_frequency  # ahead: it adapts the step
+        push = Push(setup.robot.torso_frame, (impulse / _PUSH_DURATION, 0.0, 0.0), 0.0, _PUSH_DURATION)
+        walk.send("gradiva-planner", signal.SIGSTOP)
+        try:
+            walk.walker.push(push)
+            walk.walker.pass_time(_BLIND)
+            walk.close_feet()
+        finally:
+            walk.send("gradiva-planner", signal.SIGCONT)
+            walk.application.ask(COORDINATOR, "setStepAdaptation off")
+
     return [
-        Drill("references stop", "goal:i falls silent", fall_silent, "paused", "goal:i"),
+        Drill("references stop", "goal:i falls silent", _falling_silent, "paused", "goal:i"),
         Drill("planner hangs", "SIGSTOP, a push, then pauseWalking", stop_planner, "paused", _PAUSED),
     ]
 
@@ -193,19 +336,158 @@ def _silent_sources() -> list[Drill]:
 def _killed_modules() -> list[Drill]:
     killed = "kill -9, started again"
     return [
-        Drill("planner is killed", killed, kill_planner, "paused", _PAUSED),
-        Drill("model_control is killed", killed, kill_model_control, "paused", _PAUSED, may_stop=_SILENT),
-        Drill("whole_body is killed", killed, kill_whole_body, "configured", "configured"),
-        Drill("logger is killed", killed, kill_logger, "paused", _PAUSED, walks_on=True),
-        Drill("name server is killed", killed, kill_name_server, "paused", _PAUSED, walks_on=True),
+        Drill("planner is killed", killed, _kill_planner, "paused", _PAUSED),
+        Drill("model_control is killed", killed, _kill_model_control, "paused", _PAUSED, may_stop=_SILENT),
+        Drill("whole_body is killed", killed, _kill_whole_body, "configured", "configured"),
+        Drill("logger is killed", killed, _kill_logger, "paused", _PAUSED, walks_on=True),
+        Drill("name server is killed", killed, _kill_name_server, "paused", _PAUSED, walks_on=True),
     ]
 
 
 def _flood() -> Drill:
-    return Drill("RPC flood", f"{GARBAGE} times garbage and noise", flood_rpc, "paused", _PAUSED, walks_on=True)
+    return Drill("RPC flood", f"{_GARBAGE} times garbage and noise", _flood_rpc, "paused", _PAUSED, walks_on=True)
+
+
+# -- what is done ----------------------------------------------------------------------------------------------
+
+
+def _silence(walk: DrilledWalk) -> None:
+    walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
+    walk.walker.pass_time(_BLIND)
+
+
+def _failing(*requests: str, walks_on: bool = False) -> Callable[[DrilledWalk], None]:
+    def act(walk: DrilledWalk) -> None:
+        for request in requests:
+            walk.application.ask(SIMULATOR, f"fault {request}")
+        if not walks_on:
+            walk.wait_for("stopped", "fault")
+        walk.walker.pass_time(_FAULTY + _BLIND if walks_on else _SETTLED)
+
+    return act
+
+
+def _stalling(layer: str) -> Callable[[DrilledWalk], None]:
+    def act(walk: DrilledWalk) -> None:
+        module = f"gradiva-{layer.replace('_', '-')}"
+        walk.send(module, signal.SIGSTOP)
+        time.sleep(STALL / FREE_RUNNING_SPEED)
+        walk.send(module, signal.SIGCONT)
+        walk.walker.pass_time(_BLIND)
+        walk.end_walk()
+
+    return act
+
+
+def _kill_planner(walk: DrilledWalk) -> None:
+    _replace_planner(walk, walk.close_feet)
+
+
+def _kill_planner_and_walk_on(walk: DrilledWalk) -> None:
+    def command_anew() -> None:
+        walk.walker.walk(COMMAND)
+        walk.walker.pass_time(_LOOK)
+
+    _replace_planner(walk, command_anew)
+
+
+def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
+    answered = _answered(walk, "planner")
+    walk.send("gradiva-planner", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    walk.application.wait_until(
+        lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS), "the planner is connected again"
+    )
+    ask()
+    if _answered(walk, "planner") <= answered:
+        raise ApplicationFailed("the planner that was started again has not answered")
+
+
+def _kill_model_control(walk: DrilledWalk) -> None:
+    walk.send("gradiva-model-control", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    walk.end_walk()
+    answered = _answered(walk, "model_control")
+    _await_port(walk, "/model-control/rpc")
+    deadline = time.monotonic() + 60.0
+    while _answered(walk, "model_control") <= answered:
+        if time.monotonic() > deadline:
+            raise ApplicationFailed("model control that was started again has not answered")
+        walk.walker.pass_time(_STREAM_PERIOD)
+
+
+def _kill_whole_body(walk: DrilledWalk) -> None:
+    walk.send("gradiva-whole-body", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    walk.application.wait_until(lambda: walk.state == "configured", "whole_body is there again")
+
+
+def _kill_logger(walk: DrilledWalk) -> None:
+    walk.send("gradiva-logger", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    _await_port(walk, LOGGER)
+    walk.application.wait_until(walk.walker.is_logged, "the logger listens again")
+    walk.walker.pass_time(_STREAM_PERIOD)
+    if not pairs(walk.application.ask(LOGGER, "getStatus")[1:])["rows"]:
+        raise ApplicationFailed("the logger that was started again records nothing")
+
+
+def _kill_name_server(walk: DrilledWalk) -> None:
+    walk.application.ask(SIMULATOR, "resume")
+    walk.names.kill()
+    time.sleep(_NAMELESS)
+    walk.names.start()
+    _await_port(walk, SIMULATOR)
+    walk.application.ask(SIMULATOR, "pause")
+    _await_port(walk, COORDINATOR)
+    needed = ", ".join(sorted(_NEEDED_NAMES))
+    walk.application.wait_until(lambda: registered_names() >= _NEEDED_NAMES, f"{needed} are known again")
+
+
+def _falling_silent(walk: DrilledWalk) -> None:
+    port = yarp.BufferedPortBottle()
+    if not (port.open("/drill/goal:o") and yarp.Network.connect("/drill/goal:o", _GOAL)):
+        raise ApplicationFailed("goal:i cannot be connected")
+    try:
+        for _ in range(_STREAMED):
+            port.prepare().fromString("0.4 0.0 0.0")
+            port.write(True)
+            walk.walker.pass_time(_STREAM_PERIOD)
+        walk.wait_for("paused")
+    finally:
+        port.close()
+
+
+def _flood_rpc(walk: DrilledWalk) -> None:
+    flood = threading.Thread(target=_send_garbage, name="flood")
+    flood.start()
+    walk.walker.pass_time(_BLIND)
+    flood.join()
+
+
+def _send_garbage() -> None:
+    contact = yarp.Network.queryName(COORDINATOR)
+    for number in range(_GARBAGE):
+        ask(COORDINATOR, yarp.Bottle(f'setGoal (velocity nonsense {number}) [oops] "x"'), STALL)
+        with socket.create_connection((contact.getHost(), contact.getPort()), STALL) as noise:
+            noise.sendall(_NOISE)
+
+
+# -- looking ---------------------------------------------------------------------------------------------------
+
+
+def _answered(walk: DrilledWalk, layer: str) -> int:
+    return int(pairs(walk.walker.status()[layer])["answered"])
+
+
+def _await_port(walk: DrilledWalk, port: str) -> None:
+    health = yarp.Bottle("getHealth")
+    walk.application.wait_until(lambda: ask(port, health, _ANSWER) is not None, f"{port} answers again")
 
 
 # -- the experiment ----------------------------------------------------------------------------------------------------
+
+_SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 
 
 def run_fault_drill(run: ExperimentRun) -> None:
@@ -222,6 +504,27 @@ def run_fault_drill(run: ExperimentRun) -> None:
             _drill_all(run, setup, free_running_drills(), is_lockstep=False)
 
 
+@contextmanager
+def drilled_walk(setup: Setup, is_lockstep: bool, bumps: Sequence[Bump] = ()) -> Iterator[DrilledWalk]:
+    """Start simulator, three layers and logger on a network of their own, bumps on the floor; end them all.
+
+    Raises:
+        WalkingError: They do not come.
+    """
+    wanted = (*(LOCKSTEP if is_lockstep else FREE_RUNNING), _SHORT_PREPARATION)
+    plant = ("--plant", str(setup.plant))
+    floor = (f"gradiva-simulator=--set {_BUMPS}={_as_toml(bumps)}",) if bumps else ()
+    additions = [word for addition in (*wanted, *floor) for word in ("--add", addition)]
+    name = f"{setup.robot.name}-simulation-three"
+    with (
+        tempfile.TemporaryDirectory(prefix="gradiva-drill-") as path,
+        NameServerProcess(Path(path)) as names,
+        joined(names.environment),
+        RunningApplication(name, names.environment, Path(path), "--restart", *plant, *additions) as application,
+    ):
+        yield DrilledWalk(WalkerOverPorts(application, is_lockstep), names, setup)
+
+
 def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     """Walk, let it go wrong, look at what came of it, and prepare and start the robot anew.
 
@@ -232,7 +535,7 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     """
     before = walk.walker.status()["safety_events"]
     complaint = _error_of(lambda: _carry_out(walk, drill))
-    complaint = complaint or _error_of(lambda: await_port(walk, COORDINATOR))  # the fault may have ended it
+    complaint = complaint or _error_of(lambda: _await_port(walk, COORDINATOR))  # the fault may have ended it
     status, truth = walk.walker.status(), walk.truth()
     row: Row = {
         "fault": drill.fault,
@@ -255,6 +558,13 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
         row["recovered"] = not error
         complaint = complaint or (error and f"not recovered: {error}")
     return {**row, "outcome": "failed" if complaint else "met", "reason": complaint}
+
+
+_BUMPS = "simulation.ground.bumps"
+
+
+def _as_toml(bumps: Sequence[Bump]) -> str:
+    return f"[{','.join(f'{{x={bump.x:.3f},y={bump.y:.3f},height={bump.height:g}}}' for bump in bumps)}]"
 
 
 def _drill_all(
