@@ -27,11 +27,11 @@ class RuledWalk(KnownWalk):
         return not self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
 
 
-def fall(settings, falls, command=EASY, plant=None, inferred=None):
+def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None):
     setup = load_setup("icub_v2_7", settings, plant=plant)
     walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, True, falls)
     lines = []
-    cause = tried_cause(walk, inferred, lines.append)
+    cause = tried_cause(walk, inferred, lines.append, measured)
     assert len(lines) == len(walk.tried)
     return cause
 
@@ -163,6 +163,18 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
     mode = fall(settings, of_key("walking.control"), FAST)
     assert (mode.kind, mode.text.startswith("walking.control = velocity")) == (CauseKind.SETTING, True)
+
+
+def test_a_cause_of_the_kind_that_is_measured_is_tried_before_a_harmless_difference_without_which_it_stands_by_chance():
+    settings = {"planner.max_speed": 0.6, "simulation.ground.friction": 0.9}
+    oscillating = Cause(CauseKind.SETTING, "the loop oscillates", "")
+
+    def falls(settings, slower, plant):
+        return slower == 1.0 and "simulation.ground.friction" in settings
+
+    fast = fall(settings, falls, FAST, inferred=oscillating, measured=CauseKind.SPEED)
+    assert (fast.kind, fast.text.startswith("too fast: 0.60 m/s")) == (CauseKind.SPEED, True)
+    assert fall(settings, falls, FAST, inferred=oscillating).kind is CauseKind.FRICTION
 
 
 def test_where_nothing_differs_the_plant_as_drawn_or_what_was_measured_is_the_cause():

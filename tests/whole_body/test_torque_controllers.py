@@ -107,6 +107,18 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
     np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
+def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
+    wrenches = {"left_foot_wrench": weight_on(0.2), "right_foot_wrench": weight_on(0.8)}
+    before, moments = state(), []
+    for acceleration in (0.0, 0.3):
+        ahead = np.array([acceleration, 0.0, 0.0])
+        rigid.command(before, replace(reference(com_acceleration=ahead), **wrenches), PERIOD)
+        moments.append(wrenches_of(rigid)[:, 4])
+    left, right = np.abs(moments[1] - moments[0])
+    assert right > 2.0
+    assert left < 0.25 * right
+
+
 def test_what_must_be_met_is_met(rigid):
     for before in disturbed_states(5):
         rigid.reset(start_posture())

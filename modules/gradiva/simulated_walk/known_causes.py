@@ -333,20 +333,30 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
 # -- which of it is the cause ------------------------------------------------------------------------------------
 
 
-def tried_cause(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
+def tried_cause(
+    known: KnownWalk,
+    inferred: Cause | None,
+    report: Callable[[str], None],
+    measured: CauseKind | None = None,
+) -> Cause | None:
     """Return the first difference without which the robot does better, what was inferred where there is none.
+
+    A fall is chance in part: without a harmless difference the robot may stand as well. So differences of the kind that
+    the measurements name are tried before all others.
 
     Args:
         known: The walk that ended in a fall or a stop.
-        inferred: Cause by the measurements; differences of its kind are tried first.
+        inferred: Cause by the measurements and what else is known of the simulation.
         report: Takes a line for each walk.
+        measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
     """
     if not known.is_repeatable:
         return inferred
     found = differences(known)
     speed = lower_speed(known)
     candidates = _candidates(known, found[:_MOST_WALKS], speed)
-    candidates.sort(key=lambda difference: inferred is None or difference.kind is not inferred.kind)
+    named = (measured, inferred and inferred.kind)
+    candidates.sort(key=lambda difference: named.index(difference.kind) if difference.kind in named else len(named))
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
         return replace(_cause_of(known, cure, inferred, report), is_shown=True)

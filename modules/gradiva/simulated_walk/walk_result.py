@@ -431,7 +431,7 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
         return ending
     try:
         known = KnownWalk.of(walk, request.command, ending.outcome == "fell")
-        cause = tried_cause(known, ending.diagnosis.cause, report)
+        cause = tried_cause(known, ending.diagnosis.cause, report, ending.diagnosis.measured)
     except KeyboardInterrupt:  # of the further walks alone: this one is done
         return ending
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, Side
+from gradiva.common import GRAVITY, ConfigError, Side
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
 from gradiva.whole_body.qp_composer import UNBOUNDED, Priority
 from gradiva.whole_body.reference_symbols import FootSymbols
@@ -305,7 +305,11 @@ class WalkingPostureTask(Task):
 
 
 class WrenchTask(Task):
-    """Keep the wrench of one foot near the expected one, or near zero without load."""
+    r"""Keep the wrench of one foot near the expected one, or near zero without load.
+
+    Moments weigh :math:`(m g / \max(f_{r,z}, f_0))^2` times as much as forces, so that both centres of pressure share
+    what is asked for, not both moments: a foot with a tenth of the load would have its own at its edge and rock there.
+    """
 
     def __init__(self, name: str, side: Side, weight: float) -> None:
         super().__init__(name, SoftTaskConfig(weight))
@@ -313,9 +317,20 @@ class WrenchTask(Task):
 
     def acceleration(self, body: Body) -> cs.SX:
         """Return f - f_r."""
+        return body.wrenches[self._side] - self._expected(body)
+
+    def weights(self, body: Body) -> cs.SX:
+        """Return those of three forces and three moments, by the load that is expected."""
+        load = self._expected(body)[2] / (body.dynamics.mass * GRAVITY)
+        moments = super().weights(body) / cs.fmax(load, _LEAST_LOAD) ** 2
+        return cs.vertcat(*[super().weights(body)] * 3, *[moments] * 3)
+
+    def _expected(self, body: Body) -> cs.SX:
         foot = body.reference.feet[self._side]
-        expected = foot.is_loaded * expected_wrench(body.feet[self._side], foot)
-        return body.wrenches[self._side] - expected
+        return foot.is_loaded * expected_wrench(body.feet[self._side], foot)
+
+
+_LEAST_LOAD = 0.1  # [-] of the weight, f_0: moments of feet with less weigh a tenth of those of the angular momentum
 
 
 def _actuated(body: Body) -> list[int]:

@@ -15,7 +15,7 @@ from gradiva.simulation import Fault, FaultKind
 from gradiva.walking import WalkingState
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, Outcome, WalkSearches, search_walks
-from gradiva_experiments.trial import Trial
+from gradiva_experiments.trial import RobotCase, Trial
 
 MOMENTS, _QUICK_MOMENTS = 20, 2
 """Moments of a stride, evenly spaced, at which sensors die: those of either foot in turn."""
@@ -108,18 +108,8 @@ class MomentSearches(WalkSearches):
 
 
 @dataclass(frozen=True, slots=True)
-class WalkCase:
-    """A walk in which sensors die.
-
-    Attributes:
-        robot: Name or folder.
-        plant: Simulated robot.
-        control: Of layer 3.
-    """
-
-    robot: str
-    plant: Plant
-    control: ControlMode
+class WalkCase(RobotCase):
+    """A walk in which sensors die."""
 
     def searches(self, moments: int, overrides: dict[str, Any], seed: int) -> MomentSearches:
         """Return what is walked: one foot after the other, from moment to moment."""
@@ -151,9 +141,7 @@ def _row(case: WalkCase, found: Sequence[FoundSearch]) -> Row:
     falls = [fall for one in found if (fall := _fall(one))]
     standing, needed = len(found) - len(falls), math.ceil(STANDING * len(found) - 1e-9)
     return {
-        "robot": case.robot,
-        "plant": str(case.plant),
-        "control": str(case.control),
+        **case.first_columns,
         "moments": len(found),
         "needed": needed,
         "falls": falls,
