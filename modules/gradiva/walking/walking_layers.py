@@ -553,7 +553,6 @@ class TickConfig:
         control: Layer 3 that is shipped, and the mode of the servos.
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
-        replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
     """
 
     period: float = setting("s", above=0.0, most=_LONGEST_PERIOD, why="the DCM falls away between two ticks")
@@ -564,7 +563,6 @@ class TickConfig:
     control: ControlMode
     prepare_duration: float = setting("s", above=0.0)
     prepare_speed: float = setting("rad/s", above=0.0)
-    replan_margin: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
         try:
