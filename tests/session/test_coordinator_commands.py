@@ -130,17 +130,23 @@ def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(s
     assert command.forward == -min(LIMITS.commands.max_backward_speed, CONFIG.full_deflection * LIMITS.max_speed)
 
 
-def test_a_deflection_that_has_hardly_or_just_changed_makes_no_plan(stream):
+def test_each_change_of_a_stick_that_drives_is_a_command_and_a_repetition_is_none(stream):
     stream.take([0.5, 0.0, 0.0], 0.0)
     assert stream.change(0.0) is not None
-    stream.take([0.51, 0.0, 0.0], 1.0)
-    assert stream.change(1.0) is None
-    stream.take([0.6, 0.0, 0.0], 1.1)
-    assert stream.change(1.1) is not None
-    stream.take([0.9, 0.0, 0.0], 1.2)
-    assert stream.change(1.2) is None, "too soon"
-    stream.take([0.9, 0.0, 0.0], 1.6)
-    assert stream.change(1.6) is not None
+    stream.take([0.5, 0.0, 0.0], 0.02)
+    assert stream.change(0.02) is None
+    stream.take([0.51, 0.0, 0.0], 0.04)
+    assert stream.change(0.04).command.forward == pytest.approx(0.51 * CONFIG.full_deflection * LIMITS.max_speed)
+
+
+def test_a_stick_that_trembles_about_its_middle_starts_once_in_half_a_second(stream):
+    stream.take([0.5, 0.0, 0.0], 0.0)
+    stream.change(0.0)
+    stream.take([0.01, 0.0, 0.0], 0.02)
+    assert stream.change(0.02) == GoalChange(StopCommand())
+    stream.take([0.03, 0.0, 0.0], 0.04)
+    assert stream.change(0.04) is None, "too soon"
+    assert stream.change(0.53) is not None
 
 
 def test_to_stand_is_never_too_soon(stream):

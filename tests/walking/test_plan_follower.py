@@ -22,7 +22,7 @@ from tests.walking.walked import figure_of_eight
 
 @pytest.fixture
 def follower():
-    follower = PlanFollower(WalkingPlanner(setup_of("icub_v2_7").walking.planner), replan_margin=3.0)
+    follower = PlanFollower(WalkingPlanner(setup_of("icub_v2_7").walking.planner))
     follower.stand(0.0)
     return follower
 
@@ -66,9 +66,47 @@ def test_paths_are_given_in_the_odometry_too(follower):
 
 def test_a_command_without_an_end_is_planned_on(follower):
     follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
-    first = follower.plan.end_time
-    assert not follower.update(first - 2.0, PlanarPose())
-    assert follower.plan.end_time > first + 10.0
+    first = follower.plan
+    assert not follower.update(first.end_time - 4.4, PlanarPose())
+    assert follower.plan.end_time > first.end_time + 1.0
+    for time in np.arange(first.end_time - 4.3, first.end_time + 30.0, 0.1):
+        follower.update(time, PlanarPose())
+        assert follower.plan.end_time > time + 3.5, "it never slows down"
+
+
+def test_a_stream_of_velocities_makes_one_plan_a_step_with_the_newest(follower):
+    follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
+    plans, command = [follower.plan], VelocityCommand(0.1)
+    for tick in range(1, 500):
+        time = 0.01 * tick
+        before, command = follower.plan, VelocityCommand(0.1 + 0.0003 * tick, 0.0, 0.1 * np.sin(time))
+        follower.follow(command, time, PlanarPose())
+        follower.update(time, PlanarPose())
+        if follower.plan is before:
+            continue
+        plans.append(follower.plan)
+        touch_down = next(step.touch_down for step in before.steps if step.touch_down > time)
+        assert touch_down - time < 0.03, "as late as can be"
+        for moment in (time, touch_down):
+            old, new = before.at(moment), follower.plan.at(moment)
+            np.testing.assert_allclose(new.left_foot.position, old.left_foot.position, atol=1e-9)
+            np.testing.assert_allclose(new.right_foot.position, old.right_foot.position, atol=1e-9)
+            np.testing.assert_allclose(new.dcm.position, old.dcm.position, atol=1e-6)
+    steps = sum(step.touch_down < 5.0 for step in follower.plan.steps)
+    assert len(plans) - 1 == steps
+    assert max(len(plan.steps) for plan in plans) < 25, "a few steps are planned, not two minutes"
+
+
+def test_a_velocity_of_a_stream_is_refused_at_once_beyond_its_limits_and_a_stop_ends_the_stream(follower):
+    follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
+    with pytest.raises(PlanningError, match="forward speed 9"):
+        follower.follow(VelocityCommand(9.0), 1.0, PlanarPose())
+    follower.follow(VelocityCommand(0.2), 1.0, PlanarPose())
+    follower.follow(StopCommand(), 1.1, PlanarPose())
+    plan = follower.plan
+    for time in np.arange(1.1, plan.end_time, 0.02):
+        follower.update(time, PlanarPose())
+    assert follower.plan is plan
 
 
 def test_closing_the_feet_ends_soon(follower):
@@ -82,7 +120,7 @@ def test_an_error_of_the_planner_is_the_reply_and_the_plan_stays(follower, monke
     plan = follower.plan
     monkeypatch.setattr(WalkingPlanner, "replan", lambda *_: {}["x"])
     with pytest.raises(PlanningError, match="the planner failed: KeyError 'x' in walking"):
-        follower.follow(VelocityCommand(0.2), 1.0, PlanarPose())
+        follower.follow(GoalCommand(1.0, 0.0), 1.0, PlanarPose())
     with pytest.raises(PlanningError, match="the planner failed"):
         follower.update(plan.end_time - 1.0, PlanarPose())
     follower.defect = ""
@@ -158,7 +196,7 @@ class SlowPlanning:
 def slow():
     planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
     service = SlowPlanning(planner)
-    follower = PlanFollower(planner, 3.0, service)
+    follower = PlanFollower(planner, service)
     follower.stand(0.0)
     return follower, service
 
@@ -189,7 +227,7 @@ def test_until_a_plan_has_come_the_present_one_goes_on(slow):
 
 def test_a_plan_for_a_walking_robot_continues_the_one_that_is_walked(slow):
     follower, service = slow
-    walking_since(slow, 1.0, VelocityCommand(0.15, duration=8.0))
+    walking_since(slow, 1.0, VelocityCommand(0.15, duration=5.0))
     before = follower.plan
     follower.follow(VelocityCommand(0.05, duration=4.0), 4.0, PlanarPose())
     service.answer()
@@ -203,7 +241,7 @@ def test_a_plan_for_a_walking_robot_continues_the_one_that_is_walked(slow):
 
 def test_a_plan_that_comes_too_late_is_refused_and_asked_for_again(slow):
     follower, service = slow
-    walking_since(slow, 1.0, VelocityCommand(0.15, duration=8.0))
+    walking_since(slow, 1.0, VelocityCommand(0.15, duration=5.0))
     follower.follow(StopCommand(), 4.0, PlanarPose())
     late = service.requests[-1].merge_time + 0.01
     service.timeout = 100.0
@@ -258,12 +296,12 @@ def test_a_command_without_an_end_survives_a_command_that_is_refused_while_it_is
     walking_since(slow, 0.0, VelocityCommand(0.15))
     end = follower.plan.end_time
     follower.update(end - 2.9, PlanarPose())
-    follower.follow(VelocityCommand(9.0), end - 2.8, PlanarPose())
+    follower.follow(VelocityCommand(9.0, duration=5.0), end - 2.8, PlanarPose())
     service.answer()
     follower.update(end - 2.7, PlanarPose())
     assert "outside its limits" in follower.take_refusal()
     follower.update(end - 2.6, PlanarPose())
-    assert service.requests[-1].command == VelocityCommand(0.15)
+    assert service.requests[-1].command == VelocityCommand(0.15, duration=5.0)
 
 
 def test_a_goal_that_was_overshot_by_centimetres_is_not_walked_to_by_a_turn(follower):

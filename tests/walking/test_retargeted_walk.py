@@ -124,7 +124,7 @@ class SlowPlanning(SynchronousPlanning):
 
 def walking(planner, service=None, command=None):
 
-    follower = PlanFollower(planner, 2.0, None)
+    follower = PlanFollower(planner)
     follower.stand(0.0)
     follower.follow(command or VelocityCommand(0.15, duration=6.0), 0.0, PlanarPose())
     if service is not None:
@@ -282,7 +282,7 @@ def step_ahead(plan, time):
 
 
 def test_a_robot_that_stands_steps_and_then_stands_again_and_may_be_commanded_meanwhile(planner):
-    follower = PlanFollower(planner, 2.0, None)
+    follower = PlanFollower(planner)
     follower.stand(0.0)
     origin = PlanarPose()
     follower.adapted(step_ahead(follower.plan, 1.0), follower.plan.at(1.0), 1.0)

@@ -161,12 +161,21 @@ class UnicyclePlanner:
         kinds = ", ".join(kind.__name__ for kind in get_args(Command))
         raise PlanningError(f"expected a command ({kinds}), got {command!r}")
 
-    def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
+    def check_velocity(self, command: VelocityCommand) -> None:
+        """Refuse a velocity beyond its limits.
+
+        Raises:
+            PlanningError: A speed exceeds its limit.
+        """
         config, limits = self._config, self._config.commands
         forward = "max_speed" if command.forward > 0.0 else "commands.max_backward_speed"
         _check(forward, "forward speed", command.forward, config.max_speed, "m/s", -limits.max_backward_speed)
         _check("commands.max_lateral_speed", "lateral speed", command.lateral, limits.max_lateral_speed, "m/s")
         _check("commands.max_angular_speed", "angular speed", command.angular, limits.max_angular_speed, "rad/s")
+
+    def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
+        config, limits = self._config, self._config.commands
+        self.check_velocity(command)
         duration = limits.max_duration if command.duration is None else command.duration
         if not 0.0 < duration <= limits.max_duration:
             raise PlanningError(

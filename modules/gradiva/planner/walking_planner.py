@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gradiva.common import DcmReference, NDArray, Registry, Side
 from gradiva.contacts import ContactPlane
-from gradiva.planner.command import Command, StopCommand
+from gradiva.planner.command import Command, StopCommand, VelocityCommand
 from gradiva.planner.contact_phases import contact_phases, standing_phase
 from gradiva.planner.dcm_segments import SwingResponse, cubic_coefficients, ends_of_steps
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
@@ -90,6 +90,14 @@ class WalkingPlanner:
         if isinstance(command, StopCommand):
             return self.standing(start)
         return self._from_rest(command, start, _feet_of(start), None)
+
+    def check_velocity(self, command: VelocityCommand) -> None:
+        """Refuse a velocity beyond its limits, without planning.
+
+        Raises:
+            PlanningError: It is beyond them; the message names the limit.
+        """
+        self._unicycle_planner.check_velocity(command)
 
     def footsteps(
         self,

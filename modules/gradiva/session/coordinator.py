@@ -150,8 +150,9 @@ class Coordinator:
     def update(self, time: float) -> None:
         """Follow the stream of goals, stop when it is silent, answer clients that wait for a plan; before each tick."""
         self._watch_plan(time)
-        if self._goals.is_driving and self._controller.plan_refusal:
-            self.notice = f"goal:i: {self._controller.plan_refusal}"
+        refused = f"goal:i: {self._controller.plan_refusal}" if self._controller.plan_refusal else ""
+        if self._goals.is_driving and refused:
+            self.notice = refused
         if self._controller.state not in _UNDER_WAY:
             self._takes_goals = False
         if not self._takes_goals:
@@ -162,7 +163,7 @@ class Coordinator:
             return
         try:
             self._controller.walk(change.command)
-            self.notice = f"{change.because}: closing the feet" if change.because else ""
+            self.notice = f"{change.because}: closing the feet" if change.because else refused
         except WalkingError as error:
             self.notice = f"goal:i: {error}"
 

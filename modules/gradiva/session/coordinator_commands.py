@@ -32,8 +32,8 @@ _TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
 _ON_THE_FLY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "velocity", "path")
 
 
-_GOAL_PERIOD = 0.5  # [s] between two plans for goal:i; a plan changes at the next landing at the earliest
-_GOAL_CHANGE = 0.02  # [-] of full deflection: a smaller change makes no new plan
+_START_PERIOD = 0.5  # [s] from the last change of goal:i to a start: a stick that trembles about its middle starts once
+_STILL = 0.02  # [-] of full deflection: less is a stick that is let go
 PLANNING_LEAD = 0.3  # [s] until a plan that is made beside the tick may begin; a long one takes 0.1 s
 PLANNING_TIMEOUT = 1.0  # [s] after which an unanswered planner is asked again
 
@@ -280,7 +280,7 @@ class GoalStream:
             raise MalformedCommand(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
         self._requested = np.zeros(3)
         self._requested[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
-        self._requested[np.abs(self._requested) < _GOAL_CHANGE] = 0.0
+        self._requested[np.abs(self._requested) < _STILL] = 0.0
         self._arrival = time
 
     def change(self, time: float) -> GoalChange | None:
@@ -289,9 +289,9 @@ class GoalStream:
         if self.is_driving and silence > self._config.goal_timeout:
             self.release()
             return GoalChange(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
-        is_other = bool(np.abs(self._requested - self._followed).max() >= _GOAL_CHANGE)
+        is_other = not np.array_equal(self._requested, self._followed)
         is_stop = not self._requested.any()
-        is_due = is_stop or time >= self._last_change + _GOAL_PERIOD
+        is_due = is_stop or self.is_driving or time >= self._last_change + _START_PERIOD
         if not (is_other and is_due):
             return None
         self._followed, self._last_change = self._requested, time

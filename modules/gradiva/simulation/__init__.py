@@ -15,6 +15,7 @@ from gradiva.simulation.ground import (
     ground_table,
     slope_components,
 )
+from gradiva.simulation.joint_motions import JointMotion
 from gradiva.simulation.mjcf import JointDrive, write_urdf_of_mjcf
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
@@ -53,6 +54,7 @@ __all__ = [
     "GroundSite",
     "InertialReading",
     "JointDrive",
+    "JointMotion",
     "JointRanges",
     "LooseBody",
     "MixedCommand",

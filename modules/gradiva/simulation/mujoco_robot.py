@@ -26,6 +26,7 @@ from gradiva.simulation.engine import mujoco
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
+from gradiva.simulation.joint_motions import JointMotions
 from gradiva.simulation.model_errors import ModelErrors
 from gradiva.simulation.plant import (
     build_plant,
@@ -120,6 +121,8 @@ class MujocoRobot:
         description, config, model = self._description, self._config, self._model
         self._motors = MotorLimits(config.motors, description, model)
         self._servos = ServoBank(description, config.servo, config.motors, model)
+        limits = model.jnt_range[[model.joint(joint).id for joint in description.joints]]
+        self._motions = JointMotions(config.joint_motions, description, limits, self._seed)
         self._motor_faults = MotorFaults(model, self._motors.limits)
         to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
         self._commands: PacketLine[MixedCommand] = PacketLine(to_servos, self._seed, "commands")
@@ -202,7 +205,7 @@ class MujocoRobot:
             name = self._model.actuator(joint).name
             mode = mixed.modes[joint]
             raise RobotInterfaceError(f"{mode} command of joint '{name}' is {command.values[joint]}")
-        self._commands.put(self.time, mixed)
+        self._commands.put(self.time, self._motions.applied(mixed, self.time))
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
@@ -292,6 +295,7 @@ class MujocoRobot:
         data.qpos[:3] = posture.base_position
         data.qpos[3:7] = quaternion(posture.base_rotation)
         data.qpos[self._reader.joint_positions] = posture.joint_positions
+        self._motions.begin(posture.joint_positions)
         if not np.isfinite(data.qpos).all():
             raise ConfigError("the start posture is not finite")
         mujoco.mj_forward(model, data)

@@ -12,6 +12,7 @@ from gradiva.simulation.drives import FrictionConfig, MotorConfig
 from gradiva.simulation.falls import FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault
 from gradiva.simulation.ground import GroundConfig
+from gradiva.simulation.joint_motions import JointMotion
 from gradiva.simulation.model_errors import ModelErrorConfig
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.pushes import Push
@@ -45,6 +46,7 @@ class SimulationConfig:
         slip: When a foot counts as standing.
         pushes: Forces from outside.
         faults: Sensors and motors that fail.
+        joint_motions: Joints that somebody else drives.
     """
 
     timestep: float = setting("s", above=0.0, most=0.005, why="the contacts are unstable beyond")
@@ -64,6 +66,7 @@ class SimulationConfig:
     slip: SlipConfig
     pushes: tuple[Push, ...]
     faults: tuple[Fault, ...]
+    joint_motions: tuple[JointMotion, ...]
 
     def __post_init__(self) -> None:
         durations = {"servo.delay": self.servo.delay, "motors.torque_delay": self.motors.torque_delay}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from enum import Enum, auto
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,12 +27,18 @@ from gradiva.planner import (
 )
 from gradiva.push_recovery import StepChange, SteppingLog, SteppingMode
 from gradiva.walking.planning_service import (
+    HORIZON,
+    PendingRequest,
     PlanningService,
     PlanRequest,
+    Purpose,
     SynchronousPlanning,
     VelocityProgress,
+    VelocityStream,
     answered,
     final_place,
+    in_plan,
+    is_endless,
     next_touch_down,
 )
 
@@ -48,30 +53,9 @@ _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, w
 _PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
 _FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
 _FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)  # [-] of the way to a target that is out of reach, one after the other
+_REPLAN_MARGIN = 4.5  # [s] left of such a plan when it is planned on: before its speed falls
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
-
-
-class _Purpose(Enum):
-    """Purpose of a requested plan, which decides on the effect of its refusal."""
-
-    COMMAND = auto()  # the caller gets the refusal
-    EXTENSION = auto()  # the walk cannot go on
-    CORRECTION = auto()  # no effect: the present plan leads there too, less exactly
-    CLOSING = auto()  # the present plan is walked to its end
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request to the planner that is not answered yet."""
-
-    purpose: _Purpose
-    command: Command  # as it was given
-    origin: PlanarPose  # of the plan's world by odometry, then
-    request: PlanRequest
-    time: float  # [s]
-    since: float  # [s] of the first attempt
-    attempt: int = 1
 
 
 class PlanFollower:
@@ -80,6 +64,8 @@ class PlanFollower:
     Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that
     without a planner the walk only ends. A plan that closes the feet is waited for until the timeout of the service:
     then it is made here. A plan that comes after its merge time is refused and requested again.
+
+    Velocities without an end may stream in, one in each tick, see ``VelocityStream``.
 
     Attributes:
         plan: The present one; None before the robot stands.
@@ -92,26 +78,25 @@ class PlanFollower:
         refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
-    def __init__(self, planner: WalkingPlanner, replan_margin: float, service: PlanningService | None = None) -> None:
+    def __init__(self, planner: WalkingPlanner, service: PlanningService | None = None) -> None:
         """Take the planner.
 
         Args:
             planner: Layer 1; it makes the plan of standing.
-            replan_margin: A command without an end is planned on when the plan has less than this left, [s].
             service: Makes all other plans; by default at once.
         """
         self._planner = planner
         self._service = service or SynchronousPlanning(planner)
-        self._replan_margin = replan_margin
         self._command: Command | None = None
         self._given: Command | None = None
+        self._stream = VelocityStream()
         self._planned_origin = PlanarPose()
         self._planned_time = 0.0
         self._velocity = VelocityProgress()
         self._route: PathProgress | None = None
         self._number = 0
-        self._asked: _Asked | None = None
-        self._coming: tuple[WalkingPlan, _Asked] | None = None
+        self._asked: PendingRequest | None = None
+        self._coming: tuple[WalkingPlan, PendingRequest] | None = None
         self._refusal_is_news = self._has_left_way = self._is_stale = False
         self.aimed: SteppingLog | None = None
         self._asked_after_change = self._caught = self._caught_until = -math.inf
@@ -138,20 +123,32 @@ class PlanFollower:
 
         Raises:
             PlanningError: It cannot be fulfilled; the present plan stays. A service that answers later refuses by
-                ``take_refusal``.
+                ``take_refusal``, and so does a velocity of a stream that is within its limits.
         """
-        self.refusal = ""
-        self._ask(_Purpose.COMMAND, command, time, plan_origin)
+        if is_endless(command) and self._is_streaming(time):
+            self._planner.check_velocity(command)
+            self._stream.newest = None if command == self._given and self._asked is None else command
+            return
+        self.refusal, self._stream.newest = "", None
+        self._ask(Purpose.COMMAND, command, time, plan_origin)
         if refusal := self.take_refusal():
             raise PlanningError(refusal)
+
+    def _is_streaming(self, time: float) -> bool:
+        """Return whether the robot walks by a velocity without an end, or is about to."""
+        asked = self._asked if self._coming is None else self._coming[1]
+        if asked is not None and asked.purpose is Purpose.COMMAND:
+            return is_endless(asked.command)
+        return self.is_moving(time) and is_endless(self._given)
 
     def close_feet(self, time: float) -> None:
         """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays.
 
         Where that cannot be planned, the present plan is walked to its end, for each ends standing.
         """
+        self._stream.newest = None
         if self.is_moving(time):
-            self._ask(_Purpose.CLOSING, StopCommand(), time, PlanarPose())
+            self._ask(Purpose.CLOSING, StopCommand(), time, PlanarPose())
         else:
             self.cancel()
 
@@ -245,6 +242,7 @@ class PlanFollower:
         """
         self._change(self._planner.capture_step(self.present_plan, step, time), time)
         self._command = self._given = StopCommand()
+        self._stream.newest = None
         self.captures += 1
         self._ask_after_change(time)
 
@@ -266,7 +264,7 @@ class PlanFollower:
 
     def cancel(self) -> None:
         """Drop the requested plan."""
-        self._asked = self._coming = None
+        self._asked = self._coming = self._stream.newest = None
         self._refusal_is_news = self._is_stale = False
 
     @property
@@ -278,7 +276,7 @@ class PlanFollower:
     @property
     def is_planning_command(self) -> bool:
         """Whether it is not known yet if the last command can be fulfilled."""
-        return self._asked is not None and self._asked.purpose is _Purpose.COMMAND
+        return self._asked is not None and self._asked.purpose is Purpose.COMMAND
 
     def take_refusal(self) -> str:
         """Return, once, why the last command cannot be fulfilled; empty where there is no such news."""
@@ -300,14 +298,12 @@ class PlanFollower:
             return False
         if time >= self.plan.end_time:
             return self._complete(time)
-        endless = isinstance(self._command, VelocityCommand) and self._command.duration is None
         if self._asked is not None or self._coming is not None:
             return False
-        if endless and time > self.plan.end_time - self._replan_margin:
-            wanted, self._command = self._command, StopCommand()  # where it cannot be planned on, the plan's end stands
-            self._ask(_Purpose.EXTENSION, wanted, time, plan_origin)
+        if self._stream.newest is not None:
+            self._follow_stream(time, plan_origin)
         elif isinstance(self._given, VelocityCommand):
-            self._correct_heading(self._given, time, plan_origin)
+            self._continue_velocity(self._given, time, plan_origin)
         elif isinstance(self._given, GoalCommand | PathCommand):
             self._correct_way(self._given, time, plan_origin)
         return False
@@ -335,7 +331,7 @@ class PlanFollower:
         """Note that the plan is done; a command that is being planned keeps the walk from being done."""
         self._command = None
         asked = self._asked
-        if asked is not None and asked.purpose is _Purpose.EXTENSION:
+        if asked is not None and asked.purpose is Purpose.EXTENSION:
             self.cancel()
             silence = f"the planner has not answered for {time - asked.since:.1f} s"
             raise PlanningError(f"{silence}; the present plan was walked to its end")
@@ -355,7 +351,21 @@ class PlanFollower:
         if is_off and is_due:
             self._planned_time = time
             rest = given if self._route is None else self._route.rest
-            self._ask(_Purpose.CORRECTION, rest, time, plan_origin)
+            self._ask(Purpose.CORRECTION, rest, time, plan_origin)
+
+    def _follow_stream(self, time: float, plan_origin: PlanarPose) -> None:
+        """Plan with the newest velocity of a stream in the last moment before a touch-down."""
+        newest = self._stream.due(self.present_plan, time + self._service.lead)
+        if newest is not None:
+            self._ask(Purpose.COMMAND, newest, time, plan_origin)
+
+    def _continue_velocity(self, given: VelocityCommand, time: float, plan_origin: PlanarPose) -> None:
+        """Plan on a velocity that has no end before its plan slows down; correct the heading of any."""
+        if given.duration is None and self.walks and time > self.present_plan.end_time - _REPLAN_MARGIN:
+            self._command = StopCommand()  # where it cannot be planned on, the plan's end stands
+            self._ask(Purpose.EXTENSION, given, time, plan_origin)
+        else:
+            self._correct_heading(given, time, plan_origin)
 
     def _correct_heading(self, given: VelocityCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan a velocity again when its heading by odometry has left the plan; not while a push is being caught."""
@@ -364,30 +374,30 @@ class PlanFollower:
             return
         if abs(so3.wrap_angle(plan_origin.yaw - self._planned_origin.yaw)) > _MISSED_YAW:
             self._planned_time = time
-            self._ask(_Purpose.CORRECTION, given, time, plan_origin)
+            self._ask(Purpose.CORRECTION, given, time, plan_origin)
 
     # -- requests to the planner -------------------------------------------------------------------------------
 
-    def _ask(self, purpose: _Purpose, command: Command, time: float, plan_origin: PlanarPose) -> None:
+    def _ask(self, purpose: Purpose, command: Command, time: float, plan_origin: PlanarPose) -> None:
         request = self._request(purpose, command, plan_origin, time)
-        self._submit(_Asked(purpose, command, plan_origin, request, time, since=time))
+        self._submit(PendingRequest(purpose, command, plan_origin, request, time, since=time))
 
     def _request(
-        self, purpose: _Purpose, command: Command, origin: PlanarPose, time: float, attempt: int = 1
+        self, purpose: Purpose, command: Command, origin: PlanarPose, time: float, attempt: int = 1
     ) -> PlanRequest:
         """Ask for a plan that begins after the service's lead; twice as late with each attempt on a slow machine."""
         self._number += 1
         lead = min(self._service.lead * 2.0 ** (attempt - 1), _LONGEST_LEAD)
-        wanted = _in_plan(command, origin.inverse())
+        wanted = in_plan(command, origin)
         request = PlanRequest(self._number, wanted, self.present_plan, time + lead, self.is_moving(time))
-        goes_on = request.is_moving and isinstance(self._given, VelocityCommand)
-        if not goes_on or not isinstance(wanted, VelocityCommand):
+        if not isinstance(wanted, VelocityCommand):
             return request
-        velocity = self._velocity.continued(request, wanted, origin.yaw, purpose is _Purpose.CORRECTION)
-        return replace(request, command=velocity)
+        if request.is_moving and isinstance(self._given, VelocityCommand):
+            wanted = self._velocity.continued(request, wanted, origin.yaw, purpose is Purpose.CORRECTION)
+        return replace(request, command=replace(wanted, duration=wanted.duration or HORIZON))
 
-    def _submit(self, asked: _Asked) -> None:
-        if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
+    def _submit(self, asked: PendingRequest) -> None:
+        if self._asked is not None and self._asked.purpose is Purpose.EXTENSION:  # it is asked for again if need be
             self._command = self._asked.request.command
         self._asked, self._coming, self._is_stale = asked, None, False
         self._service.submit(asked.request)
@@ -405,7 +415,7 @@ class PlanFollower:
             return
         reply = self._service.poll()
         if reply is None or reply.number != asked.request.number:
-            is_closing = asked.purpose is _Purpose.CLOSING  # steps that move ask for it anew, and gain no time by that
+            is_closing = asked.purpose is Purpose.CLOSING  # steps that move ask for it anew, and gain no time by that
             if time > (asked.since if is_closing else asked.time) + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
         elif reply.plan is None:
@@ -421,24 +431,24 @@ class PlanFollower:
         else:
             self._take_over(reply.plan, asked)
 
-    def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
+    def _is_detour(self, plan: WalkingPlan, asked: PendingRequest) -> bool:
         """Return whether a corrected plan makes a turn: near a goal that was overshot by centimetres."""
-        is_way = asked.purpose is _Purpose.CORRECTION and not isinstance(asked.command, VelocityCommand)
+        is_way = asked.purpose is Purpose.CORRECTION and not isinstance(asked.command, VelocityCommand)
         is_correction = is_way and self._caught < asked.time - _CORRECTION_PERIOD
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
-    def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
-        if asked.purpose in (_Purpose.COMMAND, _Purpose.CORRECTION) and asked.attempt >= _ATTEMPTS:
+    def _ask_again(self, asked: PendingRequest, time: float, because: str) -> None:
+        if asked.purpose in (Purpose.COMMAND, Purpose.CORRECTION) and asked.attempt >= _ATTEMPTS:
             self._give_up(asked, because)
             return
-        if asked.purpose is _Purpose.CLOSING:
+        if asked.purpose is Purpose.CLOSING:
             self._close_without_service(asked, time)
             return
         attempt = asked.attempt + 1
         request = self._request(asked.purpose, asked.command, asked.origin, time, attempt)
         self._submit(replace(asked, request=request, time=time, attempt=attempt))
 
-    def _close_without_service(self, asked: _Asked, time: float) -> None:
+    def _close_without_service(self, asked: PendingRequest, time: float) -> None:
         """Plan here: one late tick is better than a walk that cannot be stopped before its end."""
         reply = answered(self._planner, self._request(asked.purpose, asked.command, asked.origin, time))
         if reply.plan is None:
@@ -447,36 +457,25 @@ class PlanFollower:
         else:
             self._asked, self._coming = None, (reply.plan, asked)
 
-    def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
+    def _take_over(self, plan: WalkingPlan, asked: PendingRequest) -> None:
         continues = asked.request.is_moving and isinstance(self._given, VelocityCommand)
         self._velocity.note(plan, asked.request, asked.origin.yaw, continues)
         self.plan, self._command = plan, asked.request.command
         self._asked = self._coming = None
-        if asked.purpose is _Purpose.COMMAND:
-            self.displacement = np.zeros(2)
+        if asked.purpose is Purpose.COMMAND:
+            self.displacement, self.refusal = np.zeros(2), ""
         self._given = asked.command
         self._route = (
             PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
         )
         self._planned_origin, self._planned_time, self._has_left_way = asked.origin, asked.time, False
 
-    def _give_up(self, asked: _Asked, because: str) -> None:
+    def _give_up(self, asked: PendingRequest, because: str) -> None:
         self._asked = None
-        if asked.purpose is _Purpose.COMMAND:
+        if asked.purpose is Purpose.COMMAND:
+            self._stream.newest = None
             self.refusal, self._refusal_is_news = because, True
-        elif asked.purpose is _Purpose.EXTENSION:
+        elif asked.purpose is Purpose.EXTENSION:
             raise PlanningError(because)
-        elif asked.purpose is _Purpose.CLOSING:
+        elif asked.purpose is Purpose.CLOSING:
             self._command = self._given = StopCommand()
-
-
-def _in_plan(command: Command, origin: PlanarPose) -> Command:
-    """Return the command with its places in the world of the plan."""
-    if isinstance(command, GoalCommand):
-        goal = origin @ PlanarPose(command.x, command.y, command.yaw or 0.0)
-        return replace(command, x=goal.x, y=goal.y, yaw=None if command.yaw is None else goal.yaw)
-    if isinstance(command, PathCommand):
-        c, s = math.cos(origin.yaw), math.sin(origin.yaw)
-        points = command.points @ np.array([[c, s], [-s, c]]) + [origin.x, origin.y]
-        return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + origin.yaw)
-    return command

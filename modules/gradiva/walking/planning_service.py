@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from enum import Enum, auto
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from gradiva.common import TIME_ROUNDING, NDArray, PlanningError, Side, so3
-from gradiva.planner import Command, PlanningState, VelocityCommand, WalkingPlan, WalkingPlanner, foot_pose
+from gradiva.common import TIME_ROUNDING, NDArray, PlanarPose, PlanningError, Side, so3
+from gradiva.planner import (
+    Command,
+    GoalCommand,
+    PathCommand,
+    PlanningState,
+    VelocityCommand,
+    WalkingPlan,
+    WalkingPlanner,
+    foot_pose,
+)
 from gradiva.safety import failed_tick
 
+HORIZON = 5.0  # [s] of a velocity without an end: what comes later does not move the DCM, and is planned anew
+_LAST_MOMENT = 0.025  # [s] before a touch-down from which on it is planned with the newest velocity: two ticks
 _SHORTEST = 1e-3  # [s] rest of a velocity whose last step is under way
 
 
@@ -56,6 +68,60 @@ class PlanReply:
     plan: WalkingPlan | None
     error: str = ""
     is_defect: bool = False
+
+
+class Purpose(Enum):
+    """Purpose of a requested plan, which decides on the effect of its refusal."""
+
+    COMMAND = auto()  # the caller gets the refusal
+    EXTENSION = auto()  # the walk cannot go on
+    CORRECTION = auto()  # no effect: the present plan leads there too, less exactly
+    CLOSING = auto()  # the present plan is walked to its end
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """Request to the planner that is not answered yet.
+
+    Attributes:
+        purpose: Of the plan.
+        command: As it was given.
+        origin: Of the plan's world by odometry, when it was asked for.
+        request: To the service.
+        time: [s].
+        since: Time of the first attempt, [s].
+        attempt: Number of the present attempt.
+    """
+
+    purpose: Purpose
+    command: Command
+    origin: PlanarPose
+    request: PlanRequest
+    time: float
+    since: float
+    attempt: int = 1
+
+
+class VelocityStream:
+    """Holds the newest velocity of a stream until the next touch-down is near, from which on it is planned.
+
+    A stream costs one plan of a few steps for each step, and no foothold moves whose foot is in the air.
+
+    Attributes:
+        newest: No step has been planned with it; None where there is none.
+    """
+
+    def __init__(self) -> None:
+        self.newest: VelocityCommand | None = None
+        self._touch_down = -math.inf  # from which on the last one is followed
+
+    def due(self, plan: WalkingPlan, time: float) -> VelocityCommand | None:
+        """Return, once, the newest velocity in the last moment in which a touch-down after ``time`` [s] follows it."""
+        touch_down = next_touch_down(plan, time)
+        if self.newest is None or not self._touch_down + _LAST_MOMENT < touch_down <= time + _LAST_MOMENT:
+            return None
+        due, self.newest, self._touch_down = self.newest, None, touch_down
+        return due
 
 
 class VelocityProgress:
@@ -104,6 +170,24 @@ class VelocityProgress:
         elif request.merge_time > self._merge_time + TIME_ROUNDING:
             self._yaw_before = self._yaw
         self._merge_time, self._yaw = request.merge_time, yaw
+
+
+def is_endless(command: Command | None) -> TypeGuard[VelocityCommand]:
+    """Return whether a command is a velocity without an end."""
+    return isinstance(command, VelocityCommand) and command.duration is None
+
+
+def in_plan(command: Command, origin: PlanarPose) -> Command:
+    """Return a command with its places in the world of a plan, which has ``origin`` in the frame of the odometry."""
+    inverse = origin.inverse()
+    if isinstance(command, GoalCommand):
+        goal = inverse @ PlanarPose(command.x, command.y, command.yaw or 0.0)
+        return replace(command, x=goal.x, y=goal.y, yaw=None if command.yaw is None else goal.yaw)
+    if isinstance(command, PathCommand):
+        c, s = math.cos(inverse.yaw), math.sin(inverse.yaw)
+        points = command.points @ np.array([[c, s], [-s, c]]) + [inverse.x, inverse.y]
+        return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + inverse.yaw)
+    return command
 
 
 def next_touch_down(plan: WalkingPlan, time: float) -> float:

@@ -76,7 +76,7 @@ class WalkingController:
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
         self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own, in the first tick
-        self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
+        self._follower = PlanFollower(layers.planner, planning)
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
@@ -124,6 +124,7 @@ class WalkingController:
     def walk(self, command: Command) -> None:
         """Follow a velocity, a goal or a path; while walking, the coming steps are planned anew.
 
+        Velocities without an end may be given in each tick: the steps from each lift-off on follow the newest.
         Goals and paths are given in the frame of the odometry, which begins between the feet of the prepared robot.
 
         Raises:

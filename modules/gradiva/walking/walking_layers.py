@@ -75,6 +75,8 @@ from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
+    ExternalJointsController,
+    ExternalKinematics,
     FlexibleTorqueControlConfig,
     FlexibleTorqueController,
     FrictionCompensator,
@@ -99,6 +101,7 @@ from gradiva.whole_body import (
     backed_controller,
     backed_torque_controller,
     described_posture,
+    external_joints,
     solve_start_posture,
     standing_reference,
     task_list,
@@ -188,7 +191,14 @@ class WalkingLayers:
     def _stand(self, compiler: Compiler) -> None:
         """Solve the start posture by the inverse kinematics of layer 3."""
         config, model = self.config, self._model
-        self.inverse_kinematics = WalkingKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
+        self._external = external_joints(config.whole_body.external_joints, model.description)
+        if self._external and (self._by_torque or config.whole_body.backend is not Backend.GRADIVA):
+            raise ConfigError(
+                "whole_body.external_joints: position and velocity control with backend=gradiva alone know them",
+                ["whole_body.external_joints"],
+            )
+        kind = ExternalKinematics if self._external else WalkingKinematics
+        self.inverse_kinematics = kind(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model)
         self._ask_own_tasks(upright)
@@ -317,6 +327,7 @@ class WalkingLayers:
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""
         goal, tick = self.start_posture.joint_positions + self.standing_offset, self.config.walking
+        goal[self._external] = start[self._external]
         return Preparation(time, start, goal, tick.prepare_duration, tick.prepare_speed)
 
     def standing_start(self, joint_positions: NDArray) -> StandingStart:
@@ -325,7 +336,8 @@ class WalkingLayers:
         Raises:
             StateError: It cannot walk from there.
         """
-        usual = self.start_posture.joint_positions
+        usual = self.start_posture.joint_positions.copy()
+        usual[self._external] = joint_positions[self._external]
         return standing_start(self._model, self.config.planner, usual, joint_positions)
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
@@ -357,8 +369,13 @@ class WalkingLayers:
         if self._by_torque:
             return self._torque_controller(compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
-            return VelocityController(inverse_kinematics, self.start_posture)
-        return PositionController(inverse_kinematics, feedforward, self.start_posture)
+            shipped: PositionController | VelocityController
+            shipped = VelocityController(inverse_kinematics, self.start_posture)
+        else:
+            shipped = PositionController(inverse_kinematics, feedforward, self.start_posture)
+        if not isinstance(inverse_kinematics, ExternalKinematics):
+            return shipped
+        return ExternalJointsController(shipped, inverse_kinematics, self._external)
 
     def _backed_whole_body(
         self, inverse_kinematics: WalkingKinematics, feedforward: ServoFeedforward, compiler: Compiler
@@ -553,7 +570,6 @@ class TickConfig:
         control: Layer 3 that is shipped, and the mode of the servos.
         prepare_duration: Least duration of the move to the start posture, [s].
         prepare_speed: Highest joint speed of that move, [rad/s].
-        replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
     """
 
     period: float = setting("s", above=0.0, most=_LONGEST_PERIOD, why="the DCM falls away between two ticks")
@@ -564,7 +580,6 @@ class TickConfig:
     control: ControlMode
     prepare_duration: float = setting("s", above=0.0)
     prepare_speed: float = setting("rad/s", above=0.0)
-    replan_margin: float = setting("s", above=0.0)
 
     def __post_init__(self) -> None:
         try:

@@ -69,9 +69,12 @@ from gradiva.whole_body.torque_control import (
 )
 from gradiva.whole_body.whole_body_controllers import (
     CONTROLLERS,
+    ExternalJointsController,
+    ExternalKinematics,
     OwnController,
     VelocityController,
     WholeBodyController,
+    external_joints,
 )
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
@@ -92,6 +95,8 @@ __all__ = [
     "ComposedProblem",
     "Contact",
     "DrivesConfig",
+    "ExternalJointsController",
+    "ExternalKinematics",
     "FlexibleTorqueControlConfig",
     "FlexibleTorqueController",
     "FrameTask",
@@ -131,6 +136,7 @@ __all__ = [
     "backed_controller",
     "backed_torque_controller",
     "described_posture",
+    "external_joints",
     "foot_task",
     "forward_base_rotation",
     "frame_acceleration",

@@ -54,13 +54,15 @@ Tasks = list[dict[str, Any]]
 
 @configuration
 class WholeBodyConfig:
-    """Table ``[whole_body]``: who solves the problem of layer 3.
+    """Table ``[whole_body]``: who solves the problem of layer 3, and for which joints.
 
     Attributes:
         backend: ``gradiva``, or ``blf`` for bipedal-locomotion-framework in an interpreter of its own.
+        external_joints: Joints that somebody else drives, such as teleoperated arms; they are taken as measured.
     """
 
     backend: Backend = Backend.GRADIVA
+    external_joints: tuple[str, ...] = ()
 
 
 def foot_task(name: str, frame: str, **gains: float) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class WalkingKinematics:
         self.lower_limits = lower + _POSITION_MARGIN
         self.upper_limits = upper - _POSITION_MARGIN
         self._joints = len(lower)
-        self.key = None if tasks else (WalkingKinematics, model.fingerprint, repr(config), compiler)
+        self.key = None if tasks else (type(self), model.fingerprint, repr(config), compiler)
         self.problem = built_once(self.key, lambda: self._composed(model, config, compiler, tasks))
         height = 2, _HEIGHT_SLACK_WEIGHT
         tilt = slice(3, 6), _FOOT_TILT_SLACK_WEIGHT
