@@ -139,7 +139,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
     Raises:
         WalkingError: Wrong input.
-        KeyboardInterrupt: Ctrl-C was pressed.
+        KeyboardInterrupt: By Ctrl-C.
     """
     status = app(list(arguments), prog_name="gradiva campaign", standalone_mode=False)
     return status if isinstance(status, int) else 0
