@@ -39,6 +39,17 @@ def campaign(context: typer.Context) -> int:
     return int(run_command(context.args))
 
 
+def tune(context: typer.Context) -> int:
+    """Search gains by simulated walks, and write an overlay for --from (gradiva tune --help).
+
+    Raises:
+        ConfigError: The package of the experiments is not installed.
+    """
+    with leaving_at_once():
+        run_command = _command_of_experiments("tune")
+    return int(run_command(context.args))
+
+
 def _command_of_experiments(name: str) -> Any:
     """Return a command that the package of the experiments carries out: an entry point, or ``package.module:function``.
 

@@ -198,13 +198,13 @@ def read_campaign(path: Path) -> Campaign:
     table = from_table(_Seeds, seeds if isinstance(seeds, Mapping) else {"count": seeds}, f"{path}, seeds")
     distributions = {
         name: from_table(Draw, value, f"{path}, draws, {name}")
-        for name, value in _flat({key: value for key, value in draws.items() if key not in ("count", "seed")}).items()
+        for name, value in flat({key: value for key, value in draws.items() if key not in ("count", "seed")}).items()
     }
     campaign = Campaign(
         name=path.stem,
-        walk=_flat(tables.get("walk", {})),
-        grid={name: _values(path, name, values) for name, values in _flat(tables.get("grid", {})).items()},
-        cases=tuple(map(_flat, tables.get("list", [{}]))),
+        walk=flat(tables.get("walk", {})),
+        grid={name: _values(path, name, values) for name, values in flat(tables.get("grid", {})).items()},
+        cases=tuple(map(flat, tables.get("list", [{}]))),
         draws=distributions,
         draw_count=int(draws.get("count", 1)),
         draw_seed=int(draws.get("seed", 0)),
@@ -222,12 +222,12 @@ def _values(path: Path, name: str, values: Any) -> list[Any]:
     return values
 
 
-def _flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Return the values of nested tables by dotted names; the table of a draw is a value."""
+def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return the values of nested tables by dotted names; the table of a draw is one value."""
     values: dict[str, Any] = {}
     for name, value in table.items():
         is_table = isinstance(value, Mapping) and not {"between", "normal", "of"} & set(value)
-        values |= _flat(value, f"{above}{name}.") if is_table else {f"{above}{name}": value}
+        values |= flat(value, f"{above}{name}.") if is_table else {f"{above}{name}": value}
     return values
 
 

@@ -118,6 +118,7 @@ class Engine:
     _batches: dict[str, _Batch] = field(default_factory=dict)
     _messages: queue.SimpleQueue[tuple[str, Any]] = field(default_factory=queue.SimpleQueue)
     _open: set[str] = field(default_factory=set)
+    _is_broken: bool = False
     _losses: dict[str, int] = field(default_factory=dict)
     _durations: deque[float] = field(default_factory=lambda: deque(maxlen=200))
     _topic: str = field(default_factory=lambda: f"gradiva-{uuid.uuid4().hex}")
@@ -183,13 +184,13 @@ class Engine:
         """
         end = time.monotonic() + timeout
         while self._open:
+            if self._is_lost():
+                self._find_again()
             self._give_out()
             try:
                 kind, content = self._messages.get(timeout=min(_LOOK_PERIOD, max(0.0, end - time.monotonic())))
             except queue.Empty:
-                if self._is_lost():
-                    self._find_again()
-                elif time.monotonic() >= end:
+                if time.monotonic() >= end:
                     return None
                 continue
             found = self._answered(*content) if kind == "answer" else self._ended(content)
@@ -210,16 +211,15 @@ class Engine:
         left = [call for call in batch.calls if call[0] in self._open] if batch is not None else []
         if not left or batch is None:
             return None
-        key = left[0][0]
-        is_cancelled = batch.future.status in ("cancelled", "lost", "pending")
-        self._losses[key] = self._losses.get(key, 0) + (not is_cancelled)
+        key, is_error = left[0][0], batch.future.status == "error"
+        self._is_broken |= not is_error  # answers, or the whole batch, were lost on their way
+        self._losses[key] = self._losses.get(key, 0) + is_error
         if self._losses[key] < _ATTEMPTS:
             self._queue.extendleft(reversed(left))
             return None
         self._queue.extendleft(reversed(left[1:]))
         self._open.discard(key)
-        error = batch.future.exception() if batch.future.status == "error" else None
-        return key, Answer(None, f"its worker died {_ATTEMPTS} times: {error}")
+        return key, Answer(None, f"its worker died {_ATTEMPTS} times: {batch.future.exception()}")
 
     # -- batches ---------------------------------------------------------------------------------------------------
 
@@ -278,7 +278,8 @@ class Engine:
         self._messages.put(("answer", json.loads(event[1])))
 
     def _is_lost(self) -> bool:
-        return self._client is None or self._client.status != "running"
+        """Return whether the connection is lost, or was: of the client's own new one no topic is subscribed."""
+        return self._is_broken or self._client is None or self._client.status != "running"
 
     def _find_again(self) -> None:
         """Wait for a scheduler at the same address, and give out again what the lost one had."""
@@ -298,6 +299,7 @@ class Engine:
             except EngineError:
                 if time.monotonic() > end:
                     raise
+        self._is_broken = False
         self.note(f"the scheduler {self.scheduler} is back")
 
 

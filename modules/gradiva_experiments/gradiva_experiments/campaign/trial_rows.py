@@ -43,7 +43,7 @@ class TrialRows:
         Raises:
             ConfigError: It cannot be written, or another driver writes to it.
         """
-        self._folder = folder
+        self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = (folder / "lock").open("w")
@@ -101,7 +101,7 @@ class TrialRows:
 
     @property
     def _journal_path(self) -> Path:
-        return self._folder / f"part-{self._number:05d}.jsonl"
+        return self.folder / f"part-{self._number:05d}.jsonl"
 
     def _open_journal(self) -> FileIO:
         if self._journal is None or not self._journal_path.exists():  # a share that was lost is another file afterwards
