@@ -14,9 +14,13 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
 from gradiva_experiments.campaign.campaign import CampaignRun, begin, is_success, read_result
-from gradiva_experiments.campaign.comparison import compare_campaigns, summary, write_campaign_comparison
 from gradiva_experiments.campaign.engine import Engine
-from gradiva_experiments.campaign.report import write_campaign_report
+from gradiva_experiments.campaign.report import (
+    compare_campaigns,
+    summary,
+    write_campaign_comparison,
+    write_campaign_report,
+)
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
 from tests.gradiva_experiments.fake_trials import TROUBLED, WALK
 
@@ -69,10 +73,13 @@ def test_each_trial_has_a_row_and_one_that_failed_is_a_row(walked):
 
 
 def test_a_call_that_dies_raises_or_hangs_is_an_answer_and_the_others_go_on():
-    with Engine(TROUBLED, workers=1, in_threads=True, timeout=0.3) as engine:
-        for number in range(9):
+    with Engine(TROUBLED, workers=1, in_threads=True, timeout=60.0) as engine:
+        for number in (0, 1, 2, 3, 4, 5, 6, 8):
             engine.put(str(number), number)
-        answers = dict(iter(lambda: engine.next(10.0), None))
+        answers = dict(iter(lambda: engine.next(30.0), None))
+        engine.timeout = 0.3  # its process has been started by now
+        engine.put("7", 7)
+        answers |= [engine.next(30.0)]
     assert len(answers) == 9
     assert answers["3"].error == "its process was killed by SIGABRT"
     assert answers["5"].error.endswith("ValueError: five\n")

@@ -22,8 +22,13 @@ from gradiva_experiments.campaign.campaign import (
     is_success,
     read_result,
 )
-from gradiva_experiments.campaign.comparison import compare_campaigns, summary, write_campaign_comparison
-from gradiva_experiments.campaign.report import rate_text, write_campaign_report
+from gradiva_experiments.campaign.report import (
+    compare_campaigns,
+    rate_text,
+    summary,
+    write_campaign_comparison,
+    write_campaign_report,
+)
 
 _LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
 
