@@ -258,12 +258,14 @@ class Engine:
             options = {"n_workers": 1, "threads_per_worker": count, "processes": False}
         options |= {"dashboard_address": ":0" if self.in_threads else "127.0.0.1:0"}
         is_main = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the cluster has started
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # which its processes inherit
         try:
             return LocalCluster(**options, memory_limit=0, silence_logs=logging.CRITICAL)
         finally:
             if is_main:
                 signal.signal(signal.SIGINT, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def _connect(self, timeout: float) -> None:
         try:
