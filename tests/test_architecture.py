@@ -73,7 +73,7 @@ DISTRIBUTIONS = {  # folder of pyproject.toml: package, what is declared and nev
             "fast-simplification",  # decimates trimesh's meshes
         },
     ),
-    EXPERIMENTS.parent: (EXPERIMENTS, {"imageio-ffmpeg"}),
+    EXPERIMENTS.parent: (EXPERIMENTS, {"imageio-ffmpeg", "cmaes"}),
     MODULES.parent / "pureyarp": (MODULES.parent / "pureyarp" / "pureyarp", set()),
 }
 SOURCES = sorted(MODULES.rglob("*.py"))

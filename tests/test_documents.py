@@ -20,6 +20,8 @@ from gradiva.yarp_modules.gradiva_module import MODULES as PROGRAMS
 from gradiva.yarp_modules.gradiva_module import GradivaModule, module_class
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva_experiments import command
+from gradiva_experiments.campaign import command as campaign_command
+from gradiva_experiments.campaign import tune
 from tests.pureyarp.network.raw_sockets import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -195,7 +197,10 @@ def options_of(kind: type[GradivaModule]) -> list[str]:
 
 
 def test_the_options_that_readme_and_pages_name_exist():
-    waiting, options = [typer.main.get_command(app), typer.main.get_command(command.app)], set()
+    waiting, options = (
+        [typer.main.get_command(each) for each in (app, command.app, campaign_command.app, tune.app)],
+        set(),
+    )
     while waiting:
         each = waiting.pop()
         options |= {name for option in each.params for name in (*option.opts, *option.secondary_opts)}

@@ -8,6 +8,8 @@ from gradiva.cli.commands import app
 from gradiva.yarp_modules import module_options
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from gradiva_experiments import command as experiments
+from gradiva_experiments.campaign import command as campaigns
+from gradiva_experiments.campaign import tune
 from reference_pages.markdown import code, prose, table
 
 INTRODUCTION = """# Commands
@@ -48,6 +50,8 @@ def all_commands() -> dict[str, Any]:
     found: dict[str, Any] = {}
     _collect("gradiva", typer.main.get_command(app), found)
     _collect("gradiva experiment", typer.main.get_command(experiments.app), found)
+    _collect("gradiva campaign", typer.main.get_command(campaigns.app), found)
+    _collect("gradiva tune", typer.main.get_command(tune.app), found)
     return found
 
 

@@ -9,12 +9,14 @@ from gradiva.cli.main import main
 
 if TYPE_CHECKING:
     from gradiva.cli.output import JsonTarget, console_beside, progress_bar
+    from gradiva.cli.walk_options import WalkOptions
 
-__all__ = ["JsonTarget", "console_beside", "main", "progress_bar"]
+__all__ = ["JsonTarget", "WalkOptions", "console_beside", "main", "progress_bar"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is written with when it is asked for: the command begins with as little as possible."""
     if name in __all__:
-        return getattr(importlib.import_module("gradiva.cli.output"), name)
+        room = "walk_options" if name == "WalkOptions" else "output"
+        return getattr(importlib.import_module(f"gradiva.cli.{room}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -15,7 +15,7 @@ import typer
 from gradiva import __version__
 from gradiva.cli.applications import applications_app
 from gradiva.cli.doctor import doctor, plugins
-from gradiva.cli.experiment import bench, experiment
+from gradiva.cli.experiment import bench, campaign, experiment, tune
 from gradiva.cli.main import INTERRUPTED, leaving_at_once
 from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
@@ -193,7 +193,8 @@ for command in (bench, report, view, export, doctor, plugins, yarpserver):
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
 _OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
-app.command(context_settings=_OF_MODULES, add_help_option=False)(experiment)
+for of_experiments in (experiment, campaign, tune):
+    app.command(context_settings=_OF_MODULES, add_help_option=False)(of_experiments)
 app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
 app.add_typer(robots_app, name="robots")
 app.add_typer(applications_app, name="app")

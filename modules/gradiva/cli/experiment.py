@@ -1,4 +1,4 @@
-"""Run experiments (``gradiva experiment``, a package of its own) and the benchmark (``gradiva bench``)."""
+"""Run experiments and campaigns, which are a package of their own, and the benchmark (``gradiva bench``)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,35 @@ COMMANDS = "gradiva.commands"
 
 
 def experiment(context: typer.Context) -> int:
-    """Repeat a table or figure of the sources, or run a campaign (gradiva experiment --help).
+    """Repeat a table or figure of the sources, or run an experiment of our own (gradiva experiment --help).
 
     Raises:
         ConfigError: The package of the experiments is not installed.
     """
     with leaving_at_once():
         run_command = _command_of_experiments("experiment")
+    return int(run_command(context.args))
+
+
+def campaign(context: typer.Context) -> int:
+    """Walk a grid, a list or draws of any input, on one machine or many (gradiva campaign --help).
+
+    Raises:
+        ConfigError: The package of the experiments is not installed.
+    """
+    with leaving_at_once():
+        run_command = _command_of_experiments("campaign")
+    return int(run_command(context.args))
+
+
+def tune(context: typer.Context) -> int:
+    """Search gains by simulated walks, and write an overlay for --from (gradiva tune --help).
+
+    Raises:
+        ConfigError: The package of the experiments is not installed.
+    """
+    with leaving_at_once():
+        run_command = _command_of_experiments("tune")
     return int(run_command(context.args))
 
 

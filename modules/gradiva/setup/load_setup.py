@@ -121,6 +121,7 @@ _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the pl
 _SOLE = "sole"  # of the robot, which an experiment may change
 _FLEXIBILITY = "flexibility"  # of the robot as the controller knows it, and below [simulation] where the plant differs
 _DOTTED = re.compile(r"\b[a-z]\w*(?:\.[a-z]\w*)+")  # as keys are named in a text
+_SEARCH_SPACE = "tune"  # table of `gradiva tune`, beside the keys that it searches
 _PLANT = "plant"  # key of the configuration of a run, beside its robot
 
 
@@ -296,6 +297,7 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     """Return the tables of a file without the robot and the command of a run."""
     tables = read_toml(path)
     named = tables.pop("robot", robot)
+    tables.pop(_SEARCH_SPACE, None)
     if tables.pop("run", None) is not None:
         tables.pop(_UNREAD, None)
     if named != robot:

@@ -127,7 +127,7 @@ def experiment(
     json_to: Json = None,
     is_published: Publish = False,
 ) -> int:
-    """Repeat a table or figure of the sources, or run a campaign.
+    """Repeat a table or figure of the sources, or run an experiment of our own.
 
     Which of the options from --robot to --seed an experiment has, its line in --list says; others are refused.
 

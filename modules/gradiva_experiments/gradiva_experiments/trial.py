@@ -353,7 +353,7 @@ class SharedTrials:
         Raises:
             WalkingError: As ``run_trial``.
         """
-        kept = [replace(trial, kept_in=self._folder / _digest([trial_key(trial), _code_digest()])) for trial in trials]
+        kept = [replace(trial, kept_in=self._folder / _digest([trial_key(trial), code_digest()])) for trial in trials]
         files = [trial.kept_in / _RESULT for trial in kept if trial.kept_in is not None]
         known = [file.is_file() for file in files]
         for index, file in enumerate(files):
@@ -381,7 +381,7 @@ def kept_result(result: TrialResult, outcome: WalkOutcome, folder: Path) -> Tria
 
 
 @lru_cache(maxsize=1)
-def _code_digest() -> str:
+def code_digest() -> str:
     """Return a digest of the code of Gradiva and of its experiments."""
     folders = Path(str(gradiva.__file__)).parent, Path(__file__).parent
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]

@@ -1,0 +1,247 @@
+"""Runs a campaign: gives its trials to an engine, and keeps a row of each."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import gradiva
+from gradiva.common import ConfigError, PlanningError, WalkingError
+from gradiva.simulated_walk import WALKED, run_walk
+from gradiva_experiments.campaign.campaign_file import Campaign, CampaignTrial, read_campaign, walk_options
+from gradiva_experiments.campaign.engine import Answer, Engine
+from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, is_disk_trouble, read_rows
+from gradiva_experiments.experiment import current_commit
+from gradiva_experiments.trial import code_digest
+
+WALK = "gradiva_experiments.campaign.campaign:walk_trial"
+FAILED = "failed"
+"""Outcome of a trial without a result: an error that has no name, a process that died or hung."""
+_REFUSED = "refused"
+_WAIT = 1.0  # [s] for an answer, between looks at the progress
+_RETRY = 10.0  # [s] between attempts to write to a disk that is full
+_FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
+
+# -- a walk, in the process of a worker ------------------------------------------------------------------------------
+
+
+def walk_trial(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Walk; return outcome, reason, cause, scores and versions: what does not depend on the campaign."""
+    try:
+        figures = run_walk(walk_options(options).request()).result
+    except PlanningError as error:
+        figures = {"outcome": "stopped", "reason": f"no plan: {error}"}
+    except WalkingError as error:
+        figures = {"outcome": _REFUSED, "reason": str(error)}
+    diagnosis = figures.get("diagnosis") or {}
+    cause = diagnosis.get("cause") or diagnosis.get("first_sign") or ""
+    scores = {name: value for name, value in _numbers(figures).items() if name != "seed"}
+    return {"outcome": figures["outcome"], "reason": figures["reason"], "cause": cause, **scores, **versions()}
+
+
+def _numbers(table: Mapping[str, Any], above: str = "") -> dict[str, float]:
+    """Return the finite numbers of nested tables by dotted names, without times of ticks, which no trial repeats."""
+    found: dict[str, float] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping) and name not in ("tick_us", "usual", "diagnosis"):
+            found |= _numbers(value, f"{above}{name}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            found[f"{above}{name}"] = float(value)
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Return what a result depends on, by column."""
+    return {
+        "gradiva": gradiva.__version__,
+        "code": code_digest()[:12],
+        "mujoco": version("mujoco"),
+        "python": platform.python_version(),
+    }
+
+
+# -- the driver ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class CampaignRun:
+    """A campaign in its folder, which it goes on with where one was interrupted.
+
+    Attributes:
+        campaign: What is walked.
+        folder: Of rows and report.
+        note: Called with a line that the user should read.
+        progress: Called with the rows so far and a text.
+    """
+
+    campaign: Campaign
+    folder: Path
+    note: Callable[[str], None] = lambda line: None
+    progress: Callable[[int, str], None] = lambda done, text: None
+    _started: float = field(default_factory=time.monotonic)
+    _failed: int = 0
+
+    def run(self, engine: Callable[[], Engine]) -> None:
+        """Walk what has no row yet; Ctrl-C leaves the rows of all trials that have ended.
+
+        Args:
+            engine: Makes the engine that carries out the trials, where there are any left.
+
+        Raises:
+            WalkingError: The campaign is wrong, its folder cannot be written, or the scheduler is lost for good.
+        """
+        with TrialRows(self.folder / "rows") as rows:
+            keys = [trial.key for trial in self.campaign.trials()]
+            (self.folder / _KEYS).write_text("".join(f"{key}\n" for key in keys), encoding="utf-8")
+            done = len(rows.keys.intersection(keys))
+            if done:
+                self.note(f"{done} of {len(keys)} trials have been walked before")
+            if done == len(set(keys)):
+                return
+            with engine() as running:
+                running.note = self.note
+                self.note(f"{len(set(keys)) - done} trials on {running.worker_count} workers, {running.dashboard}")
+                self._walk(running, rows, done)
+
+    def _walk(self, engine: Engine, rows: TrialRows, before: int) -> None:
+        source, open_trials, done = self._left(rows), dict[str, CampaignTrial](), before
+        while True:
+            while engine.wants_more and (trial := next(source, None)) is not None:
+                open_trials[trial.key] = trial
+                engine.put(trial.key, trial.options)
+            if not open_trials:
+                return
+            if (found := engine.next(_WAIT)) is not None:
+                done += 1
+                trial = open_trials.pop(found[0])
+                row = row_of(trial, found[1])
+                self._failed += row["outcome"] == FAILED
+                self._keep(rows, row)
+            self.progress(done, self._text(done, done - before))
+
+    def _left(self, rows: TrialRows) -> Any:
+        """Yield the trials without a row, each key once."""
+        given = set(rows.keys)
+        for trial in self.campaign.trials():
+            if trial.key not in given:
+                given.add(trial.key)
+                yield trial
+
+    def _keep(self, rows: TrialRows, row: Mapping[str, Any]) -> None:
+        """Write a row; wait while the disk does not take it: workers end what they have, and get no more."""
+        is_said = False
+        while True:
+            try:
+                rows.add(row)
+                break
+            except OSError as error:
+                if not is_disk_trouble(error):
+                    raise
+                if not is_said:
+                    self.note(
+                        f"paused: {self.folder} cannot be written: {error.strerror}; tried again every {_RETRY:g} s, "
+                        "no row is lost; Ctrl-C ends, the same command goes on later"
+                    )
+                is_said = True
+                time.sleep(_RETRY)
+        if is_said:
+            self.note("the disk can be written again: going on")
+
+    def _text(self, done: int, walked: int) -> str:
+        """Return how far the campaign is, its rate and the time that is left."""
+        seconds = (time.monotonic() - self._started) / max(walked, 1)
+        left = timedelta(seconds=round(seconds * (self.campaign.count - done)))
+        failed = f", {self._failed} failed" if self._failed else ""
+        return f"{done} of {self.campaign.count} trials, {60.0 / max(seconds, 1e-3):.0f} a minute, {left} left{failed}"
+
+
+def begin(path: Path, out: Path) -> tuple[Campaign, Path]:
+    """Return the campaign of a file and its folder: a new one, or that of an earlier run of the same file.
+
+    Raises:
+        WalkingError: The file is wrong, or the folder cannot be written.
+    """
+    campaign = read_campaign(path)
+    campaign.check()
+    folder = out / f"campaign-{campaign.name}"
+    about = {"name": campaign.name, "inputs": campaign.inputs, "count": campaign.count, "commit": current_commit()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / _FILE)
+        (folder / _ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {folder}: {error.strerror}") from None
+    return campaign, folder
+
+
+def row_of(trial: CampaignTrial, answer: Answer) -> dict[str, Any]:
+    """Return the row of a trial: inputs, outcome, cause, scores, versions, the command that repeats it."""
+    value = answer.value if isinstance(answer.value, dict) else {}
+    if answer.error:
+        last = answer.error.strip().splitlines()[-1]
+        value = {"outcome": FAILED, "reason": last, "cause": last, "error": answer.error}
+    about = {"command": trial.command, "options": json.dumps(trial.options, sort_keys=True)}
+    cost = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
+    inputs = {name: _as_cell(given) for name, given in trial.inputs.items()}
+    return {KEY: trial.key, **value, **inputs, **about, **cost}
+
+
+def _as_cell(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) else json.dumps(value)
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignResult:
+    """The rows of a campaign, as far as it has come.
+
+    Attributes:
+        name: Of the campaign.
+        folder: Where it lies.
+        inputs: Names of what it varies.
+        count: Number of trials that it asks for.
+        rows: Of the trials of its file, as it was read last.
+    """
+
+    name: str
+    folder: Path
+    inputs: tuple[str, ...]
+    count: int
+    rows: list[dict[str, Any]]
+
+
+def read_result(folder: Path) -> CampaignResult:
+    """Return the rows of a campaign.
+
+    Raises:
+        ConfigError: The folder is not that of a campaign.
+    """
+    try:
+        about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+        keys = (folder / _KEYS).read_text(encoding="utf-8").split()
+    except OSError:
+        raise ConfigError(f"{folder} is not the folder of a campaign: it has no {_ABOUT}, {_KEYS}") from None
+    asked = set(keys)
+    rows = [_with_inputs(row, about["inputs"]) for row in read_rows(folder / "rows") if row[KEY] in asked]
+    return CampaignResult(about["name"], folder, tuple(about["inputs"]), len(asked), rows)
+
+
+def _with_inputs(row: dict[str, Any], inputs: list[str]) -> dict[str, Any]:
+    """Return a row with inputs that were common to all trials when it was walked, and are varied now."""
+    missing = [name for name in inputs if row.get(name) is None]
+    options = json.loads(row["options"]) if missing else {}
+    settings = dict(text.split("=", 1) for text in options.get("settings", ()))
+    return row | {name: options.get(name, settings.get(name)) for name in missing}
+
+
+def is_success(row: Mapping[str, Any]) -> bool:
+    """Return whether the robot did what was commanded."""
+    return bool(row["outcome"] == WALKED)

@@ -1,0 +1,325 @@
+"""The file of a campaign: which walks it asks for.
+
+Its words are those of ``gradiva walk``: ``speed``, ``plant``, ``push`` … by the names of the options, keys of the
+configuration by theirs (``zmp_com_controller.walking.zmp``). A name that is neither fills ``{name}`` in a text, as the
+force of a push.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+import shlex
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradiva.cli import WalkOptions
+from gradiva.common import ConfigError, WalkingError, from_table, nearest_name
+from gradiva.setup import data_folder, read_toml, robot_argument, robot_folder
+
+Options = dict[str, Any]
+"""Arguments of `WalkOptions`, as JSON holds them."""
+
+_LISTS = {"from": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
+_NUMBERS = ("speed", "lateral", "turn", "duration", "flexibility", "stiffness", "damping")
+_TEXTS = ("robot", "goal", "path", "control", "model", "step_adaptation", "ground", "slope", "plant")
+OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS)
+_HOLE = re.compile(r"\{(\w+)\}")
+_DIGITS = 6  # [-] significant ones of drawn numbers, so that they can be typed
+_CHECKED = 200  # [trials] of which the configuration is tried before the first walk
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Describes one input that is drawn; one of the three is given.
+
+    Attributes:
+        between: Least and largest value.
+        normal: Mean and standard deviation.
+        of: Values that are equally likely.
+        scale: Of ``between``: linear or log.
+    """
+
+    between: tuple[float, ...] = ()
+    normal: tuple[float, ...] = ()
+    of: tuple[Any, ...] = ()
+    scale: str = "linear"
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("between", "normal", "of") if getattr(self, name)]
+        if len(given) != 1 or (given != ["of"] and len(getattr(self, given[0])) != 2):
+            raise ConfigError("expected between = [least, largest], normal = [mean, deviation] or of = [values]")
+        if self.scale not in ("linear", "log"):
+            raise ConfigError(f"scale '{self.scale}': expected linear or log")
+        if self.between and not self.between[0] < self.between[1]:
+            raise ConfigError(f"between {list(self.between)}: expected the least value first")
+        if self.scale == "log" and not (self.between and self.between[0] > 0.0):
+            raise ConfigError("scale 'log' needs between = [least, largest], both above 0")
+
+    def values(self, name: str, seed: int, count: int) -> list[Any]:
+        """Return the draws; of a larger count the first ones are the same, whatever else is drawn."""
+        random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        if self.of:
+            return [self.of[index] for index in random.integers(0, len(self.of), count)]
+        if self.normal:
+            return [_rounded(value) for value in random.normal(self.normal[0], self.normal[1], count)]
+        low, high = np.log(self.between) if self.scale == "log" else self.between
+        drawn = random.uniform(low, high, count)
+        return [_rounded(value) for value in (np.exp(drawn) if self.scale == "log" else drawn)]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignTrial:
+    """One walk of a campaign.
+
+    Attributes:
+        key: Same for the same robot, configuration, command and seed.
+        inputs: That the campaign varies, by name; the seed is one.
+        options: All that the walk is made of.
+    """
+
+    key: str
+    inputs: dict[str, Any]
+    options: Options
+
+    @property
+    def command(self) -> str:
+        """Command that repeats the walk."""
+        return command_line(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """The walks that a file asks for: each case in the grid, each draw, each seed.
+
+    Attributes:
+        name: Of the file.
+        walk: Common to all walks.
+        grid: Values of each input, of which every combination is walked.
+        cases: Inputs that belong together.
+        draws: Distribution of each drawn input.
+        draw_count: Number of draws.
+        draw_seed: Of the draws.
+        seeds: Of the walks.
+        timeout: After which a trial is given up, [s] of the clock.
+    """
+
+    name: str
+    walk: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, list[Any]] = field(default_factory=dict)
+    cases: tuple[dict[str, Any], ...] = ({},)
+    draws: dict[str, Draw] = field(default_factory=dict)
+    draw_count: int = 1
+    draw_seed: int = 0
+    seeds: range = range(1)
+    timeout: float = 600.0
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of what is varied; the seed is the last one."""
+        names = [*self.grid, *(name for case in self.cases for name in case), *self.draws, "seed"]
+        return list(dict.fromkeys(names))
+
+    @property
+    def count(self) -> int:
+        """Number of walks."""
+        combinations = int(np.prod([len(values) for values in self.grid.values()], dtype=int))
+        return combinations * len(self.cases) * self.draw_count * len(self.seeds)
+
+    def trials(self) -> Iterator[CampaignTrial]:
+        """Yield the walks, seed after seed, so that a campaign that is ended early has walked everything a little."""
+        drawn = self._drawn()
+        combinations = [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
+        for seed, draw, case, combination in itertools.product(self.seeds, drawn, self.cases, combinations):
+            yield trial_of(self.walk, {**combination, **case, **draw}, seed)
+
+    def check(self) -> None:
+        """Refuse inputs that no walk takes, before the first walk: each value once.
+
+        Raises:
+            WalkingError: A name, or the configuration of a walk, is wrong.
+        """
+        for varied in itertools.islice(self._each_value_once(), _CHECKED):
+            options = trial_of(self.walk, varied, self.seeds[0]).options
+            try:
+                walk_options(options).request()
+            except WalkingError as error:
+                raise type(error)(f"{self.name}: {error}") from None
+
+    def _drawn(self) -> list[dict[str, Any]]:
+        columns = {name: draw.values(name, self.draw_seed, self.draw_count) for name, draw in self.draws.items()}
+        return [{name: values[index] for name, values in columns.items()} for index in range(self.draw_count)]
+
+    def _each_value_once(self) -> Iterator[dict[str, Any]]:
+        first = {name: values[0] for name, values in self.grid.items()}
+        drawn = self._drawn()
+        for case in self.cases:
+            yield {**first, **case, **drawn[0]}
+        for name, values in self.grid.items():
+            for value in values[1:]:
+                yield {**first, **self.cases[0], **drawn[0], name: value}
+        for draw in drawn[1:]:
+            yield {**first, **self.cases[0], **draw}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """Table ``seeds``, where it is more than a number."""
+
+    count: int
+    first: int = 0
+
+
+def read_campaign(path: Path) -> Campaign:
+    """Return the campaign of a file.
+
+    Raises:
+        ConfigError: The file is missing, is not TOML, or has a table or value that no campaign has.
+    """
+    tables = read_toml(path)
+    draws = dict(tables.pop("draws", {}))
+    known = ("walk", "grid", "list", "seeds", "timeout", "tune")
+    for name in tables:
+        if name not in known:
+            raise ConfigError(f"{path}: unknown table or key '{name}'{nearest_name(name, [*known, 'draws'])}")
+    seeds = tables.get("seeds", 1)
+    table = from_table(_Seeds, seeds if isinstance(seeds, Mapping) else {"count": seeds}, f"{path}, seeds")
+    distributions = {
+        name: from_table(Draw, value, f"{path}, draws, {name}")
+        for name, value in flat({key: value for key, value in draws.items() if key not in ("count", "seed")}).items()
+    }
+    campaign = Campaign(
+        name=path.stem,
+        walk=flat(tables.get("walk", {})),
+        grid={name: _values(path, name, values) for name, values in flat(tables.get("grid", {})).items()},
+        cases=tuple(map(flat, tables.get("list", [{}]))),
+        draws=distributions,
+        draw_count=int(draws.get("count", 1)),
+        draw_seed=int(draws.get("seed", 0)),
+        seeds=range(table.first, table.first + table.count),
+        timeout=float(tables.get("timeout", 600.0)),
+    )
+    if not campaign.count > 0:
+        raise ConfigError(f"{path} asks for no walk: a list, seeds or the count of draws is empty")
+    return campaign
+
+
+def _values(path: Path, name: str, values: Any) -> list[Any]:
+    if not isinstance(values, list) or not values:
+        raise ConfigError(f"{path}, grid, {name}: expected a list of values, got {values!r}")
+    return values
+
+
+def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return the values of nested tables by dotted names; the table of a draw is one value."""
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        is_table = isinstance(value, Mapping) and not {"between", "normal", "of"} & set(value)
+        values |= flat(value, f"{above}{name}.") if is_table else {f"{above}{name}": value}
+    return values
+
+
+# -- one walk --------------------------------------------------------------------------------------------------------
+
+
+def trial_of(walk: Mapping[str, Any], varied: Mapping[str, Any], seed: int) -> CampaignTrial:
+    """Return a trial from what is common and what is varied.
+
+    Raises:
+        ConfigError: A name is neither an option of a walk, nor a key, nor fills a hole.
+    """
+    given = {name.replace("-", "_") if "." not in name else name: value for name, value in {**walk, **varied}.items()}
+    fillings = {name: value for name, value in given.items() if "." not in name and name not in OPTIONS}
+    used = {name for value in given.values() for text in _each(value) for name in _HOLE.findall(str(text))}
+    for name in fillings:
+        if name not in used:
+            raise ConfigError(
+                f"'{name}' is no option of gradiva walk, no table.key, and fills no {{{name}}}"
+                f"{nearest_name(name, OPTIONS)}"
+            )
+    options: Options = {"seed": int(seed), "settings": []}
+    for name, value in given.items():
+        if name not in fillings:
+            _put(options, name, _filled(value, fillings))
+    return CampaignTrial(trial_key(options), {**varied, "seed": int(seed)}, options)
+
+
+def _put(options: Options, name: str, value: Any) -> None:
+    if "." in name:
+        options["settings"].append(f"{name}={_as_toml(value)}")
+    elif name in _LISTS:
+        options[_LISTS[name]] = [str(each) for each in _each(value)]
+    elif name in _NUMBERS:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"{name} = {value!r}: expected a number")
+        options[name] = float(value)
+    else:
+        options[name] = str(value)
+    if name == "from":
+        options["files"] = [str(Path(file).resolve()) for file in options["files"]]
+    elif name == "robot":
+        options["robot"] = robot_argument(options["robot"])
+
+
+def _filled(value: Any, fillings: Mapping[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_filled(each, fillings) for each in value]
+    if not isinstance(value, str):
+        return value
+    return _HOLE.sub(lambda hole: str(fillings.get(hole[1], hole[0])), value)
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_toml(value: Any) -> str:
+    return json.dumps(value) if not isinstance(value, float) else repr(value)  # lists, texts, true: as in TOML
+
+
+def walk_options(options: Mapping[str, Any]) -> WalkOptions:
+    """Return the options as ``gradiva walk`` takes them."""
+    return WalkOptions.given(options)
+
+
+def command_line(options: Mapping[str, Any]) -> str:
+    """Return the command that repeats a walk."""
+    words = ["gradiva", "walk"]
+    names = {field.name: field.name.replace("_", "-") for field in fields(WalkOptions)} | {"settings": "set"}
+    names |= {attribute: option for option, attribute in _LISTS.items()}
+    for name, value in options.items():
+        for each in _each(value):
+            words += [f"--{names[name]}", f"{each:.12g}" if isinstance(each, float) else str(each)]
+    return shlex.join(words)
+
+
+def trial_key(options: Mapping[str, Any]) -> str:
+    """Return a digest of robot, configuration, command and seed: of the options and of all files behind them."""
+    files = (*options.get("files", ()), *filter(None, [options.get("path")]))
+    content = [_digest([Path(file)]) for file in files]
+    about = {name: value for name, value in options.items() if name not in ("files", "path")}
+    about |= {"settings": sorted(options["settings"]), "files": [_shipped(options.get("robot", "")), *content]}
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=32)
+def _shipped(robot: str) -> str:
+    """Return a digest of the configuration of a robot, of the default one where it is empty."""
+    folders = (data_folder("config"), *([robot_folder(robot)] if robot else []))
+    return _digest(path for folder in folders for path in sorted(folder.glob("*.toml")))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in paths if path.is_file())).hexdigest()

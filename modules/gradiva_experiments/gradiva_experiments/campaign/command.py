@@ -1,0 +1,168 @@
+"""Carry out ``gradiva campaign``: walk what a file asks for, report it, compare two campaigns."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from gradiva.cli import JsonTarget, console_beside, progress_bar
+from gradiva.common import ConfigError
+from gradiva_experiments.campaign.campaign import (
+    WALK,
+    CampaignResult,
+    CampaignRun,
+    begin,
+    is_success,
+    read_result,
+)
+from gradiva_experiments.campaign.report import (
+    compare_campaigns,
+    rate_text,
+    summary,
+    write_campaign_comparison,
+    write_campaign_report,
+)
+
+_LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
+
+Scheduler = Annotated[
+    str,
+    typer.Option(metavar="ADDRESS", help="Of a dask scheduler, tcp://host:8786; by default a cluster of this machine."),
+]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Processes of this machine's cluster; one a core by default.")
+]
+Out = Annotated[
+    str, typer.Option(metavar="DIR", help="Below it lies the folder campaign-NAME, that of its earlier runs.")
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the figures; - is standard output.")]
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="Of a campaign.")]
+
+
+class _FileGroup(TyperGroup):
+    """Takes what is no command for the file of a campaign: ``gradiva campaign pushes.toml``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put ``run`` before the first word, unless it is a command or a help option."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_FileGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    subcommand_metavar="FILE.toml | COMMAND [ARGS]...",
+    help="Walk a grid, a list or draws of any input with many seeds, on this machine or on a cluster.",
+)
+
+
+@app.command()
+def run(
+    file: Annotated[str, typer.Argument(metavar="FILE.toml", help="What is walked, see the page 'Campaigns'.")],
+    scheduler: Scheduler = "",
+    workers: Workers = None,
+    out: Out = "runs",
+    json_to: Json = None,
+) -> int:
+    """Walk what a file asks for; the same command goes on where it was interrupted.
+
+    Exit status: 0 all trials have a row, 2 wrong input, 130 interrupted by Ctrl-C, which leaves what is done so far.
+    """
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    campaign, folder = begin(Path(file), Path(out))
+    try:
+        walk(console, CampaignRun(campaign, folder), scheduler, workers)
+    finally:
+        result = read_result(folder)
+        _print(console, result)
+    target.write(figures(result))
+    return 0
+
+
+def walk(
+    console: Console, campaign_run: CampaignRun, scheduler: str, workers: int | None, function: str = WALK
+) -> None:
+    """Run a campaign with its progress on a console."""
+    from gradiva_experiments.campaign.engine import Engine
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    campaign, printed = campaign_run.campaign, time.monotonic()
+    with progress_bar(console, campaign.name, campaign.count) as update:
+
+        def show(done: int, text: str) -> None:
+            nonlocal printed
+            update(done, text)
+            if not console.is_terminal and time.monotonic() - printed > _LINE_PERIOD:
+                printed = time.monotonic()
+                console.print(text, markup=False)
+
+        campaign_run.progress = show
+        campaign_run.note = lambda line: console.print(line, markup=False, soft_wrap=True)
+        campaign_run.run(lambda: Engine(function, scheduler, workers, timeout=campaign.timeout))
+
+
+@app.command()
+def report(folder: Folder) -> int:
+    """Write the page of a campaign again, also while it is walked."""
+    print(write_campaign_report(read_result(Path(folder))))
+    return 0
+
+
+@app.command()
+def compare(
+    first: Folder,
+    second: Folder,
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Where to; comparison-NAME.html in the second's folder.")
+    ] = None,
+) -> int:
+    """Compare two campaigns by paired tests on the trials that both have: McNemar's, Wilcoxon's."""
+    if Path(first).resolve() == Path(second).resolve():
+        raise ConfigError(f"{first} cannot be compared with itself")
+    comparison = compare_campaigns(read_result(Path(first)), read_result(Path(second)))
+    path = Path(save) if save else Path(second) / f"comparison-{comparison.first.name}.html"
+    for line in summary(comparison):
+        print(line)
+    print(write_campaign_comparison(comparison, path))
+    return 0
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Carry out ``gradiva campaign`` with its arguments; return the exit status.
+
+    Raises:
+        WalkingError: Wrong input.
+        KeyboardInterrupt: By Ctrl-C.
+    """
+    status = app(list(arguments), prog_name="gradiva campaign", standalone_mode=False)
+    return status if isinstance(status, int) else 0
+
+
+def figures(result: CampaignResult) -> dict[str, Any]:
+    """Return the figures of a campaign, as JSON holds them."""
+    walked = sum(map(is_success, result.rows))
+    return {
+        "name": result.name,
+        "folder": str(result.folder),
+        "trials": result.count,
+        "rows": len(result.rows),
+        "walked": walked,
+    }
+
+
+def _print(console: Console, result: CampaignResult) -> None:
+    walked = sum(map(is_success, result.rows))
+    console.print(f"{rate_text(walked, len(result.rows))} did what was commanded", markup=False)
+    console.print(str(write_campaign_report(result)), markup=False, soft_wrap=True)

@@ -1,0 +1,67 @@
+"""The process in which a worker runs its calls: one function after the other, without threads, until the worker ends.
+
+It is started by its path and imports the standard library alone before the first call: a new one begins at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from functools import cache
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import Any
+
+_LOOK_PERIOD = 1.0  # [s] between looks at whether the worker still lives
+
+
+def main() -> None:
+    """Answer calls until the worker closes the connection, or is gone."""
+    sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal: the driver answers it
+    _end_with_parent()
+    connection = Connection(int(sys.argv[1]))
+    try:
+        while True:
+            name, argument = connection.recv()
+            connection.send(answer(name, argument))
+    except EOFError:
+        pass
+
+
+def answer(name: str, argument: Any) -> dict[str, Any]:
+    """Call a function, ``package.module:function``; return its ``value`` or the ``error``, time and memory."""
+    started, value, error = time.perf_counter(), None, ""
+    try:
+        value = _function(name)(argument)
+    except Exception:
+        error = traceback.format_exc()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    return {"value": value, "error": error, "wall_s": time.perf_counter() - started, "memory_mb": memory}
+
+
+@cache
+def _function(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def _end_with_parent() -> None:
+    """End this process, also in the middle of a call, when the worker was killed."""
+    parent = os.getppid()
+
+    def look(number: int, frame: FrameType | None) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_PERIOD, _LOOK_PERIOD)
+
+
+if __name__ == "__main__":
+    main()

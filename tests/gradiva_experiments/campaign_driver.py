@@ -1,0 +1,16 @@
+"""A driver of a campaign of fake walks, as a process that a test kills: FILE SCHEDULER."""
+
+import sys
+from pathlib import Path
+
+from gradiva_experiments.campaign.campaign import CampaignRun, begin
+from gradiva_experiments.campaign.engine import Engine
+from tests.gradiva_experiments.fake_trials import WALK
+
+
+def main(file, scheduler):
+    CampaignRun(*begin(Path(file), Path(file).parent), note=print).run(lambda: Engine(WALK, scheduler))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

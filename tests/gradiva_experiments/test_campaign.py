@@ -1,0 +1,278 @@
+"""Campaigns: their rows are there once, whatever dies; their report and their comparison."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva_experiments.campaign import campaign as campaign_module
+from gradiva_experiments.campaign.campaign import CampaignRun, begin, is_success, read_result
+from gradiva_experiments.campaign.engine import Engine
+from gradiva_experiments.campaign.report import (
+    compare_campaigns,
+    summary,
+    write_campaign_comparison,
+    write_campaign_report,
+)
+from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
+from tests.gradiva_experiments.fake_trials import TROUBLED, WALK
+
+FILE = """
+seeds = 40
+walk.duration = 1.0
+[grid]
+speed = [0.1, 0.2, 0.3]
+"""
+COUNT = 120
+
+
+def started(tmp_path, text=FILE, name="speeds"):
+    path = tmp_path / f"{name}.toml"
+    path.write_text(text)
+    return CampaignRun(*begin(path, tmp_path))
+
+
+def in_threads(workers=2, **options):
+    return Engine(WALK, workers=workers, in_threads=True, **options)
+
+
+def check_whole(folder, count=COUNT):
+    result = read_result(folder)
+    assert len(result.rows) == len({row["key"] for row in result.rows}) == count
+    assert not list((folder / "rows").glob("*.jsonl"))
+    return result
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("walked")
+    run = started(folder)
+    run.run(in_threads)
+    return run.folder
+
+
+def test_each_trial_has_a_row_and_one_that_failed_is_a_row(walked):
+    rows = check_whole(walked).rows
+    failed = [row for row in rows if row["outcome"] == "failed"]
+    assert [(row["seed"], row["speed"]) for row in sorted(failed, key=lambda row: row["speed"])] == [
+        (13, 0.1),
+        (13, 0.2),
+        (13, 0.3),
+    ]
+    assert failed[0]["cause"] == "ValueError: a bad seed"
+    assert "Traceback" in failed[0]["error"]
+    assert sum(map(is_success, rows)) == COUNT - 3 - 19
+    assert rows[0]["command"].startswith("gradiva walk --seed ")
+
+
+def test_a_call_that_dies_raises_or_hangs_is_an_answer_and_the_others_go_on():
+    with Engine(TROUBLED, workers=1, in_threads=True, timeout=60.0) as engine:
+        for number in (0, 1, 2, 3, 4, 5, 6, 8):
+            engine.put(str(number), number)
+        answers = dict(iter(lambda: engine.next(30.0), None))
+        engine.timeout = 0.3  # its process has been started by now
+        engine.put("7", 7)
+        answers |= [engine.next(30.0)]
+    assert len(answers) == 9
+    assert answers["3"].error == "its process was killed by SIGABRT"
+    assert answers["5"].error.endswith("ValueError: five\n")
+    assert answers["7"].error == "no answer within 0.3 s"
+    assert [answers[key].value["double"] for key in "0124"] == [0, 2, 4, 8]
+    assert len({answers[key].value["process"] for key in "012"}) == 1
+
+
+def test_what_is_interrupted_goes_on_and_loses_no_row(tmp_path):
+    for after in (30, 70):
+        run = started(tmp_path)
+
+        def interrupt(done, text, after=after):
+            if done >= after:
+                raise KeyboardInterrupt
+
+        run.progress = interrupt
+        with pytest.raises(KeyboardInterrupt):
+            run.run(in_threads)
+        assert len(read_result(run.folder).rows) == after
+    lines = []
+    run = started(tmp_path)
+    run.note = lines.append
+    run.run(in_threads)
+    check_whole(run.folder)
+    assert lines[0] == "70 of 120 trials have been walked before"
+
+
+def test_a_campaign_that_grows_walks_the_new_trials_alone(walked, tmp_path):
+    (tmp_path / walked.name).symlink_to(walked)
+    run = started(tmp_path, FILE.replace("seeds = 40", "seeds = 41"))
+    seen = []
+    run.progress = lambda done, text: seen.append(done)
+    run.run(in_threads)
+    assert (min(seen), max(seen)) == (COUNT, COUNT + 3) or (min(seen), max(seen)) == (COUNT + 1, COUNT + 3)
+    started(tmp_path)  # the shorter file again
+    (walked / "trials.keys").write_text(
+        "".join(f"{trial.key}\n" for trial in started(tmp_path).campaign.trials()), encoding="utf-8"
+    )
+    assert len(read_result(walked).rows) == COUNT
+
+
+def test_a_full_disk_pauses_and_loses_no_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign_module, "_RETRY", 0.01)
+    run, lines, refused = started(tmp_path), [], iter(range(3))
+    run.note = lines.append
+    add = campaign_module.TrialRows.add
+
+    def full(rows, row):
+        if len(rows.keys) == 50 and next(refused, None) is not None:
+            raise OSError(28, os.strerror(28))
+        add(rows, row)
+
+    monkeypatch.setattr(campaign_module.TrialRows, "add", full)
+    run.run(in_threads)
+    check_whole(run.folder)
+    assert [line.partition(":")[0] for line in lines[1:]] == ["paused", "the disk can be written again"]
+    assert "No space left on device" in lines[1]
+
+
+def test_processes_that_are_killed_from_outside_lose_no_row(tmp_path):
+    run, killed = started(tmp_path), []
+
+    def kill(done, text):
+        process = int(read_result(run.folder).rows[-1].get("process") or 0)
+        if process and process not in killed and len(killed) < 5:
+            killed.append(process)
+            os.kill(process, signal.SIGKILL)
+
+    run.progress = kill
+    run.run(in_threads)
+    rows = check_whole(run.folder).rows
+    assert len(killed) == 5
+    assert sum(row["outcome"] == "failed" for row in rows) == 3  # of the bad seed
+
+
+@pytest.mark.long
+def test_killed_workers_scheduler_and_drivers_lose_no_row_and_double_none(tmp_path):
+    """Workers are killed five times, the scheduler once, the driver twice; all of them are processes of their own."""
+    count = 2400
+    started(tmp_path, FILE.replace("seeds = 40", f"seeds = {count // 3}"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+
+    def start(*words):
+        return subprocess.Popen([sys.executable, *words], cwd=Path(__file__).parents[2])
+
+    def start_cluster():
+        scheduler = start(
+            "-m", "distributed.cli.dask_scheduler", "--port", address.rpartition(":")[2], "--no-dashboard"
+        )
+        return scheduler, [start_worker() for _ in range(2)]
+
+    def start_worker():
+        return start("-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+
+    def start_driver():
+        return start("-m", "tests.gradiva_experiments.campaign_driver", str(tmp_path / "speeds.toml"), address)
+
+    def walked():
+        return (
+            len(read_result(tmp_path / "campaign-speeds").rows)
+            if (tmp_path / "campaign-speeds/trials.keys").exists()
+            else 0
+        )
+
+    def kill(process):
+        process.kill()
+        process.wait()
+
+    (scheduler, workers), driver = start_cluster(), start_driver()
+    events = [(200 * (1 + number), "worker") for number in range(5)]
+    events += [(300, "driver"), (900, "scheduler"), (1300, "driver")]
+    end = time.monotonic() + 300.0
+    for least, which in sorted(events):
+        while walked() < least:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        if which == "worker":
+            kill(workers.pop(0))
+            workers.append(start_worker())
+        elif which == "scheduler":
+            kill(scheduler)
+            for worker in workers:
+                kill(worker)
+            scheduler, workers = start_cluster()
+        else:
+            kill(driver)
+            driver = start_driver()
+    assert driver.wait(200.0) == 0
+    for process in (*workers, scheduler):
+        kill(process)
+    check_whole(tmp_path / "campaign-speeds", count)
+
+
+# -- statistics, report, comparison ------------------------------------------------------------------------------------
+
+
+def test_wilson_interval_is_that_of_the_textbook():
+    assert wilson_interval(9, 10) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_paired_tests_count_what_differs_alone():
+    rates = compare_rates([(True, True)] * 40 + [(True, False)] * 2 + [(False, True)] * 12)
+    assert (rates.first, rates.second, rates.only_first, rates.only_second) == (42, 52, 2, 12)
+    assert rates.p_value == pytest.approx(0.01294, abs=1e-4)
+    scores = compare_scores([(1.0 + k, 1.5 + 1.1 * k) for k in range(8)])
+    assert scores.difference == pytest.approx(0.85)
+    assert scores.p_value == pytest.approx(2.0 / 2**8)
+    assert compare_scores([(1.0, 1.0)]).p_value == 1.0
+
+
+def test_the_report_has_rates_causes_closest_calls_and_their_commands(walked):
+    text = write_campaign_report(read_result(walked)).read_text(encoding="utf-8")
+    assert "98 of 120, 82 %" in text
+    for part in ("Success and DCM error against each input", "Causes", "Closest calls", "<svg"):
+        assert part in text
+    assert "<td>speed</td><td>19</td>" in text
+    assert "gradiva walk --seed 38 --duration 1 --speed 0.3" in text
+
+
+def test_two_campaigns_are_compared_on_their_common_trials(walked, tmp_path):
+    run = started(tmp_path, FILE.replace("0.3]", "0.24]").replace("seeds = 40", "seeds = 20"), "slower")
+    run.run(in_threads)
+    comparison = compare_campaigns(read_result(walked), read_result(run.folder))
+    assert comparison.rates.pairs == 40
+    assert comparison.rates.p_value == 1.0
+    assert summary(comparison)[0] == "40 trials in common, paired by speed, seed"
+    assert "McNemar" in write_campaign_comparison(comparison, tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_what_varies_in_one_campaign_alone_cannot_be_paired(walked, tmp_path):
+    run = started(tmp_path, FILE + "zmp_com_controller.walking.zmp = [1.0, 1.1]\n", "gains")
+    run.run(in_threads)
+    with pytest.raises(
+        ConfigError, match=r"varies zmp_com_controller\.walking\.zmp, which the other campaign does not"
+    ):
+        compare_campaigns(read_result(walked), read_result(run.folder))
+
+
+def test_wrong_input_of_the_command_is_one_line(gradiva, tmp_path):
+    status, _, err = gradiva("campaign", str(tmp_path / "none.toml"))
+    assert status == 2
+    assert "none.toml" in err
+    status, _, err = gradiva("campaign", "report", str(tmp_path))
+    assert status == 2
+    assert "is not the folder of a campaign" in err
+
+
+def test_the_same_command_with_nothing_left_to_walk_reports_alone(gradiva, walked, tmp_path):
+    (tmp_path / walked.name).symlink_to(walked)
+    (tmp_path / "speeds.toml").write_text(FILE)
+    status, out, _ = gradiva("campaign", str(tmp_path / "speeds.toml"), "--out", str(tmp_path), "--json", "-")
+    assert status == 0
+    assert json.loads(out)["walked"] == 98

@@ -1,0 +1,95 @@
+"""The file of a campaign and the trials that it asks for."""
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva_experiments.campaign.campaign_file import Draw, read_campaign
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    def read(text):
+        path = tmp_path / "pushed.toml"
+        path.write_text(text)
+        return read_campaign(path)
+
+    return read
+
+
+def test_grid_cases_and_seeds_are_multiplied_and_seeds_come_last(campaign):
+    asked = campaign(
+        """
+        seeds = 2
+        walk.plant = "robot"
+        [[list]]
+        robot = "icub_v3"
+        [[list]]
+        robot = "talos"
+        [grid]
+        speed = [0.1, 0.2]
+        """
+    )
+    trials = list(asked.trials())
+    assert asked.count == len(trials) == len({trial.key for trial in trials}) == 8
+    assert asked.inputs == ["speed", "robot", "seed"]
+    assert [trial.inputs["seed"] for trial in trials] == [0] * 4 + [1] * 4
+    assert trials[-1].inputs == {"speed": 0.2, "robot": "talos", "seed": 1}
+
+
+def test_a_trial_names_the_command_that_repeats_it(campaign):
+    asked = campaign(
+        """
+        seeds = { count = 1, first = 7 }
+        [walk]
+        push = ["torso,{force},0,0,4,0.1", "torso,0,9,0,5,0.1"]
+        duration = 5
+        zmp_com_controller.walking.zmp = 1.2
+        walking.model = "dcm"
+        [grid]
+        force = [40]
+        """
+    )
+    assert next(asked.trials()).command == (
+        "gradiva walk --seed 7 --set zmp_com_controller.walking.zmp=1.2 --set 'walking.model=\"dcm\"' "
+        "--push torso,40,0,0,4,0.1 --push torso,0,9,0,5,0.1 --duration 5"
+    )
+
+
+def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn():
+    few, many = (Draw(between=(1.0, 100.0), scale="log").values("force", 3, count) for count in (3, 50))
+    assert many[:3] == few
+    assert all(1.0 <= value <= 100.0 for value in many)
+    assert np.median(np.log10(many)) == pytest.approx(1.0, abs=0.3)
+    assert few != Draw(between=(1.0, 100.0), scale="log").values("mass", 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("grid.sped = [0.1]", "'sped' is no option of gradiva walk.*did you mean 'speed'"),
+        ("grid.speed = 0.1", "grid, speed: expected a list of values"),
+        ("grip.speed = [0.1]", "unknown table or key 'grip'; did you mean 'grid'"),
+        ("draws.speed = { between = [0.2, 0.1] }", "expected the least value first"),
+        ("draws.speed = { normal = [0.2] }", "expected between"),
+        ("seeds = 0", "asks for no walk"),
+        ("walk.speed = 'fast'", "speed = 'fast': expected a number"),
+        ("walk.plant = 'robt'", "unknown --plant 'robt'; did you mean 'robot'"),
+        ("grid.zmp_com_controller.walking.zmq = [1.0]", "unknown key 'zmq'"),
+        ("grid.walking.control = ['position', 'torq']", "torq"),
+    ],
+)
+def test_a_wrong_file_is_refused_before_the_first_walk(campaign, text, message):
+    with pytest.raises(ConfigError, match=message):
+        campaign(text).check()
+
+
+def test_a_trial_is_another_one_when_a_file_behind_it_has_changed(campaign, tmp_path):
+    overlay = tmp_path / "gains.toml"
+
+    def key(gain, path=overlay):
+        path.write_text(f"[zmp_com_controller.walking]\nzmp = {gain}\n")
+        return next(campaign(f"walk.from = '{path}'").trials()).key
+
+    assert key(1.0) != key(1.1)
+    assert key(1.1) == key(1.1, tmp_path / "the_same.toml")
