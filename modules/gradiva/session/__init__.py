@@ -1,5 +1,17 @@
 """A robot, its walking controller and its coordinator, ticked by any middleware."""
 
+from gradiva.session.black_box import (
+    DRIVE_SIGNALS,
+    BlackBox,
+    RecordedRun,
+    Recording,
+    Rows,
+    SignalRing,
+    Snapshot,
+    Trigger,
+    element_names_of_sensors,
+    sensor_signals,
+)
 from gradiva.session.coordinator import Coordinator, Reply, WalkingStatus
 from gradiva.session.coordinator_commands import (
     ARGUMENTS,
@@ -18,9 +30,11 @@ from gradiva.session.walking_session import PlanningWorker, Rearmable, WalkingSe
 
 __all__ = [
     "ARGUMENTS",
+    "DRIVE_SIGNALS",
     "HELP",
     "PLANNING_LEAD",
     "PLANNING_TIMEOUT",
+    "BlackBox",
     "Coordinator",
     "CoordinatorCommand",
     "CoordinatorConfig",
@@ -31,11 +45,19 @@ __all__ = [
     "ModuleHealth",
     "PlanningWorker",
     "Rearmable",
+    "RecordedRun",
+    "Recording",
     "Reply",
+    "Rows",
+    "SignalRing",
+    "Snapshot",
     "TickClock",
     "TickSchedule",
+    "Trigger",
     "WalkingSession",
     "WalkingStatus",
     "Word",
+    "element_names_of_sensors",
     "parse_command",
+    "sensor_signals",
 ]

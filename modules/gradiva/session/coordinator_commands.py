@@ -27,6 +27,7 @@ HELP = (
     "emergencyStop   freeze the joints at once, never refused; prepareRobot recovers",
     "getStatus   state, and how the walk is going",
     "getReason   why it is in this state",
+    "dump   write the last minute of all signals to a run folder now; the reply says where",
 )
 _TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
 _ON_THE_FLY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "velocity", "path")
@@ -70,6 +71,7 @@ class Word(StrEnum):
     GO_HOME = "goHome"
     STEP_ADAPTATION = "setStepAdaptation"
     EMERGENCY_STOP = "emergencyStop"
+    DUMP = "dump"
 
 
 @dataclass(frozen=True, slots=True)
