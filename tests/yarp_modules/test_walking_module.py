@@ -8,8 +8,10 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
+from gradiva.session import Figure, HealthRecord, Reply
 from gradiva.setup import load_robot
 from gradiva.telemetry import RunFolder
+from gradiva.walking import WalkingState
 from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok, word
@@ -230,6 +232,28 @@ def test_commands_are_carried_out_when_the_robot_raises_in_lockstep():
     with pytest.raises(KeyError):
         module.wait_for_tick()
     assert served == ["commands"]
+
+
+def test_a_robot_whose_last_exercise_was_red_is_prepared_only_anyway(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    sick = Figure("l_knee", "follows", 0.3, "-", 0.8, 1.2, 0.1)
+    HealthRecord("icub_v2_7", "simulation").append("stands", [sick])
+    module, asked = WalkingModule(ModuleOptions(robot="icub_v2_7")), []
+
+    def answer(command):
+        asked.append(command.word)
+        return Reply()
+
+    controller = SimpleNamespace(state=WalkingState.CONFIGURED)
+    module._session = SimpleNamespace(status=None, controller=controller, answer=answer)
+    for refused in (["prepareRobot"], ["prepareRobot", "onTheFly"], ["goHome"]):
+        reason = module.answer(refused)[1]
+        assert "found l_knee follows 0.3 -, healthy 0.8 to 1.2; mend it and exercise again, or prep" in reason
+    assert is_ok(module.answer(["prepareRobot", "anyway"]))
+    assert is_ok(module.answer(["emergencyStop"]))
+    controller.state = WalkingState.WALKING
+    assert is_ok(module.answer(["goHome"]))
+    assert asked == ["prepareRobot", "emergencyStop", "goHome"]
 
 
 def test_a_message_that_raises_is_refused_and_the_others_are_read(monkeypatch):

@@ -25,6 +25,8 @@ from gradiva.session.coordinator_commands import (
     Word,
     parse_command,
 )
+from gradiva.session.exercise import Exercise, Figure, Motion
+from gradiva.session.health_record import HealthRecord, figure_text
 from gradiva.session.tick_timing import GarbageKeeper, LapTimer, ModuleHealth, TickClock, TickSchedule
 from gradiva.session.walking_session import PlanningWorker, Rearmable, WalkingSession
 
@@ -38,11 +40,15 @@ __all__ = [
     "Coordinator",
     "CoordinatorCommand",
     "CoordinatorConfig",
+    "Exercise",
+    "Figure",
     "FreeSpace",
     "GarbageKeeper",
+    "HealthRecord",
     "LapTimer",
     "MalformedCommand",
     "ModuleHealth",
+    "Motion",
     "PlanningWorker",
     "Rearmable",
     "RecordedRun",
@@ -58,6 +64,7 @@ __all__ = [
     "WalkingStatus",
     "Word",
     "element_names_of_sensors",
+    "figure_text",
     "parse_command",
     "sensor_signals",
 ]

@@ -23,8 +23,10 @@ from gradiva.session import (
     PLANNING_TIMEOUT,
     BlackBox,
     Coordinator,
+    CoordinatorCommand,
     CoordinatorConfig,
     FreeSpace,
+    HealthRecord,
     LapTimer,
     PlanningWorker,
     RecordedRun,
@@ -241,6 +243,8 @@ class WalkingModule(GradivaModule):
             return ok(status.state, *pairs(status.as_table()), *self._more_status())
         if asked.word is Word.DUMP:
             return self._dump()
+        if refusal := self._health_refusal(asked):
+            return fail(refusal)
         return ok(status.full_reason) if asked.word is Word.REASON else replied(self._session.answer(asked))
 
     # ----------------------------------------------------------------------------------------------------------
@@ -310,6 +314,18 @@ class WalkingModule(GradivaModule):
         """Return what oscillates above 25 Hz, of the last second; nothing while the loop does not run."""
         chatter = self._chatter.chatter
         return [] if chatter is None else [chatter_status(chatter, self.setup.robot.joints)]
+
+    def _health_refusal(self, asked: CoordinatorCommand) -> str:
+        """Return why a robot should not be prepared: the last ``gradiva doctor --exercise`` found something wrong."""
+        assert self._session is not None, "it is asked"
+        prepares = asked.word is Word.PREPARE or (
+            asked.word is Word.GO_HOME
+            and self._session.controller.state not in (WalkingState.WALKING, WalkingState.PAUSED)
+        )
+        if not prepares or asked.anyway:
+            return ""
+        refusal = HealthRecord(self.setup.robot.name, str(self.options.environment)).refusal()
+        return refusal and f"cannot prepare: {refusal}; mend it and exercise again, or {Word.PREPARE} anyway"
 
     def _dump(self) -> list[Element]:
         if self._black_box is None:
