@@ -29,6 +29,7 @@ from gradiva.walking import element_names
 DUMPED = "recorded"
 """Outcome of a dump: that of its walk is not known."""
 _LEAST = 64  # [rows] fewer are not worth a file
+_MOST_ROWS = 6000  # of a diagnosis and the plots, 100 Hz
 _KILLED = "the controller was killed"
 _LOOP = "dcm::position::measured"  # a signal of ticks in which the control loop ran
 _MACHINE, _MESSAGES = "machine.json", "messages.txt"
@@ -84,13 +85,15 @@ def _log_of(setup: Setup, recording: Recording, times: NDArray, table: Rows) -> 
 
 
 def _loop_of(log: SignalLog) -> SignalLog:
-    """Return the last ticks in which the control loop ran without a break, with the signals that they have."""
+    """Return the last ticks in which the control loop ran without a break, of a fast loop some of them."""
     if _LOOP not in log:
         return SignalLog()
     runs = np.atleast_1d(np.isfinite(log[_LOOP][:, 0]))
     last = int(np.flatnonzero(runs)[-1]) + 1 if runs.any() else 0
     breaks = np.flatnonzero(~runs[:last])
-    return _part(log, slice(int(breaks[-1]) + 1 if len(breaks) else 0, last))
+    first = int(breaks[-1]) + 1 if len(breaks) else 0
+    step = max(1, (last - first) // _MOST_ROWS)
+    return _part(log, slice(first + (last - 1 - first) % step, last, step))  # the last one is among them
 
 
 def _part(log: SignalLog, rows: slice) -> SignalLog:
@@ -105,7 +108,7 @@ def _write_log(folder: RunFolder, log: SignalLog, robot: RobotDescription) -> tu
     rows, lost = len(log), list[str]()
     duration = _duration(log)
     while rows >= _LEAST:
-        part = _part(log, slice(len(log) - rows, None))
+        part = log if rows == len(log) else _part(log, slice(len(log) - rows, None))
         if not (lost := unsaved(folder.log_path, partial(folder.write_log, part, robot.joints, robot.name))):
             fits = _duration(part)
             return fits, [f"the {duration - fits:.1f} s before: the disk is full"] if rows < len(log) else []
