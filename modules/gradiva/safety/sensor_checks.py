@@ -38,8 +38,9 @@ _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _IMU = "IMU"
-_JOINT_MOTION = 0.01  # [rad] that a joint moves beside a velocity that repeats: a hundred counts of an encoder
-_TURN = 0.005  # [rad] likewise of an IMU about one of its axes: a fifth of what a base turns in a step
+_LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
+_JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 4°/s
+_TURN = 0.002  # [rad] likewise of an IMU about one of its axes: at least 0.6°/s
 _SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
@@ -113,20 +114,26 @@ class RepeatedRates:
         self._since = np.full(self._count, math.inf)
         self._anchors = np.zeros(self._count)
 
-    def update(self, rates: NDArray, positions: NDArray, taken: float) -> BoolArray:
-        """Return which are lost, shape (n,).
+    def update(self, rates: NDArray, positions: NDArray, taken: float) -> BoolArray | None:
+        """Return which are lost, shape (n,); None where none is.
 
         Args:
             rates: As read, shape (n,).
             positions: Of which they are the rates, shape (n,).
             taken: When they were read, [s].
         """
-        changed = rates != self._rates
-        self._rates = rates
-        self._since[changed], self._anchors[changed] = taken, positions[changed]
+        repeated, self._rates = rates == self._rates, rates
+        if not repeated.any():  # nearly always
+            self._anchors = positions
+            self._since.fill(taken)
+            return None
         duration = taken - self._since
-        lost: BoolArray = duration >= self._duration
-        return lost & (np.abs(positions - self._anchors - rates * duration) > self._motion) if lost.any() else lost
+        begins = ~(repeated & (duration <= _LONGEST_REPEAT))
+        self._anchors = np.where(begins, positions, self._anchors)
+        self._since[begins], duration[begins] = taken, 0.0
+        is_off = np.abs(positions - self._anchors - rates * duration) > self._motion
+        lost: BoolArray = is_off & (duration >= self._duration)
+        return lost if lost.any() else None
 
 
 class VelocityCheck:
@@ -151,7 +158,8 @@ class VelocityCheck:
         self._debounce.reset()
         self._positions: NDArray | None = None
         self._estimate: NDArray | None = None
-        self._lost = np.zeros(len(self._joints), dtype=bool)
+        self._none: BoolArray = np.zeros(len(self._joints), dtype=bool)
+        self._lost, self._has_lost = self._none.copy(), False
         self.bridged = BridgedReadings()
 
     def update(
@@ -166,7 +174,16 @@ class VelocityCheck:
             taken: When they were read, [s].
             time: Of the control clock, [s].
         """
-        repeated = self._repeated.update(velocities, positions, taken) & ~self._lost
+        repeated = self._repeated.update(velocities, positions, taken)
+        if repeated is None and not (self._has_lost or self.bridged.running) and math.isfinite(velocities @ velocities):
+            self._estimate, self._positions = velocities, positions
+            return velocities, []
+        return self._repaired(positions, velocities, interval, time, self._none if repeated is None else repeated)
+
+    def _repaired(
+        self, positions: NDArray, velocities: NDArray, interval: float, time: float, repeated: BoolArray
+    ) -> tuple[NDArray, list[Finding]]:
+        repeated = repeated & ~self._lost
         is_none = ~np.isfinite(velocities) & np.isfinite(positions)
         found = [
             self._finding(joint, f"repeats {velocities[joint]:.2f} rad/s")
@@ -179,6 +196,7 @@ class VelocityCheck:
             found += self.bridged.note(names, [finding.subject for finding in found])
             self._lost[lasting] = True
         self._lost |= repeated
+        self._has_lost = bool(self._lost.any())
         missing = self._lost | is_none
         if missing.any():
             velocities = np.where(missing, self._differences(positions, velocities, interval), velocities)
@@ -455,7 +473,7 @@ class ImuCheck:
             turn = self._rotation.T @ imu.rotation
             self._turned = self._turned + so3.vee(turn)
         self._rotation = imu.rotation
-        return bool(self._repeated.update(imu.angular_velocity, self._turned, taken).any())
+        return self._repeated.update(imu.angular_velocity, self._turned, taken) is not None
 
 
 @configuration
