@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradiva.cli import exercises
+from gradiva.cli import checks
 from gradiva.cli.commands import carry_out
 from gradiva.session import Figure, HealthRecord
 
@@ -27,7 +27,7 @@ class Exercise:
 @pytest.fixture
 def record(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.setattr(exercises, "Exercise", Exercise)
+    monkeypatch.setattr(checks, "Exercise", Exercise)
     return HealthRecord("icub_v2_7", "process")
 
 
@@ -36,7 +36,7 @@ def exercise(*more):
 
 
 def test_a_robot_moves_only_when_that_is_confirmed(record, monkeypatch, capsys):
-    monkeypatch.setattr(exercises.typer, "confirm", lambda question: False)
+    monkeypatch.setattr(checks.typer, "confirm", lambda question: False)
     assert exercise() == 1
     assert record.entries() == []
     assert "iCub v2.7 stands: its base moves by 12 mm and 2°" in capsys.readouterr().out

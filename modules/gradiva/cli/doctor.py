@@ -74,12 +74,12 @@ def doctor(
         return _check_machine()
     if environment is Place.PROCESS:
         with leaving_at_once():
-            from gradiva.cli.exercises import exercise_in_process
+            from gradiva.cli.checks import exercise_in_process
         return exercise_in_process(robot, settings or [], files or [], plant, is_confirmed)
     status = _check_robot(robot, environment, files or [], settings or [], first_run)
     if status or not exercise:
         return status
-    from gradiva.cli.exercises import exercise_over_ports
+    from gradiva.cli.checks import exercise_over_ports
 
     return exercise_over_ports(robot, settings or [], files or [], str(environment), is_confirmed)
 
