@@ -25,7 +25,6 @@ from gradiva.common import (
     configuration,
     sealed,
     setting,
-    so3,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
@@ -38,6 +37,7 @@ _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _IMU = "IMU"
+_AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
 _LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
 _JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 4°/s
 _TURN = 0.002  # [rad] likewise of an IMU about one of its axes: at least 0.6°/s
@@ -471,7 +471,7 @@ class ImuCheck:
         """Return whether the rates repeat while the attitude, turn by small turn about the unit's axes, goes on."""
         if self._rotation is not None and imu.rotation is not self._rotation:
             turn = self._rotation.T @ imu.rotation
-            self._turned = self._turned + so3.vee(turn)
+            self._turned = self._turned + 0.5 * (turn[_AXIS] - turn.T[_AXIS])
         self._rotation = imu.rotation
         return self._repeated.update(imu.angular_velocity, self._turned, taken) is not None
 
