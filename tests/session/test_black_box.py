@@ -153,6 +153,13 @@ def test_a_dump_that_is_asked_for_is_answered_with_its_folder(box):
     assert (found.reason, found.is_fault, found.is_asked) == ("asked for", False, True)
 
 
+def test_a_dump_is_refused_at_once_where_the_process_that_writes_has_ended(box):
+    box.box.record(log_at(1.0), MEASURED, ())
+    box.closed.set()
+    with pytest.raises(StateError, match="the process that writes has ended"):
+        box.box.dump()
+
+
 def test_what_is_read_is_recorded_with_its_age(box):
     measured = replace(MEASURED, time=0.99, contact_wrenches_time=0.98)
     signals = sensor_signals(log_at(1.0), measured)

@@ -37,6 +37,7 @@ _PER_JOINT, _BESIDE = 16, 320  # columns reserved, for each joint and beside the
 _WARNINGS_APART = DURATION  # [s] between dumps for the sake of warnings alone: two closer ones hold the same
 _ENDING = 10.0  # [s] of the module's end that wait for the last dump; it is written to its end in any case
 _ANSWER = 20.0  # [s] for a dump that was asked for
+_ENDED = "nothing can be written: the process that writes has ended"
 _MESSAGES = 300  # lines of the log
 _STATES = {state: float(number) for number, state in enumerate(WalkingState)}
 _MODES = {mode: float(number) for number, mode in enumerate(ControlMode)}
@@ -213,7 +214,7 @@ class BlackBox:
         self._ring = SignalRing(round(DURATION / period), _PER_JOINT * joints + _BESIDE)
         self._queue: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._answers: deque[Future[str]] = deque()
-        self._lock = threading.Lock()
+        self._lock, self._has_ended = threading.Lock(), False
         self._events, self._state = 0, WalkingState.CONFIGURED
         self._last: tuple[WalkingLog, Sequence[SafetyEvent]] | None = None
         self._warned = -np.inf
@@ -254,6 +255,8 @@ class BlackBox:
             raise StateError("the black box is empty: the robot has not been prepared yet")
         answer: Future[str] = Future()
         with self._lock:
+            if self._has_ended:
+                raise StateError(_ENDED)
             self._answers.append(answer)
             self._put(reason, is_asked=True)
         try:
@@ -303,6 +306,10 @@ class BlackBox:
                 _LOGGER.warning("black box: %s", line)
                 for _ in range(asked):
                     self._answers.popleft().set_result(line)
+        with self._lock:
+            self._has_ended = True
+            for answer in self._answers:
+                answer.set_exception(StateError(_ENDED))
 
 
 def _start(ring: SignalRing) -> tuple[subprocess.Popen[bytes], Connection]:
