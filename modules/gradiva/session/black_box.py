@@ -267,8 +267,10 @@ class BlackBox:
     def close(self, reason: str = "") -> None:
         """End; with a ``reason`` the newest minute is written first."""
         if reason and self._last is not None:
-            with suppress(StateError):
+            try:
                 self.dump(reason)
+            except StateError as error:
+                _LOGGER.warning("black box: %s", error)
         self._queue.put((Note.END, None))
         logging.getLogger("gradiva").removeHandler(self._lines)
         with suppress(subprocess.TimeoutExpired):

@@ -296,9 +296,8 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     try:
         with _interrupted_by_signals():
             join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
-        with TerminationSignals(
-            module.stopModule
-        ) as signals:  # YARP's own runs Python in the midst of Python: it crashes
+        # YARP's own handler runs Python in the midst of Python: it crashes
+        with TerminationSignals(module.stopModule) as signals:
             module.signals = signals
             status = int(module.runModule(yarp.ResourceFinder()))
     finally:
