@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import signal
 import sys
 from functools import lru_cache
@@ -16,6 +17,8 @@ from gradiva.setup import GccCompiler, cache_folder, load_robot
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job, and of all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ["GRADIVA_DUMPS"] = "none"  # modules of tests keep no black box but where a test is about it
+os.environ["XDG_DATA_HOME"] = "/nowhere"  # no test depends on how healthy this user's robots are
 ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
 
 

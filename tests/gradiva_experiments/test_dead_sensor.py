@@ -11,8 +11,9 @@ from gradiva.setup import Plant
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, Trial, find_experiment
 from gradiva_experiments.campaigns import dead_sensor
-from gradiva_experiments.campaigns.dead_sensor import WalkWithDyingSensors
+from gradiva_experiments.campaigns.dead_sensor import Death, DyingKind, WalkWithDyingSensors, deaths
 from gradiva_experiments.forked_walks import FoundSearch
+from tests.conftest import description_of
 
 
 def test_moments_lie_evenly_in_the_stride_that_begins_with_the_second_step():
@@ -30,11 +31,20 @@ def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path
     def search(walks):
         for number, walk in enumerate(walks):
             assert walk.trial.plant is Plant.ROBOT
-            sides = [search.side for (search,) in walk.searches.values()]
-            assert sides == list(Side) * 10
+            died = [search.death for (search,) in walk.searches.values()]
+            if died[0].kind is DyingKind.FOOT:
+                assert [death.subject for death in died] == [*Side] * 10
             for moment, (dying,) in walk.searches.items():
                 stands = int(moment) > number  # one fall of the first robot, two of the second
-                dying.take({"stands": stands, "reason": "base tilt at 6.00 s", "events": [], "time_s": 6.0})
+                dying.take(
+                    {
+                        "stands": stands,
+                        "is_named": moment != "7",
+                        "reason": "base tilt at 6.00 s",
+                        "events": [],
+                        "time_s": 6.0,
+                    }
+                )
                 yield FoundSearch(number, moment, 0, dying, 4.0 + 0.1 * int(moment))
 
     monkeypatch.setattr(dead_sensor, "search_walks", search)
@@ -42,20 +52,50 @@ def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path
     experiment = find_experiment("dead_sensor")
     run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
     experiment.run(run)
-    found = [(row["robot"], row["value"], row["needed"], row["outcome"]) for row in run.rows]
-    assert found == [("g1", 19, 19, "met"), ("talos", 18, 19, "missed")]
-    assert run.rows[0]["reason"] == "left at 4.00 s: base tilt at 6.00 s"
-    assert [fall["foot"] for fall in run.rows[1]["falls"]] == ["left", "right"]
+    found = [(row["robot"], row["sensor"], row["value"], row["needed"], row["outcome"]) for row in run.rows[:3]]
+    assert found == [
+        ("g1", "foot", 19, 19, "met"),
+        ("talos", "foot", 18, 19, "missed"),
+        ("g1", "gyroscope", 17, 19, "missed"),
+    ]
+    assert run.rows[0]["reason"] == "foot left at 4.00 s: base tilt at 6.00 s"
+    assert run.rows[0]["unnamed"] == ["foot right"]
+    assert [fall["died"] for fall in run.rows[1]["falls"]] == ["foot left", "foot right"]
+    assert len(run.rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("death", "kinds", "names"),
+    [
+        (Death(DyingKind.FOOT, "left"), ["dead_wrench"] * 2, ["l_foot_front_ft", "l_foot_rear_ft"]),
+        (Death(DyingKind.GYROSCOPE), ["dead_gyroscope"], [""]),
+        (Death(DyingKind.VELOCITY, "l_knee"), ["dead_velocity"], ["l_knee"]),
+    ],
+    ids=str,
+)
+def test_what_dies_is_a_fault_of_the_simulator(death, kinds, names):
+    robot = description_of("icub_v3")
+    faults = death.faults(robot, 4.0)
+    assert ([fault.kind for fault in faults], sorted(fault.name for fault in faults)) == (kinds, names)
+    event = SimpleNamespace(subject=death.subject or "IMU")
+    assert (death.is_named(robot, [event]), death.is_named(robot, [])) == (True, False)
+
+
+def test_velocities_of_all_joints_of_both_legs_die_in_turn():
+    robot = description_of("icub_v3")
+    died = [death.subject for death in deaths(DyingKind.VELOCITY, robot, 20)]
+    assert died[:3] == ["l_hip_pitch", "r_hip_pitch", "l_hip_roll"]
+    assert set(died) == {joint for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints}
 
 
 @pytest.mark.walk
 def test_a_robot_whose_sensors_die_is_watched_until_it_has_stopped_and_stood():
     forked = WalkWithDyingSensors(Trial("icub_v2_7", VelocityCommand(0.2, duration=10.0)), 2)
     died = forked.advance("0")
-    outcome = forked.continued(Side.LEFT)
+    outcome = forked.continued(Death(DyingKind.FOOT, "left"))
     walk = forked.walk
     (event,) = walk.controller.safety_events
-    assert (outcome["stands"], outcome["events"]) == (True, [event.text])
+    assert (outcome["stands"], outcome["is_named"], outcome["events"]) == (True, True, [event.text])
     assert event.subject in ("left", "l_foot_ft")
     assert walk.controller.state is WalkingState.STOPPED
     assert died + 2.0 < outcome["time_s"] < died + 6.0

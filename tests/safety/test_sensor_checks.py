@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ImuMeasurement, Measurement, Side
+from gradiva.common import ImuMeasurement, Measurement, Side, so3
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
 from gradiva.safety.sensor_checks import (
@@ -12,6 +12,7 @@ from gradiva.safety.sensor_checks import (
     ImuCheck,
     SensorCheck,
     SensorCheckConfig,
+    VelocityCheck,
     WrenchCheck,
 )
 from gradiva.setup import load_robot
@@ -73,6 +74,64 @@ def test_a_lasting_one_is_named(wrong, kind):
     positions, _, (finding,) = read(encoders, (0.0, wrong), 0.06)
     assert (finding.kind, finding.subject) == (kind, "knee")
     np.testing.assert_allclose(positions, [0.0, 0.06])
+
+
+def swing(time):
+    """Return positions, [rad], and velocities, [rad/s], of two joints that swing."""
+    phase = np.array([5.0, 4.0]) * time
+    return 0.3 * np.sin(phase), 0.3 * np.array([5.0, 4.0]) * np.cos(phase)
+
+
+@pytest.mark.parametrize(
+    ("dead", "kind", "text", "delay"),
+    [
+        (0.0, SafetyKind.SENSOR_FROZEN, "repeats 0.00 rad/s while the joint moves", 0.06),
+        (0.7, SafetyKind.SENSOR_FROZEN, "repeats 0.70 rad/s while the joint moves", 0.06),
+        (np.nan, SafetyKind.SENSOR_NOT_FINITE, "gives no usable reading any more", 0.07),
+    ],
+)
+def test_a_velocity_that_is_lost_is_named_and_taken_from_positions(dead, kind, text, delay):
+    check, found = VelocityCheck(JOINTS, 0.04, 0.05), []
+    for tick in range(100):
+        time = 0.01 * tick
+        positions, truth = swing(time)
+        read = truth if time < 0.3 else np.array([truth[0], dead])
+        velocities, new = check.update(positions, read, 0.01, time, time)
+        found += [(time, finding) for finding in new]
+        assert velocities[0] == truth[0]
+        if not np.isfinite(dead) or time > 0.3 + delay + 0.02:
+            assert velocities[1] == pytest.approx(truth[1], abs=0.12)  # the difference is half a period late
+    ((time, finding),) = found
+    assert (finding.kind, finding.subject) == (kind, "knee")
+    assert text in finding.text
+    assert 0.3 < time <= 0.3 + delay + 1e-9
+    check.reset()
+    np.testing.assert_array_equal(check.update(*swing(2.0), 0.01, 2.0, 2.0)[0], swing(2.0)[1])
+
+
+def test_velocities_of_joints_at_rest_and_of_constant_speed_may_repeat():
+    check = VelocityCheck(JOINTS, 0.04, 0.05)
+    for tick in range(50):
+        time = 0.01 * tick
+        rates = np.array([0.0, 1.5])
+        velocities, found = check.update(np.array([1e-4 * (tick % 3), 1.5 * time]), rates, 0.01, time, time)
+        assert (velocities is rates, found) == (True, [])
+
+
+@pytest.mark.parametrize("is_dead", [True, False])
+def test_an_imu_whose_rates_repeat_while_it_turns_is_not_used_any_more(is_dead):
+    check, found, imu = ImuCheck(0.04, 0.05), [], None
+    for tick in range(100):
+        time = 0.01 * tick
+        rate = np.array([0.0, 0.2 * np.cos(4.0 * time), 1e-9 * tick])
+        rotation = so3.exp(np.array([0.0, 0.05 * np.sin(4.0 * time), 0.0]))
+        read = np.zeros(3) if is_dead and tick >= 50 else rate
+        imu, new = check.update(ImuMeasurement(rotation, read), time)
+        found += new
+    assert [finding.text for finding in found] == [
+        "the rates of the IMU repeat themselves while it turns: it is not used any more"
+    ] * is_dead
+    assert (imu is None) is is_dead
 
 
 def wrenches(left, right):

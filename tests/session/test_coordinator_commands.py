@@ -60,6 +60,7 @@ def test_a_path_has_a_speed_and_points():
 
 def test_preparing_may_be_on_the_fly():
     assert parse("prepareRobot", "onTheFly").on_the_fly
+    assert parse("prepareRobot", "onTheFly", "anyway").anyway
     assert parse("prepareRobot", 1).on_the_fly
     assert parse("prepareRobot", True).on_the_fly
     assert not parse("prepareRobot", 0).on_the_fly

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError
+from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError, so3
 from gradiva.simulation import Fault, FaultKind
 from gradiva.simulation.faults import SensorFaults
 from tests.conftest import description_of
@@ -17,7 +17,7 @@ def measurement(time: float = 0.0) -> Measurement:
     joints = len(description_of("icub_v2_7").joints)
     wrenches = np.full((2, 6), 1.0 + time)
     imu = ImuMeasurement(np.eye(3), np.full(3, time))
-    return Measurement(time, np.full(joints, time), np.zeros(joints), np.zeros(joints), wrenches, imu)
+    return Measurement(time, np.full(joints, time), np.ones(joints), np.zeros(joints), wrenches, imu)
 
 
 def spoilt(fault: Fault, *times: float) -> Measurement:
@@ -79,6 +79,16 @@ def test_the_imu_freezes_or_says_nothing() -> None:
     silent = spoilt(Fault(FaultKind.NAN_IMU, 1.0), 1.0)
     assert silent.imu is not None
     assert np.isnan(silent.imu.rotation).all()
+
+
+def test_velocities_of_a_joint_and_rates_of_the_imu_die_alone() -> None:
+    knee = description_of("icub_v2_7").joints.index("l_knee")
+    dead = spoilt(Fault(FaultKind.DEAD_VELOCITY, 1.0, name="l_knee"), 1.0)
+    assert (dead.joint_positions[knee], dead.joint_velocities[knee], dead.joint_velocities[0]) == (1.0, 0.0, 1.0)
+    imu = spoilt(Fault(FaultKind.DEAD_GYROSCOPE, 1.0), 1.0).imu
+    assert imu is not None
+    np.testing.assert_array_equal(imu.angular_velocity, 0.0)
+    assert so3.is_rotation(imu.rotation)
 
 
 def test_silent_sensors_repeat_the_last_measurement() -> None:

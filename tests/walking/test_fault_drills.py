@@ -17,6 +17,8 @@ FAULTS = {
     "encoder without numbers": (FaultKind.NAN_ENCODER, "l_knee", 0.0, SafetyKind.SENSOR_NOT_FINITE),
     "IMU without numbers": (FaultKind.NAN_IMU, "", 0.0, SafetyKind.SENSOR_NOT_FINITE),
     "frozen IMU": (FaultKind.FROZEN_IMU, "", 0.0, SafetyKind.SENSOR_FROZEN),
+    "IMU without rates": (FaultKind.DEAD_GYROSCOPE, "", 0.0, SafetyKind.SENSOR_FROZEN),
+    "knee without velocity": (FaultKind.DEAD_VELOCITY, "l_knee", 0.0, SafetyKind.SENSOR_FROZEN),
     "silence": (FaultKind.SILENCE, "", 0.0, SafetyKind.STALE_MEASUREMENT),
 }
 

@@ -8,7 +8,10 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
+from gradiva.session import Figure, HealthRecord, Reply
 from gradiva.setup import load_robot
+from gradiva.telemetry import RunFolder
+from gradiva.walking import WalkingState
 from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok, word
@@ -37,9 +40,15 @@ def simulator(name_server, start):  # noqa: F811
 
 
 @pytest.fixture
-def walking(simulator):
+def dumps(tmp_path):
+    return tmp_path / "dumps"
+
+
+@pytest.fixture
+def walking(simulator, dumps):
     wait_until(yarp.isValid, "the simulated clock runs")
-    module = running(WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True, overrides=QUICK)))
+    options = {"lockstep": True, "overrides": QUICK, "extras": {"dumps": str(dumps)}}
+    module = running(WalkingModule(ModuleOptions(robot="icub_v2_7", **options)))
     yield module
     module.stopModule(True)
 
@@ -118,11 +127,14 @@ def test_a_module_that_is_ending_carries_out_nothing_but_an_emergency_stop(alone
 
 
 @pytest.mark.walk
-def test_a_walk_by_rpc_and_by_joypad_with_a_logger_and_the_end_of_its_simulator(walking, simulator, caplog):
+def test_a_walk_by_rpc_and_by_joypad_with_a_logger_and_the_end_of_its_simulator(walking, simulator, dumps, caplog):
     walk_by_rpc()
     walk_by_joypad()
+    ask_for_a_dump()
     freeze()
+    wait_until(lambda: any(dumps.glob("*emergency_stop/report.html")), "the fault is written")
     lose_the_simulator(walking, simulator, caplog)
+    look_at_dumps(dumps)
 
 
 def walk_by_rpc():
@@ -163,6 +175,26 @@ def freeze():
     np.testing.assert_allclose(status()["pose"][0], 0.25, atol=0.2)
 
 
+def ask_for_a_dump():
+    reply = ask("dump")
+    assert is_ok(reply), reply
+    assert reply[1].endswith("until 'asked for'")
+
+
+def look_at_dumps(dumps):
+    """See a run for the emergency stop, for the question, and for the signal that ended the module."""
+    found = {folder.name.partition("black-box-")[2]: RunFolder(folder) for folder in dumps.iterdir()}
+    assert {"emergency_stop", "asked-for", "SIGTERM"} <= found.keys(), found
+    frozen = found["emergency_stop"]
+    assert frozen.read_result()["reason"].startswith("emergency_stop; fault: emergency stop")
+    assert frozen.report_path.is_file()
+    log = frozen.read_log().log
+    assert {"sensors::age", "boards::motor_positions", "tick::lateness", "zmp::measured"} <= set(log)
+    period = np.median(np.diff(log.times))
+    np.testing.assert_allclose([period, log["sensors::age"].min()], [0.01, 0.0], atol=2e-3)
+    assert found["SIGTERM"].read_log().log.times[-1] > log.times[-1]
+
+
 def lose_the_simulator(walking, simulator, caplog):
     """Walk again, kill the simulator: the module ends at once and logs it."""
     for command in ("prepareRobot", "startWalking"):
@@ -172,6 +204,7 @@ def lose_the_simulator(walking, simulator, caplog):
     simulator.process.wait()
     wait_until(lambda: not yarp.Network.exists("/icubSim/torso/rpc:i"), "the simulator is gone")
     caplog.clear()
+    walking.signals = SimpleNamespace(first="SIGTERM")
     walking.stopModule(True)
     logged = [record.message for record in caplog.records if record.name in ("gradiva.module", "gradiva.robot")]
     assert "walking: the robot is silent, so its feet stay as they are" in logged
@@ -199,6 +232,28 @@ def test_commands_are_carried_out_when_the_robot_raises_in_lockstep():
     with pytest.raises(KeyError):
         module.wait_for_tick()
     assert served == ["commands"]
+
+
+def test_a_robot_whose_last_exercise_was_red_is_prepared_only_anyway(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    sick = Figure("l_knee", "follows", 0.3, "-", 0.8, 1.2, 0.1)
+    HealthRecord("icub_v2_7", "simulation").append("stands", [sick])
+    module, asked = WalkingModule(ModuleOptions(robot="icub_v2_7")), []
+
+    def answer(command):
+        asked.append(command.word)
+        return Reply()
+
+    controller = SimpleNamespace(state=WalkingState.CONFIGURED)
+    module._session = SimpleNamespace(status=None, controller=controller, answer=answer)
+    for refused in (["prepareRobot"], ["prepareRobot", "onTheFly"], ["goHome"]):
+        reason = module.answer(refused)[1]
+        assert "found l_knee follows 0.3 -, healthy 0.8 to 1.2; mend it and exercise again, or prep" in reason
+    assert is_ok(module.answer(["prepareRobot", "anyway"]))
+    assert is_ok(module.answer(["emergencyStop"]))
+    controller.state = WalkingState.WALKING
+    assert is_ok(module.answer(["goHome"]))
+    assert asked == ["prepareRobot", "emergencyStop", "goHome"]
 
 
 def test_a_message_that_raises_is_refused_and_the_others_are_read(monkeypatch):

@@ -94,6 +94,28 @@ def export(
     return 0
 
 
+def support(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run, or of a dump of a black box.")],
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE.zip", help="Where to; RUN-support.zip here by default.")
+    ] = None,
+) -> int:
+    """Make one archive of a run or dump to send, and list its contents and what personal things they hold.
+
+    Paths of home folders become ~ in its texts; names of the host and the user that remain are listed.
+    """
+    with leaving_at_once():
+        from gradiva.cli.dumps import write_archive
+        from gradiva.telemetry import RunFolder
+
+    folder = RunFolder(Path(run))
+    path = Path(out or f"{folder.path.resolve().name}-support.zip")
+    for line in write_archive(folder, path):
+        print(line)
+    print(f"{path}  {path.stat().st_size / 1e6:.1f} MB; paths of home folders are left out of its texts")
+    return 0
+
+
 _OF_ONE_WALK = ("view", "record", "film_size", "camera", "json_to")  # options of gradiva walk
 _WHERE_TO = ("speed", "lateral", "turn", "goal", "path", "duration")  # likewise
 Command = Callable[..., int]
@@ -186,7 +208,7 @@ def play(
 app.command(cls=WalkCommand)(walk)
 app.command(cls=WalkCommand)(play)
 app.command(cls=WalkCommand)(compare)
-for command in (bench, report, view, export, doctor, plugins, yarpserver):
+for command in (bench, report, view, export, support, doctor, plugins, yarpserver):
     app.command()(command)
 
 

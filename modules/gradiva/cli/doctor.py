@@ -38,6 +38,7 @@ class Place(StrEnum):
 
     SIMULATION = "simulation"
     HARDWARE = "hardware"
+    PROCESS = "process"
 
 
 def doctor(
@@ -45,24 +46,42 @@ def doctor(
         str | None,
         typer.Option(metavar="ROBOT", help="Look at this robot on the YARP network instead: a name or a folder."),
     ] = None,
-    environment: Annotated[Place, typer.Option(help="Simulated robot (or Gazebo's), or the real one.")] = (
-        Place.SIMULATION
-    ),
+    environment: Annotated[
+        Place,
+        typer.Option(help="Simulated robot (or Gazebo's), the real one, or with --exercise one without a network."),
+    ] = Place.SIMULATION,
+    exercise: Annotated[
+        bool, typer.Option("--exercise", help="Then move it a little, joint by joint, and judge it by that.")
+    ] = False,
+    is_confirmed: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
+    plant: Annotated[str | None, typer.Option(help="Of --environment process: ideal, noisy or robot.")] = None,
     files: Annotated[list[Path] | None, typer.Option("--from", help="TOML laid over the configuration.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value.")] = None,
     first_run: Annotated[bool, typer.Option("--first-run", help="With the low speeds of first walks.")] = False,
 ) -> int:
     """Check this machine, or a robot on the network from its ports to its posture; exit status 1 if something fails.
 
-    Nothing is commanded: the robot is only read.
+    Nothing is commanded, the robot is only read, unless --exercise: then it moves a little, after a question. Its
+    figures are kept over time, and prepareRobot is refused after one that is out of its healthy range.
     """
     if robot is None:
-        if files or settings or first_run:
+        if files or settings or first_run or exercise:
             from gradiva.common import ConfigError
 
-            raise ConfigError("--from, --set and --first-run are of a robot: --robot NAME, as in: gradiva robots")
+            raise ConfigError(
+                "--from, --set, --first-run and --exercise are of a robot: --robot NAME, as in: gradiva robots"
+            )
         return _check_machine()
-    return _check_robot(robot, environment, files or [], settings or [], first_run)
+    if environment is Place.PROCESS:
+        with leaving_at_once():
+            from gradiva.cli.checks import exercise_in_process
+        return exercise_in_process(robot, settings or [], files or [], plant, is_confirmed)
+    status = _check_robot(robot, environment, files or [], settings or [], first_run)
+    if status or not exercise:
+        return status
+    from gradiva.cli.checks import exercise_over_ports
+
+    return exercise_over_ports(robot, settings or [], files or [], str(environment), is_confirmed)
 
 
 def plugins() -> int:
@@ -139,15 +158,15 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
 
     setup = load_setup(robot, settings, files, first_run=first_run)
     with network_session(), log_lines(False, "gradiva.robot"):
-        _follow_clock(place)
+        follow_clock_of(place)
         return _print_findings(BringUp(setup, Environment(place)).findings())
 
 
-def _follow_clock(place: Place) -> None:
+def follow_clock_of(place: str) -> None:
     """Use the clock of a simulation that has one: a slow simulation then is slow, but its samples are not old."""
     from gradiva.middleware import follow_clock, is_there
 
-    if place is Place.SIMULATION and is_there(_CLOCK):
+    if place == Place.SIMULATION and is_there(_CLOCK):
         follow_clock(_CLOCK, _CLOCK_TIMEOUT)
 
 

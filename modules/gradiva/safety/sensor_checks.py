@@ -37,6 +37,11 @@ _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _IMU = "IMU"
+_AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
+_LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
+_JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 4°/s
+_TURN = 0.002  # [rad] likewise of an IMU about one of its axes: at least 0.6°/s
+_SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 BoolArray = npt.NDArray[np.bool_]
@@ -93,6 +98,123 @@ class FrozenSensorCheck:
         if is_zero or not is_unloaded or values == self._values or time < self._loaded:
             self._loaded = time
         self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
+
+
+class RepeatedRates:
+    """Finds rates that repeat to the last digit while what they are the rates of moves otherwise: they are lost."""
+
+    def __init__(self, count: int, duration: float, motion: float) -> None:
+        """Take how many rates there are, for how long a living one may repeat itself, [s], and the motion meanwhile."""
+        self._count, self._duration, self._motion = count, duration - TIME_ROUNDING, motion
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._rates = np.full(self._count, np.nan)
+        self._since = np.full(self._count, math.inf)
+        self._anchors = np.zeros(self._count)
+
+    def update(self, rates: NDArray, positions: NDArray, taken: float) -> BoolArray | None:
+        """Return which are lost, shape (n,); None where none is.
+
+        Args:
+            rates: As read, shape (n,).
+            positions: Of which they are the rates, shape (n,).
+            taken: When they were read, [s].
+        """
+        repeated, self._rates = rates == self._rates, rates
+        if not repeated.any():  # nearly always
+            self._anchors = positions
+            self._since.fill(taken)
+            return None
+        duration = taken - self._since
+        begins = ~(repeated & (duration <= _LONGEST_REPEAT))
+        self._anchors = np.where(begins, positions, self._anchors)
+        self._since[begins], duration[begins] = taken, 0.0
+        is_off = np.abs(positions - self._anchors - rates * duration) > self._motion
+        lost: BoolArray = is_off & (duration >= self._duration)
+        return lost if lost.any() else None
+
+
+class VelocityCheck:
+    """Replaces the velocities of joints whose encoders give positions alone by the low-passed change of these.
+
+    A velocity once lost stays so until ``reset``.
+
+    Attributes:
+        bridged: Velocities that were no numbers beside positions that were.
+    """
+
+    def __init__(self, joints: Sequence[str], frozen_duration: float, bridge_duration: float) -> None:
+        """Take the names, for how long a living velocity may repeat itself, and for how long none is tolerated, [s]."""
+        self._joints = joints
+        self._repeated = RepeatedRates(len(joints), frozen_duration, _JOINT_MOTION)
+        self._debounce = VectorDebounce(np.full(len(joints), bridge_duration))
+        self.reset()
+
+    def reset(self) -> None:
+        """Trust all velocities."""
+        self._repeated.reset()
+        self._debounce.reset()
+        self._positions: NDArray | None = None
+        self._estimate: NDArray | None = None
+        self._none: BoolArray = np.zeros(len(self._joints), dtype=bool)
+        self._lost, self._has_lost = self._none.copy(), False
+        self.bridged = BridgedReadings()
+
+    def update(
+        self, positions: NDArray, velocities: NDArray, interval: float, taken: float, time: float
+    ) -> tuple[NDArray, list[Finding]]:
+        """Return usable velocities, [rad/s], shape (n,), and new violations at ``time`` [s].
+
+        Args:
+            positions: As read, [rad], shape (n,).
+            velocities: As read, [rad/s], shape (n,).
+            interval: Since the last reading, [s].
+            taken: When they were read, [s].
+            time: Of the control clock, [s].
+        """
+        repeated = self._repeated.update(velocities, positions, taken)
+        if repeated is None and not (self._has_lost or self.bridged.running) and math.isfinite(velocities @ velocities):
+            self._estimate, self._positions = velocities, positions
+            return velocities, []
+        return self._repaired(positions, velocities, interval, time, self._none if repeated is None else repeated)
+
+    def _repaired(
+        self, positions: NDArray, velocities: NDArray, interval: float, time: float, repeated: BoolArray
+    ) -> tuple[NDArray, list[Finding]]:
+        repeated = repeated & ~self._lost
+        is_none = ~np.isfinite(velocities) & np.isfinite(positions)
+        found = [
+            self._finding(joint, f"repeats {velocities[joint]:.2f} rad/s")
+            for joint in np.flatnonzero(repeated).tolist()
+        ]
+        if is_none.any() or self.bridged.running:
+            lasting = self._debounce.update(is_none & ~self._lost, time)
+            found += [self._finding(joint, "") for joint in lasting]
+            names = [self._joints[joint] for joint in np.flatnonzero(is_none & ~self._lost).tolist()]
+            found += self.bridged.note(names, [finding.subject for finding in found])
+            self._lost[lasting] = True
+        self._lost |= repeated
+        self._has_lost = bool(self._lost.any())
+        missing = self._lost | is_none
+        if missing.any():
+            velocities = np.where(missing, self._differences(positions, velocities, interval), velocities)
+        self._estimate, self._positions = velocities, positions
+        return velocities, found
+
+    def _differences(self, positions: NDArray, velocities: NDArray, interval: float) -> NDArray:
+        """Return velocities by the change of positions, low-passed from the last velocities on, [rad/s], shape (n,)."""
+        before = np.zeros_like(velocities) if self._estimate is None else np.nan_to_num(self._estimate)
+        if self._positions is None or interval <= 0.0:
+            return before
+        change = (positions - self._positions) / interval
+        return np.where(np.isfinite(change), before + interval / (interval + _SMOOTHING) * (change - before), before)
+
+    def _finding(self, joint: int, repeats: str) -> Finding:
+        name, kind = self._joints[joint], SafetyKind.SENSOR_FROZEN if repeats else SafetyKind.SENSOR_NOT_FINITE
+        how = f"{repeats} while the joint moves" if repeats else "gives no usable reading any more"
+        return Finding(kind, name, f"the velocity of {name} {how}: taken from its positions")
 
 
 class EncoderCheck:
@@ -303,12 +425,16 @@ class ImuCheck:
             bridge_duration: For so long unusable readings are tolerated without a finding, [s].
         """
         self._frozen = FrozenSensorCheck(frozen_duration)
+        self._repeated = RepeatedRates(3, frozen_duration, _TURN)
         self._unusable = Debounce(bridge_duration)
         self.reset()
 
     def reset(self) -> None:
         """Trust the unit."""
         self._frozen.reset()
+        self._repeated.reset()
+        self._rotation: NDArray | None = None
+        self._turned = np.zeros(3)
         self._unusable.reset()
         self._is_distrusted = False
         self._was_seen = False
@@ -331,10 +457,23 @@ class ImuCheck:
             found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
         if imu is None or not is_usable:
             return None, found
-        if self._frozen.is_frozen(values, time if taken is None else taken) and not self._is_distrusted:
-            found.append(Finding(SafetyKind.SENSOR_FROZEN, _IMU, "the IMU repeats the same reading"))
+        taken, text = time if taken is None else taken, ""
+        if self._frozen.is_frozen(values, taken):
+            text = "the IMU repeats the same reading"
+        elif self._are_rates_lost(imu, taken):
+            text = "the rates of the IMU repeat themselves while it turns: it is not used any more"
+        if text and not self._is_distrusted:
+            found.append(Finding(SafetyKind.SENSOR_FROZEN, _IMU, text))
             self._is_distrusted = True
         return None if self._is_distrusted else imu, found
+
+    def _are_rates_lost(self, imu: ImuMeasurement, taken: float) -> bool:
+        """Return whether the rates repeat while the attitude, turn by small turn about the unit's axes, goes on."""
+        if self._rotation is not None and imu.rotation is not self._rotation:
+            turn = self._rotation.T @ imu.rotation
+            self._turned = self._turned + 0.5 * (turn[_AXIS] - turn.T[_AXIS])
+        self._rotation = imu.rotation
+        return self._repeated.update(imu.angular_velocity, self._turned, taken) is not None
 
 
 @configuration
@@ -371,6 +510,7 @@ class SensorCheck:
         joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
         self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
         self._unmeasured = sealed(np.full(joints, np.nan))
+        self._velocities = VelocityCheck(robot.joints, config.frozen_duration, duration)
         self._encoders = EncoderCheck(robot.joints, speeds, _JUMP_MARGIN, duration)
         self._wrenches = WrenchCheck(
             robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
@@ -381,7 +521,7 @@ class SensorCheck:
 
     def reset(self) -> None:
         """Forget the past and trust all sensors."""
-        for part in (self._encoders, self._wrenches, self._imu, self._stale):
+        for part in (self._velocities, self._encoders, self._wrenches, self._imu, self._stale):
             part.reset()
         self._last: Measurement | None = None
         self._last_reading = self._last_time = self._lag = self._gap = 0.0
@@ -402,7 +542,8 @@ class SensorCheck:
     @property
     def bridged_readings(self) -> dict[str, int]:
         """Number of readings that could not be used and were bridged, by sensor."""
-        return self._encoders.bridged.counts | self._wrenches.bridged.counts | self._imu.bridged.counts
+        velocities, encoders = self._velocities.bridged.counts, self._encoders.bridged.counts
+        return velocities | encoders | self._wrenches.bridged.counts | self._imu.bridged.counts
 
     def distrust_foot(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
@@ -520,13 +661,16 @@ class SensorCheck:
     def _repaired(
         self, read: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
     ) -> tuple[Measurement, list[Finding]]:
+        velocities, lost = self._velocities.update(
+            read.joint_positions, read.joint_velocities, interval, read.time, time
+        )
         positions, velocities, found = self._encoders.update(
-            read.joint_positions, read.joint_velocities, motion, commanded_velocities, interval, time
+            read.joint_positions, velocities, motion, commanded_velocities, interval, time
         )
         if positions is not read.joint_positions or velocities is not read.joint_velocities:
             read = replace(read, joint_positions=positions, joint_velocities=velocities)
         read, new = self._feet_and_imu(read, time)
-        return read, [*found, *new]
+        return read, [*lost, *found, *new]
 
     def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
         """Return the last measurement with what other sensors have read since: they have times of their own."""

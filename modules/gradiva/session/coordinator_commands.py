@@ -15,7 +15,8 @@ from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, St
 from gradiva.push_recovery import SteppingMode
 
 HELP = (
-    "prepareRobot [onTheFly]   move slowly to the start posture and balance; onTheFly: balance as the robot stands now",
+    "prepareRobot [onTheFly] [anyway]   move slowly to the start posture and balance; onTheFly: balance as the robot"
+    " stands now; anyway: although the last exercise found something wrong",
     "startWalking   be ready to take goals",
     "setGoal (x y [yaw])   walk there and stop; metres and degrees, from where the robot was prepared",
     "setGoal (velocity forward [lateral [turn]])   walk on; m/s, m/s to the left, degrees/s counter-clockwise",
@@ -27,9 +28,10 @@ HELP = (
     "emergencyStop   freeze the joints at once, never refused; prepareRobot recovers",
     "getStatus   state, and how the walk is going",
     "getReason   why it is in this state",
+    "dump   write the last minute of all signals to a run folder now; the reply says where",
 )
 _TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
-_ON_THE_FLY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "velocity", "path")
+_ON_THE_FLY, _ANYWAY, _VELOCITY, _PATH = ARGUMENTS = ("onTheFly", "anyway", "velocity", "path")
 
 
 _START_PERIOD = 0.5  # [s] from the last change of goal:i to a start: a stick that trembles about its middle starts once
@@ -70,6 +72,7 @@ class Word(StrEnum):
     GO_HOME = "goHome"
     STEP_ADAPTATION = "setStepAdaptation"
     EMERGENCY_STOP = "emergencyStop"
+    DUMP = "dump"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +83,14 @@ class CoordinatorCommand:
         word: Its name.
         goal: Of ``setGoal``.
         on_the_fly: Of ``prepareRobot``.
+        anyway: Of ``prepareRobot``: although the last exercise found something wrong.
         stepping: Of ``setStepAdaptation``.
     """
 
     word: Word
     goal: Command | None = None
     on_the_fly: bool = False
+    anyway: bool = False
     stepping: SteppingMode | None = None
 
 
@@ -106,12 +111,12 @@ def parse_command(items: Sequence[object]) -> CoordinatorCommand | None:
         return CoordinatorCommand(which, goal=parse_goal(arguments))
     if which is Word.STEP_ADAPTATION:
         return CoordinatorCommand(which, stepping=_stepping_mode(arguments))
-    if which is Word.PREPARE and len(arguments) == 1 and arguments[0] == _ON_THE_FLY:
-        return CoordinatorCommand(which, on_the_fly=True)
+    if which is Word.PREPARE and arguments and all(each in (_ON_THE_FLY, _ANYWAY) for each in arguments):
+        return CoordinatorCommand(which, on_the_fly=_ON_THE_FLY in arguments, anyway=_ANYWAY in arguments)
     if which is Word.PREPARE and len(arguments) == 1 and isinstance(arguments[0], int):  # generated clients send a bool
         return CoordinatorCommand(which, on_the_fly=bool(arguments[0]))
     if arguments:
-        allowed = " but onTheFly" if which is Word.PREPARE else ""
+        allowed = " but onTheFly and anyway" if which is Word.PREPARE else ""
         raise MalformedCommand(f"{which}: nothing{allowed} may follow, got {len(arguments)} values")
     return CoordinatorCommand(which)
 

@@ -14,7 +14,7 @@ from gradiva.simulated_walk.centroidal_loop import (
     walking_and_running,
 )
 from gradiva.simulated_walk.commanded_end import Pose, final_pose, plan_from_start, walking_time
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, diagnose, diagnose_walk
+from gradiva.simulated_walk.fall_diagnosis import Diagnosis, diagnose, diagnose_recording, diagnose_walk
 from gradiva.simulated_walk.fall_evidence import CauseKind
 from gradiva.simulated_walk.footing import (
     check_footing,
@@ -101,6 +101,7 @@ __all__ = [
     "create_run",
     "deflection_errors",
     "diagnose",
+    "diagnose_recording",
     "diagnose_walk",
     "final_pose",
     "finish_walk",

@@ -22,7 +22,7 @@ from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
 from gradiva.simulation import FaultKind, GroundKind, Push
 from gradiva.telemetry import SignalLog
-from gradiva.walking import Chatter, WalkingConfig
+from gradiva.walking import Chatter, SafetyEvent, WalkingConfig
 
 _DEGREES = 180.0 / np.pi
 _LIKE_BENDING = (None, CauseKind.PUSH, CauseKind.SOFT_GROUND)  # as which links that bend are measured
@@ -166,7 +166,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     def cause(onset: float) -> Cause | None:
         if measured is None:
             return None
-        evidence = replace(_evidence(walk, measured, onset), impossible=impossible_causes(walk))
+        evidence = replace(_evidence_of(walk, measured, onset), impossible=impossible_causes(walk))
         went_wrong = walk.robot.fall is not None or onset < walk.time
         found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
@@ -180,7 +180,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     if measured is None or diagnosis.cause is None:
         return diagnosis
     onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
-    found = find_cause(_evidence(walk, measured, onset))
+    found = find_cause(_evidence_of(walk, measured, onset))
     return replace(diagnosis, measured=None if found is None else found.kind)
 
 
@@ -193,11 +193,46 @@ def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:
     return functools.reduce(MeasuredWalk.followed_by, known) if known else None
 
 
-def _evidence(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> FallEvidence:
-    setup, events = walk.setup, walk.controller.safety_events
-    known_speed, limits = load_robot(setup.robot_argument).max_speed, walk.layers.joint_bounds.velocities
+def diagnose_recording(
+    log: SignalLog, setup: Setup, velocity_limits: NDArray, events: Sequence[SafetyEvent] = ()
+) -> Diagnosis:
+    """Return why a robot stopped or fell, of which there is nothing but a recording.
+
+    Args:
+        log: Of the ticks in which the control loop ran without a break.
+        setup: Of the controller.
+        velocity_limits: Of the joints, [rad/s], shape (n,).
+        events: Of the safety supervisor.
+    """
+    if not len(log):
+        return Diagnosis("", None, None, ())
+    measured, end = MeasuredWalk.of_log(log, setup.robot), float(log.times[-1])
+
+    def cause(onset: float) -> Cause | None:
+        evidence = _evidence(setup, log, measured, onset, velocity_limits, events)
+        return find_cause(evidence) or (cause_not_found(evidence) if onset < end else None)
+
+    diagnosis = diagnose(log, end=end, causes=cause)
+    return replace(diagnosis, measured=None if diagnosis.cause is None else diagnosis.cause.kind)
+
+
+def _evidence_of(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> FallEvidence:
+    limits, events = walk.layers.joint_bounds.velocities, walk.controller.safety_events
+    return _evidence(walk.setup, walk.recorder.log, measured, onset, limits, events, _speed_ahead(walk))
+
+
+def _evidence(
+    setup: Setup,
+    log: SignalLog,
+    measured: MeasuredWalk,
+    onset: float,
+    velocity_limits: NDArray,
+    events: Sequence[SafetyEvent],
+    speed_ahead: float = 0.0,
+) -> FallEvidence:
+    known_speed = load_robot(setup.robot_argument).max_speed
     return FallEvidence(
-        *(measured, walk.recorder.log, onset, limits, known_speed, events, _speed_ahead(walk), servo_lag(setup)),
+        *(measured, log, onset, velocity_limits, known_speed, events, speed_ahead, servo_lag(setup)),
         stepping=setup.walking.step_adaptation.mode,
         models_soft_ground=setup.walking.knows_soft_ground,
         dcm_gain=_dcm_gain(setup.walking),

@@ -54,10 +54,12 @@ _FAULTS_IN_WORDS: Mapping[FaultKind, str] = {
     FaultKind.TURNED_WRENCH: "is mounted turned",
     FaultKind.ENCODER_OFFSET: "has an encoder that is off",
     FaultKind.NAN_ENCODER: "has an encoder that reads no numbers",
+    FaultKind.DEAD_VELOCITY: "has an encoder whose velocity reads zero",
     FaultKind.HOT_MOTOR: "has a motor that gets hot",
     FaultKind.WEAK_MOTOR: "has a weak motor",
     FaultKind.TILTED_IMU: "the IMU is mounted tilted",
     FaultKind.FROZEN_IMU: "the IMU repeats one reading",
+    FaultKind.DEAD_GYROSCOPE: "the rates of the IMU read zero",
     FaultKind.NAN_IMU: "the IMU reads no numbers",
     FaultKind.SILENCE: "no sensor sends",
 }

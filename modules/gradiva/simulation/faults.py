@@ -25,8 +25,10 @@ class FaultKind(StrEnum):
     TURNED_WRENCH = "turned_wrench"
     ENCODER_OFFSET = "encoder_offset"
     NAN_ENCODER = "nan_encoder"
+    DEAD_VELOCITY = "dead_velocity"
     NAN_IMU = "nan_imu"
     FROZEN_IMU = "frozen_imu"
+    DEAD_GYROSCOPE = "dead_gyroscope"
     TILTED_IMU = "tilted_imu"
     SILENCE = "silence"
     HOT_MOTOR = "hot_motor"
@@ -46,7 +48,13 @@ class FaultKind(StrEnum):
     @property
     def is_of_joint(self) -> bool:
         """Whether the encoder or the motor of a joint fails."""
-        return self in (FaultKind.ENCODER_OFFSET, FaultKind.NAN_ENCODER, FaultKind.HOT_MOTOR, FaultKind.WEAK_MOTOR)
+        return self in (
+            FaultKind.ENCODER_OFFSET,
+            FaultKind.NAN_ENCODER,
+            FaultKind.DEAD_VELOCITY,
+            FaultKind.HOT_MOTOR,
+            FaultKind.WEAK_MOTOR,
+        )
 
 
 _NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR, FaultKind.TURNED_WRENCH, FaultKind.TILTED_IMU)
@@ -135,7 +143,7 @@ class SensorFaults:
         self._last = replace(
             measurement,
             joint_positions=self._encoders(measurement.joint_positions, active),
-            joint_velocities=self._encoders(measurement.joint_velocities, active),
+            joint_velocities=self._velocities(measurement.joint_velocities, active),
             contact_wrenches=self._wrenches(measurement.contact_wrenches, active),
             imu=self._imu(measurement.imu, active),
             motor_temperatures=self._temperatures(measurement.motor_temperatures, time),
@@ -154,6 +162,13 @@ class SensorFaults:
         for fault in active:
             if fault.kind is FaultKind.NAN_ENCODER:
                 values[self._joints.index(fault.name)] = np.nan
+        return values
+
+    def _velocities(self, values: NDArray, active: list[Fault]) -> NDArray:
+        values = self._encoders(values, active)
+        for fault in active:
+            if fault.kind is FaultKind.DEAD_VELOCITY:
+                values[self._joints.index(fault.name)] = 0.0
         return values
 
     def _wrenches(self, wrenches: NDArray, active: list[Fault]) -> NDArray:
@@ -187,6 +202,8 @@ class SensorFaults:
                 frozen = self._frozen.setdefault(fault, imu)
                 assert isinstance(frozen, ImuMeasurement), "an IMU's fault keeps nothing else"
                 return replace(frozen, time=imu.time)  # its stamps go on
+            if fault.kind is FaultKind.DEAD_GYROSCOPE and imu is not None:
+                imu = replace(imu, angular_velocity=np.zeros(3))
             if fault.kind is FaultKind.TILTED_IMU and imu is not None:
                 mounting = so3.exp(np.array([fault.value, 0.0, 0.0]))
                 imu = ImuMeasurement(imu.rotation @ mounting, mounting.T @ imu.angular_velocity, imu.time)

@@ -73,6 +73,7 @@ class GradivaModule(yarp.RFModule):
         lateness: By how much the present tick began late, [s]; set by `wait_for_tick`.
         failure: Why the module ended by itself; None while it has not.
         refusal: Why it did not begin; empty while it may.
+        signals: Those that may end it; None where it is not the program of a process.
     """
 
     TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
@@ -97,6 +98,7 @@ class GradivaModule(yarp.RFModule):
         self.lateness = 0.0
         self.failure: Exception | None = None
         self.refusal = ""
+        self.signals: TerminationSignals | None = None
         self._schedule = TickSchedule(period, CLOCK)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
@@ -294,7 +296,9 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     try:
         with _interrupted_by_signals():
             join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
-        with TerminationSignals(module.stopModule):  # YARP's own handler runs Python in the midst of Python: it crashes
+        # YARP's own handler runs Python in the midst of Python: it crashes
+        with TerminationSignals(module.stopModule) as signals:
+            module.signals = signals
             status = int(module.runModule(yarp.ResourceFinder()))
     finally:
         leave_network()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import math
+import os
+import sys
 import threading
 import time as machine_time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar, Protocol
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, RobotInterface, RobotInterfaceError
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.robot_model import FlexibleJoint, RobotDescription
 from gradiva.session import (
@@ -18,11 +21,15 @@ from gradiva.session import (
     HELP,
     PLANNING_LEAD,
     PLANNING_TIMEOUT,
+    BlackBox,
     Coordinator,
+    CoordinatorCommand,
     CoordinatorConfig,
     FreeSpace,
+    HealthRecord,
     LapTimer,
     PlanningWorker,
+    RecordedRun,
     WalkingSession,
     Word,
     parse_command,
@@ -37,17 +44,18 @@ from gradiva.walking import (
     SynchronousPlanning,
     WalkingController,
     WalkingLayers,
+    WalkingLog,
     WalkingState,
 )
 from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.gradiva_module import GradivaModule
-from gradiva.yarp_modules.module_options import ModuleOptions, robot_ports, setup_of
+from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, robot_ports, setup_of
 from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.robot.sensors import TrueDeflections
 from gradiva.yarp_modules.rpc_commands import fail, ok, pairs, replied, spelled_out
-from gradiva.yarp_modules.walking_ports import WalkingPorts
+from gradiva.yarp_modules.walking_ports import WalkingPorts, tick_signals
 
 _STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 _ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew
@@ -63,6 +71,8 @@ _MOST_NAMES = 3  # in a reason
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
 _WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
 WORDS = (*Word, *ARGUMENTS)  # that vocabs abbreviate
+DUMPS, NO_DUMPS = "GRADIVA_DUMPS", "none"
+"""Environment variable with the folder of dumps, where the option does not name it; and its value for none."""
 _TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are carried out meanwhile
 
 
@@ -77,6 +87,9 @@ class WalkingModule(GradivaModule):
     SUMMARY: ClassVar[str] = "All three layers in one process: walks a robot."
     NAME: ClassVar[str] = "/walking-coordinator"
     COMMANDS: ClassVar[tuple[str, ...]] = HELP
+    OPTIONS: ClassVar[tuple[ModuleOption, ...]] = (
+        ModuleOption("dumps", f"folder of the black box's dumps (default runs), {NO_DUMPS} for no black box", "DIR"),
+    )
 
     def __init__(self, options: ModuleOptions) -> None:
         """Read the configuration; the layers are built, and the robot is reached, when the ports are open.
@@ -106,6 +119,8 @@ class WalkingModule(GradivaModule):
         self._robot: YarpRobot | None = None
         self._connector: RobotConnector | None = None
         self._dry_run: DryRunRobot | None = None
+        self._black_box: BlackBox | None = None
+        self._why_no_box = "the robot has not been reached yet"
         self._samples = NewSampleCheck()
         self._chatter = ChatterMonitor(robot.mass * GRAVITY, self.setup.walking.walking.period)
 
@@ -159,6 +174,9 @@ class WalkingModule(GradivaModule):
                 self._connector.close()
             self.close_layers()
             self._ports.close()
+            if self._black_box is not None:
+                is_terminated = self.signals is not None and self.signals.first == "SIGTERM"  # Ctrl-C is an operator's
+                self._black_box.close("SIGTERM" if is_terminated else "")
             for line in self._dry_run.report.lines() if self._dry_run is not None else ():
                 _LOGGER.warning("%s", line)
 
@@ -199,9 +217,17 @@ class WalkingModule(GradivaModule):
         session.refused_messages = self._ports.refused
         if log is not None and session.measurement is not None:
             self._chatter.update(log)
-            truth = self._robot.true_deflections() if self._robot is not None else None
-            self._ports.logger.send(log, session.measurement, self._timer.laps, truth)
+            self._record(log, session.measurement)
         return True
+
+    def _record(self, log: WalkingLog, measurement: Measurement) -> None:
+        """Publish a tick for loggers and keep it in the black box."""
+        assert self._robot is not None, "it has been ticked"
+        signals = tick_signals(log, measurement, self._timer.laps, self._robot.true_deflections())
+        self._ports.logger.send(log.time, signals)
+        if self._black_box is not None and self._session is not None:
+            events, drives = self._session.controller.safety_events, self._robot.drive_signals()
+            self._black_box.record(log, measurement, events, signals, drives, {"tick::lateness": self.lateness})
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
         """Answer a command of the coordinator; while the module ends, those alone that do not move the robot."""
@@ -215,6 +241,10 @@ class WalkingModule(GradivaModule):
         status = self._session.status
         if asked.word is Word.STATUS:
             return ok(status.state, *pairs(status.as_table()), *self._more_status())
+        if asked.word is Word.DUMP:
+            return self._dump()
+        if refusal := self._health_refusal(asked):
+            return fail(refusal)
         return ok(status.full_reason) if asked.word is Word.REASON else replied(self._session.answer(asked))
 
     # ----------------------------------------------------------------------------------------------------------
@@ -252,6 +282,7 @@ class WalkingModule(GradivaModule):
         warn = RateLimitedLog(_LOGGER, _WARNING_PERIOD).warning
         session = WalkingSession(robot, controller, coordinator, self.config, warn, self._why_stalled)
         self.keep_from_collector()
+        self._open_black_box(layers)
         self._session = session
 
     def _has_new_sample(self) -> bool:
@@ -284,6 +315,36 @@ class WalkingModule(GradivaModule):
         chatter = self._chatter.chatter
         return [] if chatter is None else [chatter_status(chatter, self.setup.robot.joints)]
 
+    def _health_refusal(self, asked: CoordinatorCommand) -> str:
+        """Return why a robot should not be prepared: the last ``gradiva doctor --exercise`` found something wrong."""
+        assert self._session is not None, "it is asked"
+        prepares = asked.word is Word.PREPARE or (
+            asked.word is Word.GO_HOME
+            and self._session.controller.state not in (WalkingState.WALKING, WalkingState.PAUSED)
+        )
+        if not prepares or asked.anyway:
+            return ""
+        refusal = HealthRecord(self.setup.robot.name, str(self.options.environment)).refusal()
+        return refusal and f"cannot prepare: {refusal}; mend it and exercise again, or {Word.PREPARE} anyway"
+
+    def _dump(self) -> list[Element]:
+        if self._black_box is None:
+            return fail(f"there is no black box: {self._why_no_box}")
+        return ok(self._black_box.dump())
+
+    def _open_black_box(self, layers: WalkingLayers) -> None:
+        """Begin to record, unless it is not wanted; a machine that cannot is no reason not to walk."""
+        folder = self.options.extras.get("dumps", os.environ.get(DUMPS, "runs"))
+        if folder == NO_DUMPS:
+            self._why_no_box = f"--dumps, or {DUMPS}, is {NO_DUMPS}"
+            return
+        run = recorded_run(self.setup, layers, Path(folder), self.port_name(""), self._robot)
+        try:
+            self._black_box = BlackBox(self.health.period, len(self.setup.robot.joints), run)
+        except OSError as error:
+            self._why_no_box = str(error)
+            _LOGGER.warning("no black box: %s", error)
+
     def _finish_walk(self) -> None:
         """Close the feet before the boards are left: a robot that is left in the middle of a step falls."""
         session = self._session
@@ -301,6 +362,16 @@ class WalkingModule(GradivaModule):
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+
+
+def recorded_run(
+    setup: Setup, layers: WalkingLayers, parent: Path, prefix: str, robot: YarpRobot | None
+) -> RecordedRun:
+    """Return what a dump of the black box says of the run of a module whose ports begin with ``prefix``."""
+    ports = [] if robot is None else robot.required_ports()
+    module = {"command": sys.argv, "ports": prefix, "robot_ports": ports, "process": os.getpid()}
+    bounds = layers.joint_bounds
+    return RecordedRun(setup, parent.absolute(), layers.joint_limits, bounds.velocities, layers.torque_limits, module)
 
 
 def chatter_status(chatter: Chatter, joints: Sequence[str]) -> list[Element]:

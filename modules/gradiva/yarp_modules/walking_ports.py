@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from gradiva.middleware import (
     open_port,
     yarp,
 )
-from gradiva.walking import WalkingLog, element_names, walking_signals
+from gradiva.walking import Signals, WalkingLog, element_names, walking_signals
 from gradiva.yarp_modules.robot.sensors import TrueDeflections
 
 _LOGGER = logging.getLogger("gradiva.module")
@@ -152,30 +152,14 @@ class WalkingLoggerPort:
         """Close the ports."""
         self._server.close()
 
-    def send(
-        self,
-        log: WalkingLog,
-        measurement: Measurement,
-        tick_times: dict[str, float],
-        truth: TrueDeflections | None = None,
-    ) -> None:
-        """Publish one tick; one in which the control loop did not run is left out.
-
-        Args:
-            log: Of the tick.
-            measurement: That it saw.
-            tick_times: How long its parts took, [s].
-            truth: True deflections of a simulated robot, the newest ones.
-        """
-        if log.desired is None or not (self._server.is_heard or not self._known):  # the names are published in any case
+    def send(self, time: float, signals: Mapping[str, float | npt.ArrayLike]) -> None:
+        """Publish the signals of a tick at ``time`` [s], see `tick_signals`; none of a tick without control loop."""
+        if not signals or not (self._server.is_heard or not self._known):  # the names are published in any case
             return
-        signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
-        if truth is not None and self._bending:
-            signals |= dict(zip(_TRUE_DEFLECTIONS, truth.motion, strict=True))
         values = {name: _listed(value) for name, value in signals.items()}
         for name in values.keys() - self._known:
             self._introduce(name, len(values[name]))
-        self._stamp.update(log.time)
+        self._stamp.update(time)
         self._server.send(values, self._stamp)
 
     def _introduce(self, name: str, size: int) -> None:
@@ -184,6 +168,25 @@ class WalkingLoggerPort:
         elements = element_names(name, self._joints, flexible) if not is_time else (name.rpartition("::")[2],)
         self._server.populate_metadata(name, elements or tuple(f"element_{index}" for index in range(size)))
         self._known.add(name)
+
+
+def tick_signals(
+    log: WalkingLog, measurement: Measurement, tick_times: Mapping[str, float], truth: TrueDeflections | None = None
+) -> Signals:
+    """Return the signals of a tick for loggers; none where the control loop did not run.
+
+    Args:
+        log: Of the tick.
+        measurement: That it saw.
+        tick_times: How long its parts took, [s].
+        truth: True deflections of a simulated robot whose links bend, the newest ones.
+    """
+    if log.desired is None:
+        return {}
+    signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
+    if truth is not None and truth.stiffness:
+        signals |= dict(zip(_TRUE_DEFLECTIONS, truth.motion, strict=True))
+    return signals
 
 
 def numbers_in(items: Sequence[Element], what: str) -> list[float]:

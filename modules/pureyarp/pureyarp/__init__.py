@@ -46,10 +46,13 @@ from pureyarp.devices.control_board_protocol import (
     VOCAB_JOINTTYPE_UNKNOWN,
 )
 from pureyarp.devices.motion_views import (
+    ICurrentControl,
     IEncoders,
     IEncodersTimed,
+    IMotorEncoders,
     IPositionControl,
     IPositionDirect,
+    IPWMControl,
     ITorqueControl,
     IVelocityControl,
 )
@@ -140,11 +143,14 @@ __all__ = [
     "IAxisInfo",
     "IControlLimits",
     "IControlMode",
+    "ICurrentControl",
     "IEncoders",
     "IEncodersTimed",
     "IInteractionMode",
     "IMotor",
+    "IMotorEncoders",
     "IOrientationSensors",
+    "IPWMControl",
     "IPidControl",
     "IPositionControl",
     "IPositionDirect",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.robot_model import IdynTreeModel
+from gradiva.robot_model import Environment, IdynTreeModel
 from gradiva.setup import load_robot
 from gradiva.yarp_modules.robot.joint_boards import (
+    DriveReadings,
     PidGains,
     check_start_posture,
     differences,
@@ -99,3 +101,25 @@ def test_every_robot_s_left_joints_have_twins():
 
 def test_the_table_has_a_line_a_joint():
     assert table_lines({"l_knee": GAINS}) == ["l_knee                   kp         10  kd        0.5  ki          1"]
+
+
+def test_currents_and_duty_cycles_are_read_of_boards_of_hardware_that_send_them():
+    def sends(value):
+        def read(vector):
+            vector[0] = value
+            return True
+
+        return lambda: SimpleNamespace(getMotorEncoders=read, getCurrents=read)
+
+    driver = SimpleNamespace(
+        viewIMotorEncoders=sends(180.0),
+        viewICurrentControl=sends(1.5),
+        viewIPWMControl=lambda: SimpleNamespace(getDutyCycles=lambda _: False),
+    )
+    found = {}
+    for environment in Environment:
+        drives = DriveReadings(1, environment)
+        drives.open(driver)
+        found[environment] = {name: value.tolist() for name, value in drives.read().items()}
+    assert found[Environment.SIMULATION] == {"boards::motor_positions": [pytest.approx(np.pi)]}
+    assert found[Environment.HARDWARE] == found[Environment.SIMULATION] | {"boards::currents": [1.5]}

@@ -12,6 +12,8 @@ import numpy as np
 
 from gradiva.common import ConfigError, ControlMode, JointCommand, NDArray, RobotInterfaceError
 from gradiva.middleware import yarp
+from gradiva.robot_model import Environment
+from gradiva.session import DRIVE_SIGNALS
 from gradiva.yarp_modules.robot.sensors import SourceClock
 
 T = TypeVar("T")
@@ -144,6 +146,40 @@ class RemoteJoints:
         for name, joint in zip(self.board_names, self._first_joints, strict=True):
             if self._encoders.getEncoderTimed(joint, position, stamp):
                 self._clocks[name].update(stamp[0], now)
+
+
+class DriveReadings:
+    """Reads what boards send of their motors beside temperatures: positions, currents and duty cycles."""
+
+    def __init__(self, joints: int, environment: Environment) -> None:
+        """Prepare for so many joints; boards of simulations send neither currents nor duty cycles."""
+        self._names = DRIVE_SIGNALS[: None if environment is Environment.HARDWARE else 1]
+        self._values = yarp.DVector(joints)
+        self._ways: dict[str, tuple[Callable[[yarp.DVector], bool], float]] = {}
+        self._sent: set[str] = set()
+
+    def open(self, driver: yarp.PolyDriver) -> None:
+        """Begin to read these boards."""
+        ways = (
+            ("viewIMotorEncoders", "getMotorEncoders", math.radians(1.0)),
+            ("viewICurrentControl", "getCurrents", 1.0),
+            ("viewIPWMControl", "getDutyCycles", 1.0),
+        )
+        for name, (view, method, unit) in zip(self._names, ways, strict=False):
+            interface = getattr(driver, view, lambda: None)()  # not all bindings have all interfaces
+            if (read := getattr(interface, method, None)) is not None:
+                self._ways[name] = (read, unit)
+
+    def read(self) -> dict[str, NDArray]:
+        """Return the last ones, by the names of `DRIVE_SIGNALS`; those not sent at first are not read again."""
+        found = {}
+        for name, (read, unit) in list(self._ways.items()):
+            if read(self._values):
+                found[name] = unit * np.array(list(self._values))
+                self._sent.add(name)
+            elif name not in self._sent:
+                del self._ways[name]
+        return found
 
 
 def required(view: T | None, what: str) -> T:

@@ -25,6 +25,7 @@ from gradiva.yarp_modules.module_options import robot_ports
 from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
 from gradiva.yarp_modules.robot.joint_boards import (
+    DriveReadings,
     JointSample,
     Limits,
     MotorTemperatures,
@@ -51,6 +52,7 @@ _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
 _POLL = 0.005  # [s] between two looks for the first samples
 _SILENCE = 1.0  # [s] of the machine without a new sample of a source, then its connections are looked at
+_DRIVES_PERIOD = 0.01  # [s] between two looks at currents and duty cycles: boards send no more of them
 _STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 
 
@@ -124,6 +126,8 @@ class YarpRobot:
         self._temperatures = MotorTemperatures(
             len(description.joints), config.temperature_period, are_silent=lambda: bool(self._late)
         )
+        self._drives, self._drives_due = DriveReadings(len(description.joints), environment), -math.inf
+        self._drive_signals: dict[str, NDArray] = {}
         base = FloatingBasePort(ports.full_name(environment, ports.floating_base))
         self._base = base if config.floating_base else None
         flexible = FlexibleJointsPort(ports.full_name(environment, ports.flexible_joints))
@@ -295,6 +299,13 @@ class YarpRobot:
         lost = [each for each in self._connections.status() if not each.is_connected]
         return [each.destination if each.source.startswith(self._local) else each.source for each in lost]
 
+    def drive_signals(self) -> dict[str, NDArray]:
+        """Return what the boards send of their motors, at most 10 ms old, by `DRIVE_SIGNALS`; for the black box."""
+        if (now := control_time()) >= self._drives_due or now < self._drives_due - 2.0 * _DRIVES_PERIOD:
+            self._drives_due = now + _DRIVES_PERIOD
+            self._drive_signals = self._drives.read()
+        return self._drive_signals
+
     def floating_base(self) -> FloatingBase | None:
         """Return the true motion of the base; None where it is not published or not read."""
         return None if self._base is None else self._base.read()
@@ -353,6 +364,7 @@ class YarpRobot:
         for port in self._truths():
             port.open(local, CARRIER)
         self._temperatures.open(self._joints.driver)
+        self._drives.open(self._joints.driver)
         self._connections.start()
 
     def _truths(self) -> list[FloatingBasePort | FlexibleJointsPort]:

@@ -1,4 +1,4 @@
-"""Lets the force-torque sensors of a foot die at moments of a stride, and counts how often the robot stands."""
+"""Lets sensors die at moments of a stride, and counts how often the robot stands and says which it lost."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from gradiva.common import ControlMode, PlanningError, Side
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import Plant, load_robot, shipped_robot_names
 from gradiva.simulation import Fault, FaultKind
-from gradiva.walking import WalkingState
+from gradiva.walking import SafetyEvent, WalkingState
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, Outcome, WalkSearches, search_walks
 from gradiva_experiments.trial import RobotCase, Trial
 
 MOMENTS, _QUICK_MOMENTS = 20, 2
-"""Moments of a stride, evenly spaced, at which sensors die: those of either foot in turn."""
+"""Moments of a stride, evenly spaced, at which sensors die."""
 STANDING = 0.95
 """Fraction of the moments after which the robot has to stand, [-]."""
 
@@ -30,21 +32,68 @@ _STOOD = 2.0  # [s] after it has stopped
 # -- one walk ----------------------------------------------------------------------------------------------------------
 
 
+class DyingKind(StrEnum):
+    """Names what dies."""
+
+    FOOT = "foot"  # the force-torque sensors of a foot read zero
+    GYROSCOPE = "gyroscope"  # the rates of the IMU read zero, its attitude goes on
+    VELOCITY = "velocity"  # the velocity of a joint of a leg reads zero, its position goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """Sensors that die together.
+
+    Attributes:
+        kind: Of the sensors.
+        subject: The foot's side, or the joint; empty for the IMU.
+    """
+
+    kind: DyingKind
+    subject: str = ""
+
+    def __str__(self) -> str:
+        """Return kind and subject."""
+        return f"{self.kind} {self.subject}".strip()
+
+    def faults(self, robot: RobotDescription, time: float) -> list[Fault]:
+        """Return the faults from ``time`` [s] on."""
+        if self.kind is DyingKind.GYROSCOPE:
+            return [Fault(FaultKind.DEAD_GYROSCOPE, time)]
+        if self.kind is DyingKind.VELOCITY:
+            return [Fault(FaultKind.DEAD_VELOCITY, time, name=self.subject)]
+        sensors = [robot.force_torque_sensors[row].name for row in robot.sensors_of(Side(self.subject))]
+        return [Fault(FaultKind.DEAD_WRENCH, time, name=name) for name in sensors]
+
+    def is_named(self, robot: RobotDescription, events: Sequence[SafetyEvent]) -> bool:
+        """Return whether an event is about what died."""
+        names = {self.subject or "IMU", *(fault.name for fault in self.faults(robot, 0.0))}
+        return any(event.subject in names for event in events)
+
+
+def deaths(kind: DyingKind, robot: RobotDescription, moments: int) -> list[Death]:
+    """Return what dies at each moment: feet in turn, joints of both legs in turn."""
+    legs = [robot.joint_groups[f"{side}_leg"].joints for side in Side]
+    joints = [name for pair in zip(*legs, strict=True) for name in pair]
+    subjects = {DyingKind.FOOT: [*Side], DyingKind.GYROSCOPE: [""], DyingKind.VELOCITY: joints}[kind]
+    return [Death(kind, str(subjects[number % len(subjects)])) for number in range(moments)]
+
+
 class DyingSensors:
-    """The sensors of one foot that die at one moment: a search of one trial.
+    """The sensors that die at one moment: a search of one trial.
 
     Attributes:
         outcome: What came of it; None before.
     """
 
-    def __init__(self, side: Side) -> None:
-        """Take the foot."""
-        self.side = side
+    def __init__(self, death: Death) -> None:
+        """Take the sensors."""
+        self.death = death
         self.outcome: Outcome | None = None
 
-    def next_trial(self) -> Side | None:
-        """Return the foot, once."""
-        return self.side if self.outcome is None else None
+    def next_trial(self) -> Death | None:
+        """Return the sensors, once."""
+        return self.death if self.outcome is None else None
 
     def take(self, outcome: Outcome) -> None:
         """Take what came of it."""
@@ -68,15 +117,16 @@ class WalkWithDyingSensors(ForkedWalk):
             name: begin + (end - begin) * (number + 0.5) / self._count for number, name in enumerate(names(self._count))
         }
 
-    def continued(self, trial: Side) -> Outcome:
-        """Let all sensors of a foot read zero from now on, until the robot has fallen, or has stopped and stood.
+    def continued(self, trial: Death) -> Outcome:
+        """Let sensors be dead from now on, until the robot has fallen, or has stopped and stood.
 
         Returns:
-            Whether it ``stands``, the ``reason`` of its end, safety ``events``, and when it ended, ``time_s``.
+            Whether it ``stands``, whether an event is about what died, ``is_named``, the ``reason`` of its end, safety
+            ``events``, and when it ended, ``time_s``.
         """
         walk, robot, parent = self.walk, self.walk.setup.robot, os.getppid()
-        for row in robot.sensors_of(trial):
-            walk.robot.inject(Fault(FaultKind.DEAD_WRENCH, walk.time, name=robot.force_torque_sensors[row].name))
+        for fault in trial.faults(robot, walk.time):
+            walk.robot.inject(fault)
         stops = walk.time + _WALKED_ON
         end = stops + _STOOD
         while walk.time < end and walk.robot.fall is None and os.getppid() == parent:
@@ -85,6 +135,7 @@ class WalkWithDyingSensors(ForkedWalk):
                 stops, end = walk.time, walk.time + _STOOD
         return {
             "stands": walk.robot.fall is None,
+            "is_named": trial.is_named(robot, walk.controller.safety_events),
             "reason": self._reason(),
             "events": [event.text for event in walk.controller.safety_events],
             "time_s": walk.time,
@@ -97,7 +148,7 @@ def names(moments: int) -> list[str]:
 
 
 class MomentSearches(WalkSearches):
-    """A walk with a moment for each foot whose sensors die."""
+    """A walk with a moment for each death."""
 
     def begin(self) -> ForkedWalk:
         """Begin the walk; errors as of `WalkSearches`."""
@@ -109,21 +160,27 @@ class MomentSearches(WalkSearches):
 
 @dataclass(frozen=True, slots=True)
 class WalkCase(RobotCase):
-    """A walk in which sensors die."""
+    """A walk in which sensors die.
+
+    Attributes:
+        kind: What dies.
+    """
+
+    kind: DyingKind
 
     def searches(self, moments: int, overrides: dict[str, Any], seed: int) -> MomentSearches:
-        """Return what is walked: one foot after the other, from moment to moment."""
+        """Return what is walked, from moment to moment."""
         trial = Trial(self.robot, _COMMAND, {**overrides, "walking.control": str(self.control)}, self.plant, seed)
-        feet = list(Side)
-        dying = {name: [DyingSensors(feet[number % 2])] for number, name in enumerate(names(moments))}
-        return MomentSearches(trial, dying)
+        each = zip(names(moments), deaths(self.kind, load_robot(self.robot), moments), strict=True)
+        return MomentSearches(trial, {name: [DyingSensors(death)] for name, death in each})
 
 
 def run_dead_sensor(run: ExperimentRun) -> None:
     """Walk each robot up to each moment; the value is after how many of them it stands in the end."""
     moments = _QUICK_MOMENTS if run.options.quick else MOMENTS
     cases = [
-        WalkCase(robot, plant, control)
+        WalkCase(robot, plant, control, kind)
+        for kind in DyingKind
         for plant in run.options.plants
         for robot in run.options.robots or shipped_robot_names()
         for control in run.options.controls or (ControlMode.POSITION,)
@@ -134,44 +191,53 @@ def run_dead_sensor(run: ExperimentRun) -> None:
         found.setdefault(one.walk, []).append(one)
         if len(found[one.walk]) == moments:
             run.add_row(row := _row(cases[one.walk], found[one.walk]), one.walk)
-            run.report(len(run.rows), len(cases), f"{row['robot']}, {row['plant']} plant: {row['value']} of {moments}")
+            text = f"{row['robot']}, {row['sensor']}, {row['plant']} plant: {row['value']} of {moments}"
+            run.report(len(run.rows), len(cases), text)
 
 
 def _row(case: WalkCase, found: Sequence[FoundSearch]) -> Row:
     falls = [fall for one in found if (fall := _fall(one))]
     standing, needed = len(found) - len(falls), math.ceil(STANDING * len(found) - 1e-9)
+    unnamed = [str(dying.death) for one in found if not (dying := _dying(one)).outcome or not dying.outcome["is_named"]]
     return {
         **case.first_columns,
+        "sensor": str(case.kind),
         "moments": len(found),
         "needed": needed,
         "falls": falls,
+        "unnamed": unnamed,
         "paper": None,
         "value": standing,
         "outcome": "met" if standing >= needed else "missed",
-        "reason": "; ".join(f"{fall['foot']} at {fall['start_s']:.2f} s: {fall['reason']}" for fall in falls),
+        "reason": "; ".join(f"{fall['died']} at {fall['start_s']:.2f} s: {fall['reason']}" for fall in falls),
     }
 
 
 def _fall(found: FoundSearch) -> dict[str, Any] | None:
-    """Return foot, moment and what came of it where the robot does not stand; None where it does."""
-    dying = found.search
-    assert isinstance(dying, DyingSensors), "of this campaign"
+    """Return what died, moment and what came of it where the robot does not stand; None where it does."""
+    dying = _dying(found)
     outcome = dying.outcome or {"stands": False, "reason": found.failure, "events": []}
     if outcome["stands"]:
         return None
     return {
-        "foot": str(dying.side),
+        "died": str(dying.death),
         "start_s": found.time,
         "reason": outcome["reason"],
         "events": outcome["events"],
     }
 
 
+def _dying(found: FoundSearch) -> DyingSensors:
+    assert isinstance(found.search, DyingSensors), "of this campaign"
+    return found.search
+
+
 EXPERIMENTS = (
     Experiment(
         "dead_sensor",
         "Gradiva's own campaign",
-        f"The sensors of a foot die while the robot walks, at {MOMENTS} moments of a stride: how often does it stand?",
+        "The sensors of a foot, the rates of the IMU or the velocity of a joint die while the robot walks, at"
+        f" {MOMENTS} moments of a stride: how often does it stand?",
         run_dead_sensor,
         "standing",
         plants=(Plant.IDEAL, Plant.ROBOT),

@@ -255,10 +255,14 @@ class TerminationSignals:
 
     Args:
         stop: What ends the module.
+
+    Attributes:
+        first: Name of the first signal that came; empty before.
     """
 
     def __init__(self, stop: Callable[[], object]) -> None:
         self._stop = stop
+        self.first = ""
         self._arrived: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # its put() is safe in a signal handler
         self._previous: dict[signal.Signals, Any] = {}
         self._count = 0
@@ -292,6 +296,7 @@ class TerminationSignals:
             count += 1
             name = signal.Signals(number).name
             if count == 1:
+                self.first = name
                 _LOGGER.info("%s: the module stops", name)
                 self._stop()
             else:

@@ -289,3 +289,21 @@ class ITorqueControl(AxesView):
     def getTorqueRanges(self, mins: Any, maxs: Any) -> bool:
         """Fill with the smallest and largest torques of all joints [N m]."""
         return self._read_pair(Feature.TORQUE_RANGE, None, mins, maxs)
+
+
+class IMotorEncoders(AxesView):
+    """Measured positions of the motors, behind their gears [deg]."""
+
+    getMotorEncoder, getMotorEncoders = forms(ControlBoardView._read_measured, "motor_position", has_groups=False)
+
+
+class IPWMControl(AxesView):
+    """Measured duty cycles of the motors [%]."""
+
+    getDutyCycle, getDutyCycles = forms(ControlBoardView._read_measured, "pwm", has_groups=False)
+
+
+class ICurrentControl(AxesView):
+    """Measured currents of the motors [A]."""
+
+    getCurrent, getCurrents = forms(ControlBoardView._read_measured, "current", has_groups=False)

@@ -20,10 +20,13 @@ from pureyarp.devices.analog_sensors_client import (
 from pureyarp.devices.control_board_remapper import ControlBoardRemapper, ControlBoardRemapperOptions
 from pureyarp.devices.motion_views import (
     ControlBoardView,
+    ICurrentControl,
     IEncoders,
     IEncodersTimed,
+    IMotorEncoders,
     IPositionControl,
     IPositionDirect,
+    IPWMControl,
     ITorqueControl,
     IVelocityControl,
 )
@@ -161,6 +164,18 @@ class PolyDriver:
     def viewIMotor(self) -> IMotor | None:
         """Return temperatures and gears of motors."""
         return self._of_board(IMotor)
+
+    def viewIMotorEncoders(self) -> IMotorEncoders | None:
+        """Return measured positions of motors."""
+        return self._of_board(IMotorEncoders)
+
+    def viewIPWMControl(self) -> IPWMControl | None:
+        """Return measured duty cycles."""
+        return self._of_board(IPWMControl)
+
+    def viewICurrentControl(self) -> ICurrentControl | None:
+        """Return measured currents."""
+        return self._of_board(ICurrentControl)
 
     def viewISixAxisForceTorqueSensors(self) -> ISixAxisForceTorqueSensors | None:
         """Return force torque sensors."""

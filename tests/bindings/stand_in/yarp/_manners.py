@@ -123,6 +123,8 @@ def _conflicts(name: str) -> bool:
 class _NoSignals(AbstractContextManager[None]):
     """Takes no signals: the real module's handler is no Python, and runs some wherever the interpreter is."""
 
+    first = ""
+
     def __init__(self, stop: Callable[[], object]) -> None:
         pass
 
