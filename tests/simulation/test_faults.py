@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError
-from gradiva.simulation import Fault, FaultKind
-from gradiva.simulation.faults import SensorFaults
+from gradiva.common import ConfigError, ControlMode, ImuMeasurement, Measurement, ModelError
+from gradiva.simulation import Fault, FaultKind, MixedCommand
+from gradiva.simulation.faults import DrivenJoints, SensorFaults
 from tests.conftest import description_of
 
 from .standing import configured
@@ -115,3 +115,17 @@ def test_a_fault_of_what_the_robot_lacks_is_refused() -> None:
         spoilt(Fault(FaultKind.NAN_ENCODER, 0.0, name="l_kne"), 0.0)
     with pytest.raises(ModelError, match="no force-torque sensor 'l_knee'"):
         spoilt(Fault(FaultKind.NAN_WRENCH, 0.0, name="l_knee"), 0.0)
+
+
+def test_another_program_moves_a_joint_to_and_fro_whatever_it_is_commanded() -> None:
+    robot = description_of("icub_v2_7")
+    driven, count = DrivenJoints(robot), len(robot.joints)
+    driven.add(Fault(FaultKind.DRIVEN_JOINT, 1.0, name="l_elbow", value=0.4))
+    command = MixedCommand((ControlMode.TORQUE,) * count, np.zeros(count))
+    elbow, positions = robot.joints.index("l_elbow"), np.full(count, 0.7)
+    assert driven.replaced(command, positions, 0.9) is command
+    for time, expected in ((1.0, 0.7), (2.5, 1.1), (4.0, 0.7)):
+        replaced = driven.replaced(command, positions + time - 1.0, time)
+        assert replaced.values[elbow] == pytest.approx(expected)
+        assert [joint for joint, mode in enumerate(replaced.modes) if mode is not ControlMode.TORQUE] == [elbow]
+        assert np.count_nonzero(replaced.values) == 1

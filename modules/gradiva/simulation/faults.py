@@ -8,9 +8,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
+from gradiva.common import ConfigError, ControlMode, ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.engine import mujoco
+from gradiva.simulation.servos import MixedCommand
 
 _ROOM_TEMPERATURE = 40.0  # [°C] of the motors of a robot at work
 
@@ -31,6 +32,7 @@ class FaultKind(StrEnum):
     SILENCE = "silence"
     HOT_MOTOR = "hot_motor"
     WEAK_MOTOR = "weak_motor"
+    DRIVEN_JOINT = "driven_joint"
 
     @property
     def is_of_wrench(self) -> bool:
@@ -46,10 +48,23 @@ class FaultKind(StrEnum):
     @property
     def is_of_joint(self) -> bool:
         """Whether the encoder or the motor of a joint fails."""
-        return self in (FaultKind.ENCODER_OFFSET, FaultKind.NAN_ENCODER, FaultKind.HOT_MOTOR, FaultKind.WEAK_MOTOR)
+        return self in (
+            FaultKind.ENCODER_OFFSET,
+            FaultKind.NAN_ENCODER,
+            FaultKind.HOT_MOTOR,
+            FaultKind.WEAK_MOTOR,
+            FaultKind.DRIVEN_JOINT,
+        )
 
 
-_NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR, FaultKind.TURNED_WRENCH, FaultKind.TILTED_IMU)
+_NEEDS_VALUE = (
+    FaultKind.ENCODER_OFFSET,
+    FaultKind.HOT_MOTOR,
+    FaultKind.TURNED_WRENCH,
+    FaultKind.TILTED_IMU,
+    FaultKind.DRIVEN_JOINT,
+)
+_TO_AND_FRO = 3.0  # [s] of a driven joint
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +78,8 @@ class Fault:
         name: Of the force-torque sensor or the joint; empty for the IMU and for the silence of all sensors.
         value: Of an encoder's offset [rad]; by how much a motor gets hotter [°C/s]; which part of its torque a weak
             motor has left, 0 for a dead one [-]; about its z axis by which a force-torque sensor is mounted turned, and
-            about its x axis by which an IMU is mounted tilted [rad].
+            about its x axis by which an IMU is mounted tilted [rad]; by how far another program moves a joint, to and
+            fro within 3 s, by position control from where it is at the start [rad].
     """
 
     kind: FaultKind
@@ -200,6 +216,32 @@ class SensorFaults:
         for fault in hot:
             temperatures[self._joints.index(fault.name)] += fault.value * max(0.0, min(time, fault.end) - fault.start)
         return temperatures
+
+
+class DrivenJoints:
+    """Replaces the commands of joints that another program moves, whatever the controller commands them."""
+
+    def __init__(self, description: RobotDescription) -> None:
+        self._joints = description.joints
+        self._faults: list[Fault] = []
+        self._from: dict[Fault, float] = {}
+
+    def add(self, fault: Fault) -> None:
+        """Take a driven joint, now or later."""
+        self._faults.append(fault)
+
+    def replaced(self, command: MixedCommand, joint_positions: NDArray, time: float) -> MixedCommand:
+        """Return the command as the servos take it at ``time`` [s], with the joints at ``joint_positions`` [rad]."""
+        active = [fault for fault in self._faults if fault.is_active(time)]
+        if not active:
+            return command
+        values, modes = command.values.copy(), list(command.modes)
+        for fault in active:
+            joint = self._joints.index(fault.name)
+            begin = self._from.setdefault(fault, float(joint_positions[joint]))
+            phase = 2.0 * math.pi * (time - fault.start) / _TO_AND_FRO
+            values[joint], modes[joint] = begin + 0.5 * fault.value * (1.0 - math.cos(phase)), ControlMode.POSITION
+        return MixedCommand(tuple(modes), values)
 
 
 class MotorFaults:

@@ -24,7 +24,7 @@ from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.drives import JointFriction, MotorLimits, drawn_friction, drawn_play
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
-from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
+from gradiva.simulation.faults import DrivenJoints, Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
 from gradiva.simulation.model_errors import ModelErrors
 from gradiva.simulation.plant import (
@@ -121,6 +121,7 @@ class MujocoRobot:
         self._motors = MotorLimits(config.motors, description, model)
         self._servos = ServoBank(description, config.servo, config.motors, model)
         self._motor_faults = MotorFaults(model, self._motors.limits)
+        self._driven_joints = DrivenJoints(description)
         to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
         self._commands: PacketLine[MixedCommand] = PacketLine(to_servos, self._seed, "commands")
         self._positive_work, self._no_power = np.zeros((2, self._joints))  # of each joint; work over the time step
@@ -202,7 +203,7 @@ class MujocoRobot:
             name = self._model.actuator(joint).name
             mode = mixed.modes[joint]
             raise RobotInterfaceError(f"{mode} command of joint '{name}' is {command.values[joint]}")
-        self._commands.put(self.time, mixed)
+        self._commands.put(self.time, self._driven_joints.replaced(mixed, self._data.actuator_length, self.time))
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
@@ -245,6 +246,8 @@ class MujocoRobot:
         self._faults.append(fault)
         if fault.kind is FaultKind.WEAK_MOTOR:
             self._motor_faults.add(fault)
+        if fault.kind is FaultKind.DRIVEN_JOINT:
+            self._driven_joints.add(fault)
 
     def truth(self) -> SimulatedState:
         """Return the state without noise or delay, for scoring."""
