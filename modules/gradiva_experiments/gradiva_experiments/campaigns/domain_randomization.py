@@ -110,7 +110,7 @@ def arms(fraction: float, robot: RobotDescription, random: np.random.Generator) 
             below, above = posture - limits[name][0], limits[name][1] - posture
             way = min(reach * random.uniform(0.5, 1.0), max(below, above) - _LIMIT_MARGIN)
             value = way if above >= below else -way
-            faults.append({"kind": str(FaultKind.DRIVEN_JOINT), "name": name, "start": _FIRST_PUSH, "value": value})
+            faults.append({"kind": FaultKind.DRIVEN_JOINT, "name": name, "start": _FIRST_PUSH, "value": value})
     return World(f"arms moved by {reach:.1f} rad", {"simulation.faults": faults})
 
 
