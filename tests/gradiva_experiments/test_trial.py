@@ -2,12 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from gradiva.common import PlanningError
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant
+from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, Trial, TrialPool, find_experiment, run_trial
+from gradiva_experiments.trial import _Helm
 
 
 def test_a_trial_that_cannot_be_planned_is_an_outcome():
@@ -44,3 +49,24 @@ def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
         assert row["paper"] is None or row["value"] < row["paper"]
     assert [Path(path).name for path in saved["figures"]] == ["figure_10_9.png", "figure_10_9.svg"]
     assert all(Path(path).stat().st_size > 10_000 for path in saved["figures"])
+
+
+def test_a_course_gives_each_command_at_its_time_and_leaves_out_what_cannot_be_planned():
+    given = []
+
+    class Controller:
+        state = WalkingState.PREPARED
+
+        def walk(self, command):
+            given.append(command)
+            if command.forward > 1.0:
+                raise PlanningError("too fast")
+
+    walk = SimpleNamespace(time=0.0, controller=Controller())
+    commands = [VelocityCommand(speed) for speed in (0.1, 9.0, 0.2)]
+    helm = _Helm(tuple(zip((1.0, 2.0, 3.0), commands, strict=True)))
+    for time in np.arange(0.0, 7.0, 0.5):
+        walk.time = time
+        Controller.state = WalkingState.WALKING if time >= 2.0 else WalkingState.PREPARED
+        helm(walk)
+        assert given == commands[: int(np.clip(time - 2.0, 0.0, 3.0))]

@@ -37,9 +37,9 @@ def measured(positions=(0.0, 1.0), velocities=(0.0, 0.0), torques=(0.0, 0.0)):
     )
 
 
-def joint_findings(measurement, commanded=None):
+def joint_findings(measurement, commanded=None, carrying=JOINTS):
     commanded = measurement.joint_positions if commanded is None else np.array(commanded)
-    check = JointCheck(JOINT_CONFIG, JOINTS, BOUNDS)
+    check = JointCheck(JOINT_CONFIG, JOINTS, BOUNDS, carrying)
     return [finding for time in (0.0, 0.1) for finding in check.findings(measurement, commanded, time)]
 
 
@@ -95,6 +95,13 @@ def test_a_joint_may_be_off_by_the_deflection_of_its_servo():
     (finding,) = joint_findings(measured((0.0, 1.0)), commanded=(0.0, 0.74))
     assert finding.subject == "knee"
     assert finding.text == "joint knee differs from its command by 0.26 rad, the limit is 0.25 rad"
+
+
+def test_a_joint_that_carries_nothing_and_does_not_follow_is_a_kind_of_its_own():
+    kinds = [finding.kind for finding in joint_findings(measured(), (0.21, 0.74), carrying=("hip",))]
+    assert kinds == [SafetyKind.JOINT_TRACKING, SafetyKind.ARM_TRACKING]
+    (finding,) = joint_findings(measured(torques=(0.0, -19.7)), carrying=("hip",))
+    assert finding.kind is SafetyKind.JOINT_TORQUE
 
 
 def test_motors_are_warned_of_and_then_stopped():

@@ -160,6 +160,15 @@ RESPONSES = {
 }
 
 
+def test_torso_and_legs_carry_and_the_robot_walks_on_without_an_arm():
+    safety = supervisor()
+    arm = Finding(SafetyKind.ARM_TRACKING, "l_elbow", "does not follow")
+    assert safety.note([arm], 0.0).response is Response.WARN
+    carrying = safety._joints._carrying
+    assert {"torso_pitch", "l_knee", "r_ankle_roll"} < carrying
+    assert not {"l_elbow", "r_shoulder_yaw"} & carrying
+
+
 @pytest.mark.parametrize(("choice", "kinds"), RESPONSES.items())
 def test_responses_are_configured(choice, kinds):
     shipped = load_setup("icub_v2_7").walking.safety.responses

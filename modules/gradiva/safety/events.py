@@ -20,6 +20,7 @@ class SafetyKind(StrEnum):
     JOINT_VELOCITY = "joint_velocity"
     JOINT_TORQUE = "joint_torque"
     JOINT_TRACKING = "joint_tracking"
+    ARM_TRACKING = "arm_tracking"
     MOTOR_WARM = "motor_warm"
     MOTOR_HOT = "motor_hot"
     CENTRE_OF_PRESSURE = "centre_of_pressure"

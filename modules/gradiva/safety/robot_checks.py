@@ -96,13 +96,16 @@ class JointCheck:
     .. math:: \underline s + m \le s \le \bar s - m, \quad |\dot s| \le f_v \bar v, \quad
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
-    A torque that is not finite counts as not measured.
+    A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
+    where it is: it is a kind of its own, on which the robot walks on.
     """
 
-    def __init__(self, config: JointCheckConfig, joints: Sequence[str], bounds: JointBounds) -> None:
-        """Take the tolerated limits, the names and the bounds."""
+    def __init__(
+        self, config: JointCheckConfig, joints: Sequence[str], bounds: JointBounds, carrying: Collection[str]
+    ) -> None:
+        """Take the tolerated limits, the names, the bounds, and the names of the joints that carry the weight."""
         n, margin = len(joints), config.position_margin
-        self._joints = joints
+        self._joints, self._carrying = joints, frozenset(carrying)
         speed = config.velocity_factor * bounds.velocities
         torque = np.nextafter(_TORQUE_FACTOR * bounds.torques, 0.0)  # a motor at its limit is beyond it
         tracking = 0.5 * bounds.torques / bounds.stiffness + _TRACKING_MARGIN
@@ -147,7 +150,8 @@ class JointCheck:
         limit = self._upper[index] if value > 0.5 * (self._lower[index] + self._upper[index]) else self._lower[index]
         unit = _UNITS[part]
         text = f"joint {self._joints[joint]} {_NOUNS[part]} {beside_limit(value, limit, 2, ' ' + unit)}"
-        return Finding(_KINDS[part], self._joints[joint], text)
+        is_free = _KINDS[part] is SafetyKind.JOINT_TRACKING and self._joints[joint] not in self._carrying
+        return Finding(SafetyKind.ARM_TRACKING if is_free else _KINDS[part], self._joints[joint], text)
 
 
 @configuration

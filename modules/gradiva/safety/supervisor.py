@@ -178,7 +178,9 @@ _KINDS = {  # of each choice
     "own_check": (SafetyKind.OWN_CHECK,),
 }
 _CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
-_WARNINGS = (  # without a choice: nothing is wrong any more, or it is a failure once it lasts
+_CARRYING = ("torso", "left_leg", "right_leg")  # joint groups without which the robot does not stand
+_WARNINGS = (  # without a choice: the robot walks on well, or it is a failure once it lasts
+    SafetyKind.ARM_TRACKING,
     SafetyKind.BRIDGED_READING,
     SafetyKind.CLOCK_JUMP,
     SafetyKind.RELAXED,
@@ -288,7 +290,9 @@ class SafetySupervisor:
         """
         self._responses = config.responses
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
-        self._joints = JointCheck(config.joints, robot.joints, bounds)
+        groups = [group for name, group in robot.joint_groups.items() if name in _CARRYING]
+        carrying = [joint for group in groups for joint in group.joints]
+        self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
         self._motors = MotorCheck(config.motors, robot.joints)
         self._feet = FootCheck(config.feet, robot.sole, robot.mass * GRAVITY)
         self._fall = FallCheck(config.fall, start_posture)

@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from multiprocessing.synchronize import Event
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import gradiva
-from gradiva.common import ControlMode, NDArray, PlanningError, Side
+from gradiva.common import ControlMode, NDArray, PlanningError, Side, StateError
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
 from gradiva.simulated_walk import (
@@ -35,6 +36,7 @@ from gradiva.simulated_walk import (
     run_walk,
 )
 from gradiva.telemetry import plain, write_mat
+from gradiva.walking import WalkingState
 
 _TRACK_PERIOD = 0.1  # [s]
 
@@ -59,6 +61,10 @@ class RobotCase:
         return {"robot": self.robot, "plant": str(self.plant), "control": str(self.control)}
 
 
+Course = tuple[tuple[float, Command], ...]
+"""Times since the walk began, [s], in ascending order, each with the command from then on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
     """A walk to be done, by names and numbers alone.
@@ -71,6 +77,7 @@ class Trial:
         seed: Of all that is drawn.
         kept_in: Folder for its result and its log; None: the log is dropped.
         is_explained: Whether the cause of a fall is looked for by further walks.
+        course: Commands that replace the first one while it walks.
     """
 
     robot: str
@@ -80,6 +87,7 @@ class Trial:
     seed: int = 0
     kept_in: Path | None = None
     is_explained: bool = False
+    course: Course = ()
 
     def setup(self) -> Setup:
         """Return the configuration.
@@ -145,11 +153,29 @@ def walk_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> WalkOutcom
         KeyboardInterrupt: The walk was interrupted.
     """
     report = _ignore if trial.is_explained else None
+    observers = (*observers, _Helm(trial.course)) if trial.course else observers
     return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed), observers=observers, report=report)
 
 
 def _ignore(line: str) -> None:
     pass
+
+
+class _Helm:
+    """Gives a walk the commands of a course; one that cannot be planned, or comes while it stops, is left out."""
+
+    def __init__(self, course: Course) -> None:
+        self._left = list(course)
+        self._begin: float | None = None
+
+    def __call__(self, walk: SimulatedWalk) -> None:
+        """Give the command that is due, if there is one."""
+        if not self._left or walk.controller.state is not WalkingState.WALKING:
+            return
+        self._begin = walk.time if self._begin is None else self._begin
+        if walk.time - self._begin >= self._left[0][0]:
+            with suppress(PlanningError, StateError):
+                walk.controller.walk(self._left.pop(0)[1])
 
 
 def _track(outcome: WalkOutcome) -> NDArray:
@@ -306,9 +332,8 @@ class RecordedTrials:
 def trial_key(trial: Trial) -> str:
     """Return a digest of all that a trial is made of: robot, merged configuration, command and seed."""
     configuration = _configuration_digest(trial.robot, json.dumps(plain(trial.overrides)), trial.plant)
-    return _digest(
-        [configuration, type(trial.command).__name__, trial.command, trial.seed, trial.kept_in, trial.is_explained]
-    )
+    walk = [type(trial.command).__name__, trial.command, *trial.course]
+    return _digest([configuration, *walk, trial.seed, trial.kept_in, trial.is_explained])
 
 
 @lru_cache(maxsize=1024)

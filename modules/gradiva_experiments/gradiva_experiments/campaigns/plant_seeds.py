@@ -12,6 +12,7 @@ import numpy as np
 from gradiva.common import ConfigError, ControlMode
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, shipped_robot_names
+from gradiva_experiments.campaigns.domain_randomization import by_frequency
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.speed_search import overrides_for
 from gradiva_experiments.trial import Trial, TrialResult
@@ -133,7 +134,7 @@ def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
         "paper": None,
         "value": walked,
         "outcome": "met" if walked >= needed else "missed",
-        "reason": ", ".join(f"{causes.count(cause)} × {cause}" for cause in dict.fromkeys(causes)),
+        "reason": by_frequency(causes),
     }
 
 

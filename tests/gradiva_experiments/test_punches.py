@@ -1,0 +1,69 @@
+"""Punches that grow: how strong they are, and how the time that a robot lasts is counted."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from gradiva.planner import StopCommand, VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.walking import WalkingState
+from gradiva_experiments import ExperimentOptions, find_experiment
+from gradiva_experiments.campaigns import punches
+from gradiva_experiments.campaigns.punches import PunchedWalk, punch_force
+from gradiva_experiments.forked_walks import FoundSearch
+
+
+def test_punches_grow_for_a_minute_and_are_as_the_mass():
+    forces = [punch_force(time, 33.34) for time in (0.0, 30.0, 60.0, 85.0)]
+    assert forces == pytest.approx([170.0, 335.0, 500.0, 500.0])
+    assert punch_force(60.0, 66.68) == pytest.approx(1000.0)
+
+
+class Standing:
+    """A robot that falls after a time, without physics; keeps what acts on it."""
+
+    def __init__(self, falls_at):
+        self.time, self.pushes, self.faults, self._falls_at = 3.0, [], [], falls_at
+        self.setup = SimpleNamespace(robot=load_setup("g1").robot)
+        self.robot = SimpleNamespace(push=self.pushes.append, inject=self.faults.append)
+        self.controller = SimpleNamespace(state=WalkingState.WALKING)
+
+    @property
+    def is_down(self):
+        return self.time >= self._falls_at
+
+    def tick(self):
+        self.time += 0.02
+
+
+def test_a_robot_is_punched_every_five_seconds_while_its_arms_move_until_it_falls(monkeypatch):
+    monkeypatch.setattr(PunchedWalk, "_reason", lambda walk: "base tilt above the limit of 45° at 16.00 s")
+    punched = PunchedWalk.__new__(PunchedWalk)
+    punched._longest, punched.walk = 90.0, Standing(falls_at=16.0)
+    outcome = punched.continued((1, 2))
+    assert outcome["lasted"] == pytest.approx(13.0, abs=0.03)
+    assert [push.start for push in punched.walk.pushes[:3]] == [8.0, 13.0, 18.0]
+    assert len(punched.walk.pushes) == 17
+    assert outcome["link"] == punched.walk.pushes[1].link
+    assert {fault.start for fault in punched.walk.faults} == {3.0}
+
+
+def test_means_and_causes_are_counted_standing_and_walking(monkeypatch, tmp_path):
+    def search(walks):
+        for number, walk in enumerate(walks):
+            for place, drawn in enumerate(walk.searches["begin"]):
+                reason = "base tilt above the limit of 45° at 9.00 s" if place else ""
+                drawn.take({"lasted": 15.0 - 6.0 * place, "reason": reason, "link": "head"})
+                yield FoundSearch(number, "begin", place, drawn, 3.0)
+
+    monkeypatch.setattr(punches, "search_walks", search)
+    experiment = find_experiment("punches")
+    run = experiment.start(ExperimentOptions(robots=("g1",), quick=True), tmp_path, None, lambda *report: None)
+    experiment.run(run)
+    assert [(row["doing"], row["value"], row["outcome"]) for row in run.rows] == [
+        ("standing", 12.0, "missed"),
+        ("walking", 12.0, "missed"),
+    ]
+    assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt", "1 × head")
+    assert isinstance(punches._COMMANDS["standing"], StopCommand)
+    assert isinstance(punches._COMMANDS["walking"], VelocityCommand)
