@@ -116,8 +116,8 @@ def test_the_view_puts_the_links_where_the_kinematics_says(robot, view):
     for body in ("root_link", "l_foot", "chest"):
         handle = scene.get_handle_by_name(f"/world/robot/{LinkPoses(robot).attachment(body).body}")
         np.testing.assert_allclose(handle.position, poses[LinkPoses(robot).attachment(body).body][:3, 3], atol=1e-9)
-    assert scene.get_handle_by_name("/world/zmp").visible
-    assert not scene.get_handle_by_name("/world/dcm").visible
+    assert scene.get_handle_by_name("/world/zmp/point").visible
+    assert not scene.get_handle_by_name("/world/dcm/point").visible
 
 
 def test_the_view_shows_ground_forces_and_the_time(robot, view):
@@ -125,7 +125,7 @@ def test_the_view_shows_ground_forces_and_the_time(robot, view):
     sole, force = np.array([0.3, 0.18, 0.0]), np.array([0.0, 0.1 * weight, weight])
     view.show(position, np.eye(3), robot.posture, forces={Side.LEFT: (sole, force)}, time=6.14)
     handle = view.server.scene.get_handle_by_name
-    left, right, clock = (handle(f"/world/{name}") for name in ("left_foot_force", "right_foot_force", "clock"))
+    left, right, clock = (handle(f"/world/{name}") for name in ("forces/left_foot", "forces/right_foot", "clock"))
     assert (left.visible, right.visible, clock.visible, clock.text) == (True, False, True, "6.14 s")
     ((tail, tip),) = left.points
     np.testing.assert_allclose(tip, sole, atol=1e-6)

@@ -7,11 +7,10 @@ from multiprocessing import Pipe
 
 import pytest
 
-from gradiva.play import NewestValue
-from gradiva.play.interactive_walk import picture_type
-from gradiva.play.page_process import STATUS_SIZE, Channels, RobotPage
+from gradiva.page import NewestValue, PageAddress, picture_type
+from gradiva.page.page_process import SIGNALS_SIZE, STATUS_SIZE, Channels, RobotPage
 from gradiva.setup import load_setup
-from tests.play.chromium import PROGRAM, chromium, wait_for
+from tests.page.chromium import PROGRAM, chromium, wait_for
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium")
 HANDS_OFF = {"drive": [0, 0, 0]}
@@ -19,7 +18,7 @@ GAIN = {"key": "dcm_controller.proportional_gain", "value": 1.1, "unit": "-", "l
 STATUS = {
     **{"robot": "G1", "how": "position control", "number": 1, "state": "stands, ready", "reason": "started"},
     **{"notice": "", "time": 3.0, "pace": 1.0, "stepping": "off", "changed": {}, "gains": [GAIN]},
-    **{"footprints": [], "nominal": []},
+    **{"footprints": [], "nominal": [], "is_simulated": True, "run": "", "menu": {}},
     "diagnosis": {"cause": "it was pushed", "first_sign": "DCM error at 4 s", "advice": "push less"},
 }
 
@@ -30,9 +29,11 @@ class Walk:
     def __init__(self):
         robot = load_setup("g1").simulated_robot
         self.picture = NewestValue(picture_type(len(robot.joints)).itemsize)
-        self.status = NewestValue(STATUS_SIZE)
+        self.signals, self.status = NewestValue(SIGNALS_SIZE), NewestValue(STATUS_SIZE)
         self.inbox, outbox = Pipe(duplex=False)
-        self.page = RobotPage(robot, 0, Channels(self.picture.name, self.status.name, outbox))
+        self.page = RobotPage(
+            robot, PageAddress(0), Channels(self.picture.name, self.signals.name, self.status.name, outbox)
+        )
         self.status.write(json.dumps(STATUS).encode())
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._update)
@@ -61,6 +62,7 @@ class Walk:
         self._thread.join()
         self.page.close()
         self.picture.close()
+        self.signals.close()
         self.status.close()
 
 
