@@ -16,7 +16,7 @@ from gradiva.cli.applications import applications_app
 from gradiva.cli.doctor import doctor, plugins
 from gradiva.cli.experiment import bench, experiment
 from gradiva.cli.main import INTERRUPTED, leaving_at_once
-from gradiva.cli.module_scripts import joypad_command, module
+from gradiva.cli.module_scripts import joypad_command, module, panel_command
 from gradiva.cli.robots import robots_app
 from gradiva.cli.walk import WalkCommand, walk
 from gradiva.cli.yarp import yarp_app
@@ -191,6 +191,7 @@ _OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_
 app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
 app.command(context_settings=_OF_MODULES, add_help_option=False)(experiment)
 app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
+app.command("panel", context_settings=_OF_MODULES, add_help_option=False)(panel_command)
 app.add_typer(robots_app, name="robots")
 app.add_typer(applications_app, name="app")
 app.add_typer(yarp_app, name="yarp")
