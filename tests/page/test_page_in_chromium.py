@@ -5,9 +5,11 @@ import threading
 from http.client import HTTPConnection
 from multiprocessing import Pipe
 
+import numpy as np
 import pytest
 
 from gradiva.page import NewestValue, PageAddress, picture_type
+from gradiva.page.page_link import SignalRows
 from gradiva.page.page_process import SIGNALS_SIZE, STATUS_SIZE, Channels, RobotPage
 from gradiva.setup import load_setup
 from tests.page.chromium import PROGRAM, chromium, wait_for
@@ -18,7 +20,13 @@ GAIN = {"key": "dcm_controller.proportional_gain", "value": 1.1, "unit": "-", "l
 STATUS = {
     **{"robot": "G1", "how": "position control", "number": 1, "state": "stands, ready", "reason": "started"},
     **{"notice": "", "time": 3.0, "pace": 1.0, "stepping": "off", "changed": {}, "gains": [GAIN]},
-    **{"footprints": [], "nominal": [], "is_simulated": True, "run": "", "menu": {}},
+    **{
+        "footprints": [],
+        "nominal": [],
+        "is_simulated": True,
+        "run": "",
+        "menu": {"plant": {"value": "ideal", "values": ["ideal", "robot"]}},
+    },
     "diagnosis": {"cause": "it was pushed", "first_sign": "DCM error at 4 s", "advice": "push less"},
 }
 
@@ -170,6 +178,76 @@ def test_stop_buttons_sliders_and_forms_ask(walk, shell):
     assert walk.next("push") == {"push": {"link": "torso", "force": 40, "duration": 0.1, "direction": 0}}
     shell.value("document.querySelector('#goal button').click(); 1")
     assert walk.next("goal") == {"goal": [1, 0, None]}
+
+
+def test_a_link_in_the_hand_shows_its_push_and_pushes_when_it_is_let_go(walk, shell):
+    shell.value("showPull({link: 'chest', force: [30, 40], is_over: false}); 1")
+    assert shell.value("document.getElementById('pull').innerText") == "Push chest: 50.0 N for 0.1 s, 5.00 N·s"
+    assert not walk.inbox.poll(0.1), "nothing is asked for before"
+    shell.value("showPull({link: 'chest', force: [30, 40], is_over: true}); 1")
+    assert walk.next("push") == {"push": {"link": "chest", "vector": [30, 40], "duration": 0.1}}
+    assert shell.value("document.getElementById('pull').hidden") is True
+
+
+def test_chosen_signals_are_plotted_frozen_and_scrolled_back(walk, shell):
+    columns, packed = ("zmp::measured::x", "zmp::measured::y", "own::thing"), SignalRows()
+
+    def publish(time):
+        walk.signals.write(packed.pack(columns, np.array([time, time, -time, 5.0])))
+
+    publish(1.0)
+    shell.wait_for("plots.columns.length === 3")
+    choose = "i = document.getElementById('signal'); i.value = '{}'; i.dispatchEvent(new Event('change')); 1"
+    shell.value(choose.format("zmp::measured::*"))
+    shell.value(choose.format("no such signal"))
+    shell.wait_for("plots.rows.length === 1 && plots.rows[0].length === 3")
+    for time in (1.1, 1.2, 1.21, 1.3):
+        publish(time)
+        wait_for(lambda time=time: walk.page._history.last_time == time)
+    shell.wait_for("plots.rows.length === 4")
+    assert shell.value("plots.rows.map(row => row[2])") == [-1.0, -1.1, -1.2, -1.3], "one point was too early"
+    assert shell.value("document.querySelector('figcaption span').innerText").split() == ["x", "1.3", "y", "-1.3"]
+    shell.value("document.getElementById('hold').click(); 1")
+    publish(20.0)
+    shell.wait_for("plots.rows.length === 5")
+    assert shell.value("plots.frozen.length") == 4
+    assert shell.value("document.getElementById('back').disabled") is False
+    shell.value("document.querySelector('figcaption button').click(); 1")
+    shell.wait_for("document.querySelectorAll('#charts figure').length === 0")
+
+
+def test_another_walk_is_chosen_and_the_past_is_replayed(walk, shell):
+    shell.value("document.querySelector('#choose select').value = 'robot'; 1")
+    shell.value("document.querySelector('#choose button').click(); 1")
+    assert walk.next("choose") == {"choose": {"plant": "robot"}}
+    picture = np.zeros((), picture_type(len(load_setup("g1").simulated_robot.joints)))
+    picture["rotation"] = np.eye(3)
+    walk.picture.write(picture.tobytes())
+    wait_for(lambda: walk.page._shown._kept)
+    shell.value("document.getElementById('replay').click(); 1")
+    shell.wait_for("status.replays")
+    shell.value("document.getElementById('replay').click(); 1")
+    shell.wait_for("!status.replays")
+
+
+def test_over_ports_there_are_commands_and_health_in_the_place_of_pushes(walk, shell):
+    health = [["/planner", True, "runs"], ["/whole-body", False, "does not answer"]]
+    ports = {"is_simulated": False, "health": health, "log": [["12:00:00", "startWalking", "refused: prepare first"]]}
+    walk.status.write(json.dumps(STATUS | ports | {"diagnosis": {}}).encode())
+    shell.wait_for("status.is_simulated === false")
+    assert shell.value("[...document.querySelectorAll('#health .ill td')].map(cell => cell.innerText)") == [
+        "/whole-body",
+        "does not answer",
+    ]
+    assert shell.value("document.getElementById('log').innerText").split("\n")[-1] == "refused: prepare first"
+    assert shell.value("document.getElementById('push').offsetParent === null") is True
+    shell.value("document.querySelector('[data-command^=prepareRobot]').click(); 1")
+    assert walk.next("command") == {"command": ["prepareRobot"]}
+    shell.value("document.querySelector('#velocity button').click(); 1")
+    assert walk.next("command") == {"command": ["setGoal", ["velocity", 0.1, 0, 0]]}
+    walk.status.write(json.dumps(STATUS).encode())
+    shell.wait_for("status.is_simulated")
+    assert shell.value("document.getElementById('push').offsetParent !== null") is True
 
 
 def test_a_second_page_watches_until_it_takes_control_and_its_end_stops_the_robot(walk, shell, open_tab):

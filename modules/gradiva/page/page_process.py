@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import signal
 import time
 import zipfile
@@ -363,15 +364,18 @@ class SignalHistory:
 
     Attributes:
         columns: Their names.
+        last_time: Of the last row that came, kept or not, [s].
     """
 
     def __init__(self) -> None:
+        self.last_time = -math.inf
         self._rows, self._packed = deque[NDArray](maxlen=_POINTS), SignalRows()
         self.columns: tuple[str, ...] = ()
 
     def add(self, raw: bytes) -> bool | None:
         """Take a packed row when a point is due; return whether the signals are others now, None where it is not."""
         row = self._packed.unpack(raw)
+        self.last_time = float(row[0])
         if self.columns != self._packed.columns:
             self.columns = self._packed.columns
             self._rows.clear()

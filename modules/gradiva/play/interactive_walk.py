@@ -421,7 +421,7 @@ class InteractiveWalk:
         """End this walk and begin another one: the menu refuses what cannot be walked."""
         if self._menu is None:
             raise StateError("what is walked is chosen on the command line")
-        wanted = {str(name): str(value) for name, value in chosen.items() if value}
+        wanted = {str(name): str(value) for name, value in dict(chosen).items() if value}
         self._menu.check(wanted)
         self.chosen = wanted
 
