@@ -1,4 +1,4 @@
-"""What may be walked instead on the page of ``gradiva play``, and where it is served."""
+"""The menu of other walks on the page of ``gradiva play``, and the address where it is served."""
 
 import pytest
 
