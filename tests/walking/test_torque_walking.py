@@ -68,7 +68,8 @@ def test_on_soft_ground_icub_walks(ready, age):
         assert estimated[-1] == pytest.approx(truth[-1], rel=0.05)
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", long("talos")])
+@pytest.mark.long
+@pytest.mark.parametrize("robot", ["icub_v2_7", "talos"])
 def test_feet_stay_flat_on_ground_that_is_soft_for_them(ready, robot):
     walk = ready(robot, TORQUE, "simulation.ground.kind=viscoelastic", "simulation.viscoelastic.stiffness=1e6")
     assert walk.follow(VelocityCommand(0.1, duration=1.5), settle=0.5)

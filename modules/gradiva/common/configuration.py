@@ -180,6 +180,9 @@ def _named_in(message: str, fields: Iterable[str]) -> list[str]:
     return [name for name in fields if re.search(rf"(?<![\w.]){name}=", message)]
 
 
+_AS_THEY_ARE = (str, bool, int)  # types of TOML that nothing is asked of
+
+
 def _convert_field(hint: Any, value: Any, where: str, name: str) -> Any:
     try:
         return _convert(hint, value, f"{where} {name}")
@@ -188,6 +191,8 @@ def _convert_field(hint: Any, value: Any, where: str, name: str) -> Any:
 
 
 def _convert(hint: Any, value: Any, where: str) -> Any:
+    if type(value) is hint and hint in _AS_THEY_ARE:  # nine of ten
+        return value
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         members = typing.get_args(hint)
         if value is None and type(None) in members:

@@ -307,7 +307,8 @@ def _write_lines(port: yarp.Port, name: str) -> int:
             say(f"error: {error}")
             misunderstood += 1
             continue
-        is_read = port.write(message) and port.getOutputCount() > 0
+        has_reader = port.getOutputCount() > 0  # one that leaves after it has read, has read
+        is_read = port.write(message) and has_reader
         if was_read and not is_read:  # reported once, not for every line of a stream
             say(f"{name} has no reader: lines are lost")
         was_read, lost = is_read, lost + (not is_read)
