@@ -172,6 +172,7 @@ class RobotPage:
         self._plots: dict[str, list[int]] = {}  # columns that a page has chosen
         self._status, self._footprints = dict[str, Any](), tuple[list[list[float]], ...]()
         self._archive: Response | None = None
+        self._links: list[str] = []  # a page that was open before comes as soon as the server begins
         guard = Guard.of(address)
         with guarded(guard, self._talk, lambda: self._archive, address.encryption()):
             self._view = RobotView(robot, address.port, address.host)
