@@ -1,9 +1,11 @@
 """The page as a browser shows it, without a walk behind it: what it asks for, and what it shows."""
 
 import json
+import re
 import threading
 from http.client import HTTPConnection
 from multiprocessing import Pipe
+from time import sleep
 
 import numpy as np
 import pytest
@@ -120,6 +122,33 @@ def test_the_robot_is_shown_and_a_click_on_the_floor_is_a_goal(walk, tab):
     assert abs(x) < 2.0
     assert abs(y) < 2.0
     assert heading is None
+
+
+@pytest.mark.long  # without graphics hardware
+def test_a_link_that_is_dragged_is_pushed_when_it_is_let_go(walk, tab):
+    robot = load_setup("g1").simulated_robot
+    picture = np.zeros((), picture_type(len(robot.joints)))
+    picture["rotation"], picture["base"] = np.eye(3), (0.0, 0.0, 0.75 * robot.com_height)
+    walk.picture.write(picture.tobytes())
+    wait_for(lambda: walk.page.viewers)
+    view = "document.getElementById('view')"
+
+    def drag():
+        x, y = tab.value(f"(box => [box.x + box.width / 2, box.y + box.height / 2])({view}.getBoundingClientRect())")
+        tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        tab.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+        for way in range(10, 70, 10):
+            tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + way, y=y, button="left")
+            sleep(0.1)
+        shown = tab.value("document.getElementById('pull').innerText")
+        tab.call("Input.dispatchMouseEvent", type="mouseReleased", x=x + 60, y=y, button="left", clickCount=1)
+        return shown if walk.inbox.poll(1.0) else ""
+
+    shown = wait_for(drag)
+    push = walk.next("push")["push"]
+    assert push["link"] in walk.page._links
+    assert re.fullmatch(r"Push \w+: [\d.]+ N for 0.1 s, [\d.]+ N·s", shown)
+    assert np.linalg.norm(push["vector"]) > 1.0
 
 
 @pytest.fixture(scope="module")
