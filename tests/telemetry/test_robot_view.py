@@ -172,3 +172,26 @@ def test_a_port_in_use_is_passed_over(robot, capsys):
         view.close()
     assert view.url.startswith("http://127.0.0.1:")
     assert capsys.readouterr().out == f"iCub v2.7 is shown at {view.url} (port {port} is in use)\n"
+
+
+def test_the_support_polygon_is_that_of_the_feet_that_carry_load(robot, view):
+    weight = np.array([0.0, 0.0, robot.mass * 9.81])
+    edge = view.server.scene.get_handle_by_name("/world/polygon/edge")
+    feet = {side: (np.zeros(3), weight) for side in Side}
+    view.show(np.array([0.0, 0.0, 0.6]), np.eye(3), robot.posture, forces=feet)
+    both = edge.points[:, 0]
+    view.show(
+        np.array([0.0, 0.0, 0.6]), np.eye(3), robot.posture, forces=feet | {Side.RIGHT: (np.zeros(3), 0.0 * weight)}
+    )
+    left = edge.points[:, 0]
+    assert np.ptp(np.sign(left[:, 1])) == 0.0, "it lies on one side of the base"
+    assert np.ptp(both[:, 1]) > 2.0 * np.ptp(left[:, 1])
+    assert np.ptp(left[:, 0]) == pytest.approx(np.ptp(robot.sole.corners(Side.LEFT)[:, 0]), abs=0.01)
+
+
+def test_where_the_robot_takes_itself_to_be_is_a_layer_that_is_hidden_at_first(robot, view):
+    handle = view.server.scene.get_handle_by_name
+    view.show_belief(np.array([1.0, 2.0, 0.6]), np.eye(3))
+    assert (handle("/world/belief/base").visible, handle("/world/belief").visible) == (True, False)
+    view.show_belief(np.full(3, np.nan), np.full((3, 3), np.nan))
+    assert not handle("/world/belief/base").visible

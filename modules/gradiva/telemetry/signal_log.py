@@ -174,7 +174,10 @@ class SignalLog:
     @property
     def newest(self) -> NDArray:
         """The last tick, time first; empty before the first one."""
-        return self._blocks[-1][min(self._row, len(self._blocks[-1])) - 1] if self._blocks else np.empty(0)
+        if not self._blocks:
+            return np.empty(0)
+        last: NDArray = self._blocks[-1]
+        return last[self._row - 1] if len(last) == _BLOCK_LENGTH else last[-1]
 
     @property
     def times(self) -> NDArray:
