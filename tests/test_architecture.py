@@ -26,21 +26,22 @@ MAY_IMPORT = {
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
+    "page": {"common", "robot_model", "telemetry"},
     "safety": GROUND,
     "push_recovery": GROUND | {"planner", "simplified_model", "whole_body"},
     "walking": TICK,
     "setup": TICK | {"walking", "simulation"},
     "session": TICK | {"walking"},
     "simulated_walk": TICK | {"walking", "simulation", "telemetry", "setup", "middleware"},
-    "play": TICK | {"walking", "session", "simulation", "telemetry", "setup", "simulated_walk"},
-    "yarp_modules": TICK | {"walking", "session", "simulation", "telemetry", "setup", "middleware"},
+    "play": TICK | {"walking", "session", "simulation", "telemetry", "page", "setup", "simulated_walk"},
+    "yarp_modules": TICK | {"walking", "session", "simulation", "telemetry", "page", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
     "mujoco": {"simulation"},
     "yarp": {"middleware", "yarp_modules"},
     "viser": {"telemetry"},
-    "websockets": {"play"},
+    "websockets": {"page"},
     "casadi": {
         "robot_model",
         "whole_body",
@@ -54,7 +55,7 @@ ONLY_IN = {
     },
 }
 TOUCHES_THE_MACHINE = {
-    *("blf", "session", "setup", "simulated_walk", "play", "cli", "telemetry", "yarp_modules", "middleware"),
+    *("blf", "session", "setup", "simulated_walk", "page", "play", "cli", "telemetry", "yarp_modules", "middleware"),
 }
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 TOUCHING_FILES = {

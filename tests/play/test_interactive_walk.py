@@ -32,6 +32,9 @@ class ScriptedPage:
         self.pictures += 1
         self.size = len(picture)
 
+    def plot(self, columns, row):
+        self.plotted = dict(zip(columns, row[1:], strict=True))
+
     def report(self, status):
         self.states.append(status)
 
@@ -58,6 +61,7 @@ def at_once(play):
 DRIVE, HANDS_OFF, GOAL = {"drive": [1, 0, 0]}, {"drive": [0, 0, 0]}, {"goal": [0.6, 0.0, None]}
 SIDE, STOP, TUNE, END = {"drive": [0, 0, 1]}, {"stop": True}, {"tune": {"key": GAIN, "value": 1.3}}, {"undo": True}
 PUSH = {"push": {"link": "torso", "force": 20.0, "direction": 90.0, "duration": 0.1}}
+DRAGGED = {"push": {"link": "chest", "vector": [3.0, -4.0], "duration": 0.1}}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +72,7 @@ def driven(tmp_path_factory):
         (in_state("stands, ready"), DRIVE),
         (in_state("walks", reason="forward"), TUNE),
         (lambda play: play.walk.layers.model_control is not None, PUSH),
+        (at_once, DRAGGED),
         (in_state("walks", reason="to a stand", notice="silent"), {"save": "overlay"}),
         (in_state("stands, ready"), SIDE),
         (in_state("walks", reason="to the left"), HANDS_OFF),
@@ -90,6 +95,7 @@ def test_the_robot_stands_is_driven_and_stands_again(driven):
     assert driven.play.walk.robot.fall is None
     assert driven.pictures > 10
     assert driven.states[-1]["robot"] == "iCub v2.7"
+    assert driven.plotted["left_foot::linear_force::measured::z"] > 0.0
 
 
 @pytest.mark.walk
@@ -109,7 +115,8 @@ def test_a_goal_is_reached(driven):
 
 @pytest.mark.walk
 def test_a_push_comes_from_the_side_that_was_asked_for(driven):
-    (push,) = driven.play.walk.robot.pushes
+    push, dragged = driven.play.walk.robot.pushes
+    assert (dragged.link, dragged.force) == ("chest", (3.0, -4.0, 0.0)), "of the world"
     assert push.force == pytest.approx((0.0, 20.0, 0.0), abs=3.0), "the trunk sways by some degrees"
     assert push.start == pytest.approx(driven.time_of(PUSH))
     assert push.duration == 0.1
@@ -130,6 +137,7 @@ def test_the_run_is_saved_with_the_gains_as_they_are(driven):
     folder = RunFolder(path)
     assert folder.read_config()["dcm_controller"]["proportional_gain"] == 1.3
     assert folder.read_result()["outcome"] == "walks"
+    assert driven.states[-1]["run"] == str(path)
     assert folder.read_log().log.times[-1] == pytest.approx(driven.time_of({"save": "run"}), abs=0.02)
 
 
@@ -181,3 +189,25 @@ def test_a_pace_that_cannot_be_is_refused_and_the_walk_goes_on(tmp_path, message
     page.play.run()
     assert page.status_at(END)["pace"] == 20.0
     assert page.status_at(END)["notice"]
+
+
+class PlantMenu:
+    """Offers plants."""
+
+    def as_table(self):
+        return {"plant": {"value": "ideal", "values": ["ideal", "robot"]}}
+
+    def check(self, chosen):
+        if chosen != {"plant": "robot"}:
+            raise ConfigError("no such choice")
+
+
+def test_another_walk_that_is_chosen_ends_this_one(tmp_path):
+    asked = [{"choose": {"plant": "cheese"}}, {"choose": None}, {"choose": {"plant": "robot", "control": ""}}]
+    page = ScriptedPage((at_once, {"pace": 20.0}), *((at_once, message) for message in asked), (at_once, END))
+    page.play = InteractiveWalk(load_setup("icub_v2_7"), page, out=tmp_path, menu=PlantMenu(), notice="the former one")
+    assert page.play.status()["notice"] == "the former one"
+    page.play.run()
+    assert page.play.chosen == {"plant": "robot"}
+    assert [page.status_at(message)["notice"] for message in asked[1:]] == ["no such choice", "not understood: choose"]
+    assert page.play.status()["menu"] == PlantMenu().as_table()

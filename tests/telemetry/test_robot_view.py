@@ -116,8 +116,8 @@ def test_the_view_puts_the_links_where_the_kinematics_says(robot, view):
     for body in ("root_link", "l_foot", "chest"):
         handle = scene.get_handle_by_name(f"/world/robot/{LinkPoses(robot).attachment(body).body}")
         np.testing.assert_allclose(handle.position, poses[LinkPoses(robot).attachment(body).body][:3, 3], atol=1e-9)
-    assert scene.get_handle_by_name("/world/zmp").visible
-    assert not scene.get_handle_by_name("/world/dcm").visible
+    assert scene.get_handle_by_name("/world/zmp/point").visible
+    assert not scene.get_handle_by_name("/world/dcm/point").visible
 
 
 def test_the_view_shows_ground_forces_and_the_time(robot, view):
@@ -125,7 +125,7 @@ def test_the_view_shows_ground_forces_and_the_time(robot, view):
     sole, force = np.array([0.3, 0.18, 0.0]), np.array([0.0, 0.1 * weight, weight])
     view.show(position, np.eye(3), robot.posture, forces={Side.LEFT: (sole, force)}, time=6.14)
     handle = view.server.scene.get_handle_by_name
-    left, right, clock = (handle(f"/world/{name}") for name in ("left_foot_force", "right_foot_force", "clock"))
+    left, right, clock = (handle(f"/world/{name}") for name in ("forces/left_foot", "forces/right_foot", "clock"))
     assert (left.visible, right.visible, clock.visible, clock.text) == (True, False, True, "6.14 s")
     ((tail, tip),) = left.points
     np.testing.assert_allclose(tip, sole, atol=1e-6)
@@ -172,3 +172,26 @@ def test_a_port_in_use_is_passed_over(robot, capsys):
         view.close()
     assert view.url.startswith("http://127.0.0.1:")
     assert capsys.readouterr().out == f"iCub v2.7 is shown at {view.url} (port {port} is in use)\n"
+
+
+def test_the_support_polygon_is_that_of_the_feet_that_carry_load(robot, view):
+    weight = np.array([0.0, 0.0, robot.mass * 9.81])
+    edge = view.server.scene.get_handle_by_name("/world/polygon/edge")
+    feet = {side: (np.zeros(3), weight) for side in Side}
+    view.show(np.array([0.0, 0.0, 0.6]), np.eye(3), robot.posture, forces=feet)
+    both = edge.points[:, 0]
+    view.show(
+        np.array([0.0, 0.0, 0.6]), np.eye(3), robot.posture, forces=feet | {Side.RIGHT: (np.zeros(3), 0.0 * weight)}
+    )
+    left = edge.points[:, 0]
+    assert np.ptp(np.sign(left[:, 1])) == 0.0, "it lies on one side of the base"
+    assert np.ptp(both[:, 1]) > 2.0 * np.ptp(left[:, 1])
+    assert np.ptp(left[:, 0]) == pytest.approx(np.ptp(robot.sole.corners(Side.LEFT)[:, 0]), abs=0.01)
+
+
+def test_where_the_robot_takes_itself_to_be_is_a_layer_that_is_hidden_at_first(robot, view):
+    handle = view.server.scene.get_handle_by_name
+    view.show_belief(np.array([1.0, 2.0, 0.6]), np.eye(3))
+    assert (handle("/world/belief/base").visible, handle("/world/belief").visible) == (True, False)
+    view.show_belief(np.full(3, np.nan), np.full((3, 3), np.nan))
+    assert not handle("/world/belief/base").visible

@@ -161,3 +161,15 @@ def test_a_log_that_forgets_keeps_what_is_newer_in_whole_blocks():
     assert log.times[0] == pytest.approx(102.4)
     assert log["a"][-1, 0] == 2999.0
     assert len(log) == 3000 - 1024
+
+
+def test_the_newest_tick_and_the_titles_of_its_columns_cost_no_copy_of_the_log():
+    log = SignalLog()
+    assert (log.newest.size, log.titles) == (0, ())
+    log.describe("zmp", ("x", "y"), "m")
+    for time in range(1030):  # into a second block
+        log.append(float(time), {"zmp": (time, -time), "pair": (1.0, 2.0), "load": 3.0})
+        assert log.newest.tolist() == [time, time, -time, 1.0, 2.0, 3.0]
+    assert log.titles == ("zmp::x", "zmp::y", "pair::element_0", "pair::element_1", "load")
+    assert log.titles is log.titles
+    assert log.times[-1] == log.newest[0] == 1029.0, "also when its blocks have been joined"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from gradiva.cli.applications import applications_app
 from gradiva.cli.doctor import doctor, plugins
 from gradiva.cli.experiment import bench, campaign, experiment, tune
 from gradiva.cli.main import INTERRUPTED, leaving_at_once
-from gradiva.cli.module_scripts import joypad_command, module
+from gradiva.cli.module_scripts import joypad_command, module, panel_command
 from gradiva.cli.robots import robots_app
 from gradiva.cli.walk import WalkCommand, walk
 from gradiva.cli.yarp import yarp_app
@@ -173,9 +172,22 @@ def compare(
     return 0
 
 
+PagePort = Annotated[int, typer.Option(min=0, max=65535, help="Of the page; the next free one if in use.")]
+Listen = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Serve other machines too, at this address of ours; needs TLS.")
+]
+Certificate = Annotated[
+    str | None, typer.Option("--tls-cert", metavar="FILE.pem", help="Certificate chain of the page.")
+]
+Key = Annotated[str | None, typer.Option("--tls-key", metavar="FILE.pem", help="Private key of the certificate.")]
+
+
 @_with_options_of_a_walk(*_OF_ONE_WALK, *_WHERE_TO)
 def play(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; the next free one if in use.")] = 8080,
+    port: PagePort = 8080,
+    listen: Listen = None,
+    certificate: Certificate = None,
+    key: Key = None,
     **options: Any,
 ) -> int:
     """Drive, push and tune a simulated robot from a page in the browser, until Ctrl-C.
@@ -184,25 +196,9 @@ def play(
     drive it, a click on the floor is a goal.
     """
     with leaving_at_once():
-        from gradiva.cli.output import text_console
-        from gradiva.cli.walk_options import WalkOptions
-        from gradiva.play import InteractiveWalk, page_in_its_process
-        from gradiva.simulated_walk import check_footing, check_slope
+        from gradiva.cli.playing import page_address, play_walks
 
-    out, given, console = options.pop("out"), WalkOptions.given(options), text_console()
-    setup = given.request().setup
-    with setup.naming_places():
-        check_footing(setup)
-        check_slope(setup)
-    console.print("opening the page: some seconds", style="dim")
-    with page_in_its_process(setup.simulated_robot, port) as page:
-        with leaving_at_once():
-            interactive_walk = InteractiveWalk(setup, page, given.seed, Path(out))
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the page and its memory end as by Ctrl-C
-        console.print(f"play    {page.link()}", markup=False, soft_wrap=True)
-        interactive_walk.run()
-    console.print("the page has ended", style="dim")
-    return FAILED
+    return play_walks(options, page_address(port, listen, certificate, key))
 
 
 app.command(cls=WalkCommand)(walk)
@@ -218,6 +214,7 @@ app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are op
 for of_experiments in (experiment, campaign, tune):
     app.command(context_settings=_OF_MODULES, add_help_option=False)(of_experiments)
 app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
+app.command("panel", context_settings=_OF_MODULES, add_help_option=False)(panel_command)
 app.add_typer(robots_app, name="robots")
 app.add_typer(applications_app, name="app")
 app.add_typer(yarp_app, name="yarp")

@@ -36,6 +36,11 @@ def joypad_command(context: typer.Context) -> int:
     return run_module("joypad", context.args)
 
 
+def panel_command(context: typer.Context) -> int:
+    """Open the operator's page of a robot over ports: the module panel, whose options follow (gradiva panel --help)."""
+    return run_module("panel", context.args)
+
+
 def run_module(title: str, arguments: Sequence[str]) -> int:
     """Run the module called ``title``; return the exit status.
 
@@ -87,3 +92,4 @@ walking = _program("walking")
 simulator = _program("simulator")
 logger = _program("logger")
 joypad = _program("joypad")
+panel = _program("panel")

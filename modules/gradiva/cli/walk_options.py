@@ -29,7 +29,7 @@ _FAULT = "KIND,START[,NAME[,VALUE]]"
 _BUMP = "X,Y,HEIGHT or X,Y,HEIGHT,LENGTH,WIDTH"
 _NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
 """Arguments of ``gradiva walk`` that `WalkOptions` has by another name."""
-_CHOICES = {
+CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
     "step_adaptation": tuple(map(str, SteppingMode)),
@@ -340,7 +340,7 @@ def _as_typed(value: str | float) -> str:
 def _check_choice(option: str, value: str | None) -> None:
     if value is None or (option == "model" and ":" in value):  # package.module:Class
         return
-    valid = balance_law_names() if option == "model" else _CHOICES[option]
+    valid = balance_law_names() if option == "model" else CHOICES[option]
     if value in valid:
         return
     more = "; or write 'package.module:Class'" if option == "model" else ""

@@ -262,16 +262,18 @@ class VectorsSample:
 
 
 class VectorsCollectionClient:
-    """Receives every message of a `VectorsCollectionServer`, and the names of its elements."""
+    """Receives the messages of a `VectorsCollectionServer`, every one or the newest ones, and names of elements."""
 
-    def __init__(self, remote: str, local: str, carrier: str = "tcp") -> None:
+    def __init__(self, remote: str, local: str, carrier: str = "tcp", keeps_all: bool = True) -> None:
         """Prepare; `open` begins to receive.
 
         Args:
             remote: Beginning of the names of the server's ports.
             local: Beginning of the names of this client's ports.
             carrier: Of the values; the names travel by tcp.
+            keeps_all: Whether a message that was not read is kept when the next one comes.
         """
+        self._keeps_all = keeps_all
         self._remote = remote
         self._local = local
         self._carrier = carrier
@@ -349,7 +351,7 @@ class VectorsCollectionClient:
         return VectorsSample(vectors, stamp.getTime(), version, stamp.getCount())
 
     def _open_ports(self) -> None:
-        self._port.setStrict(True)
+        self._port.setStrict(self._keeps_all)
         open_port(self._port, f"{self._local}/measures:i")
         open_port(self._rpc, f"{self._local}/rpc:o")
 

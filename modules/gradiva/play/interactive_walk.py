@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import tomli_w
 
 from gradiva.common import (
@@ -27,8 +26,8 @@ from gradiva.common import (
     nearest_name,
     so3,
 )
+from gradiva.page import Page, Picture, picture_type
 from gradiva.planner import GoalCommand, StopCommand
-from gradiva.play.page_link import Page
 from gradiva.session import (
     Coordinator,
     CoordinatorCommand,
@@ -58,21 +57,6 @@ _NO_TABLES = ("robot", "plant", "run")  # of a configuration: they name what it 
 _LONGEST_PUSH = 5.0  # [s]
 
 
-Picture = npt.NDArray[np.void]
-"""A record of `picture_type`, shape ()."""
-
-
-def picture_type(joints: int) -> np.dtype[np.void]:
-    """Return the fields of a picture of a robot with so many joints: world, SI units; NaN where a value is not known.
-
-    Forces are those of the ground on the soles; the errors are measured less desired, the duration is that of a tick.
-    """
-    points: list[Any] = [(name, "f8", size) for name, size in (("base", 3), ("rotation", (3, 3)), ("com", 3))]
-    points += [(name, "f8", 2) for name in ("dcm", "zmp", "dcm_error", "zmp_error", "com_error")]
-    feet: list[Any] = [(f"{side}_{what}", "f8", 3) for side in Side for what in ("foot", "force")]
-    return np.dtype([("time", "f8"), ("tick_us", "f8"), *points, *feet, ("joints", "f8", joints)])
-
-
 class PictureWriter:
     """Writes the present moment of a walk into one record, again and again."""
 
@@ -84,21 +68,18 @@ class PictureWriter:
     def write(self, walk: SimulatedWalk) -> None:
         """Take the present moment."""
         record, truth, log = self.record, walk.robot.truth(), walk.log
-        record["time"], record["tick_us"] = walk.time, walk.stopwatch.last["total"]
+        record["time"] = walk.time
         record["base"], record["rotation"] = truth.base_position, truth.base_rotation
         record["joints"], record["com"] = truth.all_joint_positions, truth.com_position
         for side in Side:
             record[f"{side}_foot"], record[f"{side}_force"] = truth.foot_position(side), truth.foot_wrench(side)[:3]
-        for name in ("dcm", "zmp", "dcm_error", "zmp_error", "com_error"):
+        for name in ("dcm", "zmp", "believed", "believed_rotation"):
             record[name] = math.nan
         if log is None or log.robot_state is None:
             return
         state, shift = log.robot_state, odometry_shift(truth, log.robot_state)
         record["dcm"], record["zmp"] = state.dcm_position + shift, state.zmp_position + shift
-        if log.reference is not None and log.desired is not None:
-            record["dcm_error"] = state.dcm_position - log.reference.dcm.position
-            record["zmp_error"] = state.zmp_position - log.desired.zmp_position
-            record["com_error"] = state.com_position[:2] - log.desired.com_position[:2]
+        record["believed"], record["believed_rotation"] = state.base_position, state.base_rotation
 
 
 class Tuning:
@@ -170,15 +151,40 @@ class Tuning:
         return tables
 
 
+class Menu(Protocol):
+    """Is what may be walked instead: robots, plants, laws."""
+
+    def as_table(self) -> Mapping[str, Any]:
+        """Return the present choice and the possible ones by name."""
+        ...
+
+    def check(self, chosen: Mapping[str, str]) -> None:
+        """Pass where a choice can be walked.
+
+        Raises:
+            WalkingError: It cannot.
+        """
+        ...
+
+
 class InteractiveWalk:
     """One robot after the other, until the page is closed: each stands first, is driven, and may fall.
 
     Attributes:
         walk: Of the present robot.
         tuning: Its configuration.
+        chosen: What is to be walked instead, as the page has chosen it; `run` ends then.
     """
 
-    def __init__(self, setup: Setup, page: Page, seed: int = 0, out: Path = Path("runs")) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        page: Page,
+        seed: int = 0,
+        out: Path = Path("runs"),
+        menu: Menu | None = None,
+        notice: str = "",
+    ) -> None:
         """Put the first robot on the ground.
 
         Args:
@@ -186,11 +192,15 @@ class InteractiveWalk:
             page: That drives it.
             seed: Of the noise.
             out: Folder of what is saved.
+            menu: What else may be walked; nothing by default.
+            notice: That is shown first.
 
         Raises:
             WalkingError: The configuration or the model is wrong.
         """
         self.tuning, self._page, self._seed, self._out = Tuning(setup), page, seed, out
+        self._menu, self._saved = menu, ""
+        self.chosen: Mapping[str, str] | None = None
         self._pace, self._pause_at = 1.0, math.inf
         self._robots, self._garbage = 0, GarbageKeeper()
         self._pictured = self._reported = -math.inf
@@ -198,17 +208,18 @@ class InteractiveWalk:
         self._handlers: dict[str, Callable[[Any], None]] = {
             "drive": self._drive, "command": self._command, "goal": self._goal, "stop": self._stop,
             "push": self._push, "pace": self._set_pace, "advance": self._advance, "reset": self._ask_reset,
-            "tune": self._tune, "undo": self._undo, "save": self._save,
+            "tune": self._tune, "undo": self._undo, "save": self._save, "choose": self._choose,
         }  # fmt: skip
         self._begin()
+        self._notice = notice
 
     def run(self) -> None:
-        """Let robots live until the page is closed."""
+        """Let robots live until the page is closed, or another walk is chosen."""
         self._garbage.begin()
         try:
-            while self._page.is_open:
+            while self._goes_on:
                 self._live()
-                if self._page.is_open:
+                if self._goes_on:
                     self._begin()
         finally:
             self._garbage.end()
@@ -248,7 +259,11 @@ class InteractiveWalk:
 
     @property
     def _is_over(self) -> bool:
-        return self._wants_reset or not self._page.is_open
+        return self._wants_reset or not self._goes_on
+
+    @property
+    def _goes_on(self) -> bool:
+        return self._page.is_open and self.chosen is None
 
     def _before_tick(self) -> None:
         """Follow the driver, start a robot that is prepared."""
@@ -354,17 +369,22 @@ class InteractiveWalk:
         self._notice = self._notice or "stopped by the button"
 
     def _push(self, push: Any) -> None:
-        """Push a link with a force [N] that comes from the robot's back at 0° and from its right at 90°."""
-        walk = self.walk
-        link, force, degrees, duration = (push[name] for name in ("link", "force", "direction", "duration"))
-        heading = so3.roll_pitch_yaw(walk.robot.truth().base_rotation)[2] - self._first_heading
-        angle = float(heading) + math.radians(float(degrees))
-        size = float(force)
-        if not (math.isfinite(angle + size) and 0.0 < float(duration) <= _LONGEST_PUSH):
+        """Push a link with a force [N], x and y of the world, or its size and the direction as seen from the robot.
+
+        A force of 0° comes from the robot's back, one of 90° from its right.
+        """
+        walk, duration = self.walk, float(push["duration"])
+        x, y = map(float, push["vector"]) if "vector" in push else self._from_robot(push["force"], push["direction"])
+        if not (math.isfinite(x + y) and 0.0 < duration <= _LONGEST_PUSH):
             raise StateError(f"a push lasts at most {_LONGEST_PUSH:g} s, and its numbers are finite")
-        vector = (size * math.cos(angle), size * math.sin(angle), 0.0)
-        walk.robot.push(added := Push(str(link), vector, walk.time, float(duration)))
+        walk.robot.push(added := Push(str(push["link"]), (x, y, 0.0), walk.time, duration))
         self._notice = str(added)
+
+    def _from_robot(self, force: Any, degrees: Any) -> tuple[float, float]:
+        """Return a horizontal force [N], world, of its size and its direction as seen from the robot, [deg]."""
+        heading = so3.roll_pitch_yaw(self.walk.robot.truth().base_rotation)[2] - self._first_heading
+        angle = float(heading) + math.radians(float(degrees))
+        return float(force) * math.cos(angle), float(force) * math.sin(angle)
 
     @property
     def _first_heading(self) -> float:
@@ -397,10 +417,19 @@ class InteractiveWalk:
     def _undo(self, _: Any) -> None:
         self.tuning.undo(self.walk.layers.model_control)
 
+    def _choose(self, chosen: Any) -> None:
+        """End this walk and begin another one: the menu refuses what cannot be walked."""
+        if self._menu is None:
+            raise StateError("what is walked is chosen on the command line")
+        wanted = {str(name): str(value) for name, value in dict(chosen).items() if value}
+        self._menu.check(wanted)
+        self.chosen = wanted
+
     def _save(self, what: Any) -> None:
         """Save what has changed as an overlay, or the last minutes of the robot as a run."""
         if what == "run":
-            self._notice = f"saved: gradiva view {self._save_run()}"
+            self._saved = str(self._save_run())
+            self._notice = f"saved: gradiva view {self._saved}"
             return
         self._out.mkdir(parents=True, exist_ok=True)
         path = unused_path(self._out, "gains", ".toml")
@@ -430,7 +459,10 @@ class InteractiveWalk:
         if now - self._reported >= _STATUS:
             self._reported = now
             self._footholds.update(self.walk)
-            self.walk.recorder.log.forget(self.walk.time - _KEPT)
+            log = self.walk.recorder.log
+            log.forget(self.walk.time - _KEPT)
+            if log.newest.size:
+                self._page.plot(log.titles, log.newest)
             status = self.status()
             if status != self._last_status:
                 self._page.report(status)
@@ -442,6 +474,7 @@ class InteractiveWalk:
         state, reason = state_in_words(walk)
         notice = self._notice or self._coordinator.notice
         return {
+            "is_simulated": True,
             "robot": walk.setup.robot.title,
             "how": f"{walk.setup.walking.walking.control} control, {walk.model}, plant {walk.setup.plant}",
             "number": self._robots,
@@ -454,6 +487,8 @@ class InteractiveWalk:
             "diagnosis": self._diagnosis,
             "gains": [one._asdict() for one in self.tuning.sliders(walk.layers.model_control)],
             "changed": dict(self.tuning.changed),
+            "run": self._saved,
+            "menu": {} if self._menu is None else self._menu.as_table(),
             "footprints": [_numbers(one) for one in self._footholds.footprints[-_SHOWN:]],
             "nominal": [_numbers(one) for one in self._footholds.nominal[-_SHOWN:]],
         }

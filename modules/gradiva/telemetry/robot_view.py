@@ -40,6 +40,22 @@ _CLOCK_HEIGHT = 2.1  # [CoM heights] above the ground: over the head
 _LIFT = 0.004  # m, footprints lie above the floor, not in it
 _OUTLINE = 0.004  # m, width of the outline of a nominal foothold
 _GOAL = (214, 39, 120)
+_PULL = (214, 39, 120)
+_PULL_FORCE = 0.5  # [weights] of a link that is pulled by the height of the CoM
+_SHORTEST_DRAG = 0.05  # m, on the floor: a shorter one has no heading
+_FLOOR_DRAG = 30.0  # m, edge of the plane under the robot that takes clicks and drags
+_BELIEF_AXES = 0.2  # [CoM heights] length of the axes of the base where the robot takes itself to be
+_LOADED = 0.05  # [weights] on a foot that belongs to the support polygon
+_LAYERS = {  # title of its switch: frame above what it shows, whether it is shown at first
+    "Footprints": ("footprints", True),
+    "Footholds as planned before they moved": ("nominal_footprints", True),
+    "Support polygon": ("polygon", True),
+    "Centre of mass": ("com", True),
+    "DCM": ("dcm", True),
+    "ZMP": ("zmp", True),
+    "Ground forces": ("forces", True),
+    "Where it takes itself to be": ("belief", False),
+}
 _STEEPEST = 0.02  # [-] height per way of a ray that meets the floor far away
 _FOLLOW_GAIN = 0.06  # [-] fraction of the way to the robot that the scene moves at each frame: a low-pass against sway
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
@@ -74,22 +90,32 @@ class RobotView:
             self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
         self.server.request_share_url = _refuse_sharing  # type: ignore[method-assign]  # any page may ask for it
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
-        with self.server.gui.add_folder("Colours", expand_by_default=False):  # closed: it hides a narrow picture
-            self.server.gui.add_html(_LEGEND)
-        self._follows = self.server.gui.add_checkbox("Follow the robot", True)
-        self._is_transparent = self.server.gui.add_checkbox("See through it", True)
-        self._middle = np.zeros(2)
         self._world = self.server.scene.add_frame("/world", show_axes=False)
+        self._switches = self.server.gui.add_folder("View", expand_by_default=False)  # it hides a narrow picture
+        with self._switches:
+            self._follows = self.server.gui.add_checkbox("Follow the robot", True)
+            self._is_transparent = self.server.gui.add_checkbox("See through it", True)
+            for title, (frame, is_shown) in _LAYERS.items():
+                self._add_layer(title, f"/world/{frame}", is_shown)
+            with self.server.gui.add_folder("Colours", expand_by_default=False):
+                self.server.gui.add_html(_LEGEND)
+        self._middle = np.zeros(2)
         self._meshes: list[viser.MeshHandle] = []
         self._frames = self._add_robot(meshes)
         self._make_transparent()
         self._is_transparent.on_update(lambda _: self._make_transparent())
         self._points = self._add_points()
         self._arrows = self._add_arrows()
+        self._soles = {side: self._sole_on_body(side) for side in Side}
+        self._polygon = self._add_polygon()
+        self._belief = self.server.scene.add_frame(
+            "/world/belief/base", axes_length=_BELIEF_AXES * description.com_height, axes_radius=0.008, visible=False
+        )
         self._clock = self.server.scene.add_label("/world/clock", "", anchor="bottom-center", visible=False)
         self._footprints: list[viser.MeshHandle | viser.LineSegmentsHandle] = []
         self._ground_height = 0.0
         self._floor = self._add_floor()
+        self._dragged_floor: viser.BoxHandle | None = None
         self._place_camera()
 
     @property
@@ -127,6 +153,7 @@ class RobotView:
                 handle.position, handle.wxyz = pose[:3, 3], quaternion
             self._show_points(points or {})
             self._show_forces(forces or {})
+            self._show_polygon(poses, forces or {})
             robot = self._description
             note = deflection_note(robot.flexible_joints, robot.joints, joint_positions)
             self._show_time(base_position, time, note)
@@ -136,23 +163,63 @@ class RobotView:
         """Names of the links that one can see, by the alphabet."""
         return sorted({mesh.link for mesh in load_meshes(self._description.model_path)})
 
-    def on_floor(self, callback: Callable[[float, float], bool]) -> None:
-        """Call ``callback`` with the place of a click on the floor, world, [m]; where it returns true, mark the place.
+    def show_belief(self, base_position: NDArray, base_rotation: NDArray) -> None:
+        """Show axes where the robot takes its base to be, world, [m]; nothing where that is not known."""
+        from viser.transforms import SO3
 
-        It is called in the thread of the server.
+        self._belief.visible = bool(np.isfinite(base_position).all())
+        if self._belief.visible:
+            self._belief.position = base_position
+            self._belief.wxyz = SO3.from_matrix(base_rotation).wxyz
+
+    def on_floor(self, callback: Callable[[float, float, float | None], bool]) -> None:
+        """Call ``callback`` with a place on the floor, world, [m], and a heading, [rad]; mark it where that is true.
+
+        A click is a place without a heading; a drag with the shift key begins at the place and points to where the
+        robot shall look. It is called in the thread of the server.
         """
-        takes_clicks = self.server.gui.add_checkbox("A click on the floor is a goal", True)
-        mark = self.server.scene.add_icosphere("/world/goal", _POINT_RADIUS, color=_GOAL, visible=False)
+        with self._switches:
+            takes_clicks = self.server.gui.add_checkbox("A click on the floor is a goal", True)
+        mark = self._add_goal_mark()
+        floor = self.server.scene.add_box(
+            "/world/floor_that_is_dragged", dimensions=(_FLOOR_DRAG, _FLOOR_DRAG, 1e-3), opacity=0.0, cast_shadow=False
+        )
+        self._dragged_floor = floor
 
         @self.server.scene.on_click()  # type: ignore[arg-type]
         async def clicked(event: Any) -> None:
             origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
-            if not takes_clicks.value or direction[2] >= -_STEEPEST:
-                return
-            way = (self._ground_height - origin[2]) / direction[2]
-            place = (origin + way * direction)[:2] - self._world.position[:2]
-            if callback(float(place[0]), float(place[1])):
-                mark.position, mark.visible = (*place, self._ground_height + _POINT_RADIUS), True
+            if takes_clicks.value and direction[2] < -_STEEPEST:
+                way = (self._ground_height - origin[2]) / direction[2]
+                place = self._in_world(origin + way * direction)[:2]
+                mark(place, None, callback(float(place[0]), float(place[1]), None))
+
+        @floor.on_drag("left", modifier="shift")
+        async def dragged(event: Any) -> None:
+            start, end = (self._in_world(each)[:2] for each in (event.start_position, event.end_position))
+            yaw = float(np.arctan2(*(end - start)[::-1])) if np.linalg.norm(end - start) > _SHORTEST_DRAG else None
+            is_taken = event.phase != "end" or callback(float(start[0]), float(start[1]), yaw)
+            mark(start, yaw, is_taken)
+
+    def on_pull(self, callback: Callable[[str, NDArray, bool], None]) -> None:
+        """Call ``callback`` with the link that is dragged, the force [N], world, shape (2,), and whether it was let go.
+
+        The force is horizontal, along the way that the pointer has gone. It is called in the thread of the server.
+        """
+        scale = _PULL_FORCE * self._description.mass * _GRAVITY / self._description.com_height
+        arrow = self._add_arrow("/world/pull", _PULL)
+        for mesh in self._meshes:
+
+            @mesh.on_drag("left")
+            async def dragged(event: Any) -> None:
+                start, end = (self._in_world(each) for each in (event.start_position, event.end_position))
+                end[2] = start[2]
+                arrow.visible, arrow.points = event.phase != "end", np.array([[start, end]], dtype=np.float32)
+                callback(event.target.name.split("/")[-2], scale * (end - start)[:2], event.phase == "end")
+
+    def _in_world(self, position: Any) -> NDArray:
+        """Return a place in the world, which moves under the robot, of one in the scene."""
+        return np.array(position) - np.array(self._world.position)
 
     def footprints(self, footprints: Sequence[Footprint], nominal: Sequence[Footprint] = ()) -> None:
         """Show soles instead of those shown before; the floor moves to the height of the lowest.
@@ -165,6 +232,8 @@ class RobotView:
         self._ground_height = min((one.position[2] + sole_height for one in footprints), default=0.0)
         with self.server.atomic():
             self._floor.position = (0.0, 0.0, self._ground_height)
+            if self._dragged_floor is not None:
+                self._dragged_floor.position = (*self._middle, self._ground_height)
             for handle in self._footprints:
                 handle.remove()
             self._footprints = [self._add_footprint(index, one) for index, one in enumerate(footprints)]
@@ -252,23 +321,74 @@ class RobotView:
 
     def _add_points(self) -> dict[str, viser.IcosphereHandle]:
         return {
-            name: self.server.scene.add_icosphere(f"/world/{name}", _POINT_RADIUS, color=_rgb(colour), visible=False)
+            name: self.server.scene.add_icosphere(
+                f"/world/{name}/point", _POINT_RADIUS, color=_rgb(colour), visible=False
+            )
             for name, colour in _POINTS.items()
         }
 
     def _add_arrows(self) -> dict[Side, viser.ArrowsHandle]:
-        return {
-            side: self.server.scene.add_arrows(
-                f"/world/{side}_foot_force",
-                np.zeros((1, 2, 3)),
-                _rgb(FOOT[side]),
-                shaft_radius=_SHAFT_RADIUS,
-                head_radius=_HEAD_RADIUS,
-                head_length=_HEAD_LENGTH,
-                visible=False,
-            )
-            for side in Side
-        }
+        return {side: self._add_arrow(f"/world/forces/{side}_foot", _rgb(FOOT[side])) for side in Side}
+
+    def _add_arrow(self, name: str, colour: tuple[int, int, int]) -> viser.ArrowsHandle:
+        return self.server.scene.add_arrows(
+            name,
+            np.zeros((1, 2, 3)),
+            colour,
+            shaft_radius=_SHAFT_RADIUS,
+            head_radius=_HEAD_RADIUS,
+            head_length=_HEAD_LENGTH,
+            visible=False,
+        )
+
+    def _add_layer(self, title: str, path: str, is_shown: bool) -> None:
+        """Add a frame, and the switch that shows what lies below it."""
+        frame = self.server.scene.add_frame(path, show_axes=False, visible=is_shown)
+        switch = self.server.gui.add_checkbox(title, is_shown)
+
+        @switch.on_update
+        def changed(_: Any) -> None:
+            frame.visible = switch.value
+
+    def _add_goal_mark(self) -> Callable[[NDArray, float | None, bool], None]:
+        """Return what shows a goal on the floor: its place, its heading, whether it is one."""
+        ball = self.server.scene.add_icosphere("/world/goal", _POINT_RADIUS, color=_GOAL, visible=False)
+        arrow = self._add_arrow("/world/goal_heading", _GOAL)
+
+        def mark(place: NDArray, yaw: float | None, is_goal: bool) -> None:
+            ball.visible, arrow.visible = is_goal, is_goal and yaw is not None
+            ball.position = (*place, self._ground_height + _POINT_RADIUS)
+            if yaw is not None:
+                tip = place + 0.3 * self._description.com_height * np.array([np.cos(yaw), np.sin(yaw)])
+                ends = [[*place, self._ground_height + _LIFT], [*tip, self._ground_height + _LIFT]]
+                arrow.points = np.array([ends], dtype=np.float32)
+
+        return mark
+
+    def _sole_on_body(self, side: Side) -> tuple[str, NDArray]:
+        """Return the moving link under a foot, and the corners of the sole in its frame, [m], shape (4, 3)."""
+        place = self._links.attachment(self._description.foot_frame(side))
+        sole = Footprint(side, np.zeros(3), 0.0, 0.0).corners(self._description.sole)
+        corners = np.column_stack([sole, np.full(4, self._description.sole.z)])
+        return place.body, corners @ place.rotation.T + place.position
+
+    def _add_polygon(self) -> viser.LineSegmentsHandle:
+        return self.server.scene.add_line_segments(
+            "/world/polygon/edge", np.zeros((1, 2, 3)), _rgb(ZMP), thickness=_OUTLINE, visible=False
+        )
+
+    def _show_polygon(self, poses: Mapping[str, NDArray], forces: Mapping[Side, tuple[NDArray, NDArray]]) -> None:
+        """Show the hull of the soles that carry load, on the ground."""
+        from scipy.spatial import ConvexHull
+
+        least = _LOADED * self._description.mass * _GRAVITY
+        loaded = [self._soles[side] for side, (_, force) in forces.items() if force[2] > least]
+        self._polygon.visible = bool(loaded)
+        if loaded:
+            corners = np.vstack([points @ poses[body][:3, :3].T + poses[body][:3, 3] for body, points in loaded])
+            edge = corners[ConvexHull(corners[:, :2]).vertices]
+            edge[:, 2] = self._ground_height + _LIFT
+            self._polygon.points = np.stack([edge, np.roll(edge, -1, axis=0)], axis=1)
 
     def _add_footprint(self, index: int, footprint: Footprint) -> viser.MeshHandle:
         corners = footprint.corners(self._description.sole)

@@ -53,6 +53,7 @@ class SignalLog:
         self._columns: dict[str, slice] = {}
         self._layout: list[tuple[str, slice, int]] = []
         self._info: dict[str, SignalInfo] = {}
+        self._titles: tuple[str, ...] = ()
         self._blocks: list[NDArray] = []  # the first column of each is the time
         self._row = _BLOCK_LENGTH  # of the last block, the next to be filled
 
@@ -164,6 +165,21 @@ class SignalLog:
         return tuple(self._columns)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """Names of the columns behind the time, as in an exported log; one object while they stay so."""
+        if not self._titles and self._layout:
+            self._titles = tuple(title for name, _, size in self._layout for title in self._titles_of(name, size))
+        return self._titles
+
+    @property
+    def newest(self) -> NDArray:
+        """The last tick, time first; empty before the first one."""
+        if not self._blocks:
+            return np.empty(0)
+        last: NDArray = self._blocks[-1]
+        return last[self._row - 1] if len(last) == _BLOCK_LENGTH else last[-1]
+
+    @property
     def times(self) -> NDArray:
         """When the ticks were, [s], shape (T,), read-only."""
         return self._joined()[:, 0]
@@ -240,6 +256,11 @@ class SignalLog:
             self._columns[name] = slice(start, start + size)
             self._layout.append((name, self._columns[name], size))
             start += size
+
+    def _titles_of(self, name: str, size: int) -> list[str]:
+        known = self._info.get(name, SignalInfo()).elements
+        elements = known if len(known) == size else tuple(f"element_{index}" for index in range(size))
+        return [f"{name}::{element}" for element in elements] if size > 1 else [name]
 
     def _joined(self) -> NDArray:
         if not self._blocks:

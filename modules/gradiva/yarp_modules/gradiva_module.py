@@ -46,6 +46,7 @@ MODULES: dict[str, str] = {  # title: file:class
     "whole_body": "layer_modules:WholeBodyModule",
     "logger": "logger.logger_module:LoggerModule",
     "joypad": "joypad.joypad_module:JoypadModule",
+    "panel": "panel_module:PanelModule",
     "simulator": "simulator.simulator_module:Simulator",
 }
 _LOG_PERIOD = 5.0  # [s] between two lines while it waits
@@ -81,7 +82,7 @@ class GradivaModule(yarp.RFModule):
     NAME: ClassVar[str] = ""  # usual prefix of its ports
     OPTIONS: ClassVar[tuple[ModuleOption, ...]] = ()
     NEEDS_ROBOT: ClassVar[bool] = True
-    IS_CLOCK: ClassVar[bool] = False  # others follow its time, it follows the machine's
+    IS_CLOCK: ClassVar[bool] = False  # it follows the machine's time, as the source of a simulated one does
     COMMANDS: ClassVar[tuple[str, ...]] = ()  # lines for help, besides those of all modules
 
     def __init__(self, options: ModuleOptions, period: float = 1.0) -> None:

@@ -61,6 +61,16 @@ def pairs(table: Mapping[str, object]) -> list[Element]:
     return [[name, _element(value)] for name, value in table.items()]
 
 
+def as_text(items: Sequence[Element]) -> str:
+    """Return items as one writes them: words, numbers, lists in parentheses."""
+    return " ".join(f"({as_text(item)})" if isinstance(item, list) else f"{item!s}" for item in items)
+
+
+def pairs_in(items: Sequence[Element]) -> dict[str, Element]:
+    """Return the pairs (name value) among ``items`` by name."""
+    return {word(item[0]): item[1] for item in items if isinstance(item, list) and len(item) == 2}
+
+
 def _element(value: object) -> Element:
     if isinstance(value, Mapping):
         return pairs(value)

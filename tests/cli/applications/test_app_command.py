@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.cli.applications.running import as_requested, log_additions, plant_additions
+from gradiva.cli.applications.running import as_requested, log_additions, plant_additions, with_panel
 from gradiva.cli.commands import carry_out
 from gradiva.common import ConfigError
 from gradiva.middleware import use_settings, yarp
@@ -199,3 +199,19 @@ def test_the_installed_applications_are_listed(application, capsys):
     found = {each["name"]: each for each in json.loads(capsys.readouterr().out)["applications"]}
     assert found["talos-simulation"]["modules"] == ["gradiva-simulator", "gradiva-walking", "gradiva-logger"]
     assert found["icub_v3-hardware"]["description"] == "iCub v3 walks on the robot, layers in one process"
+
+
+def test_the_panel_joins_an_application_with_the_controllers_robot_and_ports():
+    viewed = with_panel(load_application("talos-hardware-three"))
+    panel = viewed.titles()["gradiva-panel"]
+    assert panel.arguments == [
+        *("--robot", "talos", "--environment", "hardware", "--remote", "/walking-coordinator", "--name", "/panel"),
+    ]
+    assert panel.rank > max(module.rank for module in viewed.modules if module is not panel)
+
+
+def test_an_application_without_a_controller_has_no_panel():
+    application = load_application("talos-simulation")
+    without = as_requested(application, ["gradiva-walking"], [])
+    with pytest.raises(ConfigError, match="has no controller"):
+        with_panel(without)

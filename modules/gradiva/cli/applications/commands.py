@@ -56,6 +56,9 @@ Duration = Annotated[
 Output = Annotated[
     bool, typer.Option("--output", help="Print what the modules print, each line behind its module's name.")
 ]
+View = Annotated[
+    bool, typer.Option("--view", help="Open the operator's page too, as gradiva panel does; its link is printed.")
+]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the folder of this run is made.")]
 
 
@@ -80,6 +83,7 @@ def run(
     restart: Restart = False,
     duration: Duration = None,
     output: Output = False,
+    view: View = False,
     out: Out = Path("runs"),
     json: Json = None,
 ) -> int:
@@ -93,7 +97,7 @@ def run(
         from gradiva.cli.applications.running import RunRequest, run_application
 
     left_out, more, wanted, files = (tuple(values or ()) for values in (without, add, settings, from_files))
-    request = RunRequest(name, left_out, more, restart, duration, output, out, json, robot, plant, wanted, files)
+    request = RunRequest(name, left_out, more, restart, duration, output, out, json, robot, plant, wanted, files, view)
     return run_application(request)
 
 

@@ -32,6 +32,7 @@ from gradiva.telemetry import unused_path
 from gradiva.yarp_modules.application import (
     AlreadyRunsError,
     Application,
+    ApplicationModule,
     ApplicationNetwork,
     ApplicationRun,
     EndTimeouts,
@@ -52,6 +53,12 @@ from gradiva.yarp_modules.module_options import CONTEXT, found_file
 
 SIMULATOR = "gradiva-simulator"
 """Program of the modules that simulate a robot."""
+PANEL = "gradiva-panel"
+"""Program of the operator's page."""
+_CONTROLLERS = ("gradiva-walking", "gradiva-whole-body")  # programs of modules with a coordinator
+_LAST_RANK = 99  # the page is opened when all others run
+_LINK = "panel "  # begins the line with the link of the page
+_LOOK = 0.1  # [s] between two looks for it
 _LOGGER = "gradiva-logger"  # program of the modules that write run folders
 _OURS = "gradiva-"  # programs of modules that take --set
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -75,6 +82,7 @@ class RunRequest:
         plant: Of the simulator; None leaves the parameters of the application as they are.
         settings: ``table.key=value`` for all of our modules.
         files: TOML laid over the configuration of all of our modules, before ``settings``.
+        is_viewed: Whether the operator's panel is a further module.
     """
 
     name: str
@@ -89,6 +97,7 @@ class RunRequest:
     plant: str | None = None
     settings: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    is_viewed: bool = False
 
 
 def run_application(request: RunRequest) -> int:
@@ -99,6 +108,8 @@ def run_application(request: RunRequest) -> int:
     """
     target = JsonTarget(request.json)
     with _application(request) as found:
+        if request.is_viewed:
+            found = with_panel(found)
         shared = setting_additions(found, request.settings, request.files)
         logs = log_additions(found, request.out)
         additions = (*logs, *shared, *request.additions, *plant_additions(found, request.plant))
@@ -126,6 +137,26 @@ def _application(request: RunRequest) -> Iterator[Application]:
         file = Path(folder, f"{written.name}.xml")
         file.write_text(written.text(), encoding="utf-8")
         yield load_application(str(file))
+
+
+def with_panel(application: Application) -> Application:
+    """Return an application with the operator's panel of its controller.
+
+    Raises:
+        ConfigError: It has no controller.
+    """
+    modules = application.titles()
+    controller = next((one for one in modules.values() if Path(one.program).name in _CONTROLLERS), None)
+    if controller is None:
+        raise ConfigError(f"--view: the application {application.name} has no controller ({', '.join(_CONTROLLERS)})")
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in ("--robot", "--environment"):
+        parser.add_argument(option)
+    given = vars(parser.parse_known_args(controller.arguments)[0])
+    words = [word for name, value in given.items() if value for word in (f"--{name}", shlex.quote(value))]
+    remote = ["--remote", controller.port] if controller.port else []
+    panel = ApplicationModule(PANEL, " ".join([*words, *remote, "--name", "/panel"]), rank=_LAST_RANK)
+    return dataclasses.replace(application, modules=(*application.modules, panel))
 
 
 def plant_additions(application: Application, plant: str | None) -> list[str]:
@@ -303,6 +334,7 @@ class ApplicationSession:
         try:
             self._run.start(signals.stop)
             self._monitor.outcome = "running"
+            threading.Thread(target=self._announce_page, args=(signals.stop,), daemon=True).start()
             with _ending_after(duration, signals.stop):
                 self._run.watch(signals.stop)
         except StartFailed as error:
@@ -312,6 +344,14 @@ class ApplicationSession:
             self._stop(signals.hurry)
             asked_for = "stopped" if signals.stop.is_set() else "ended"
             self._monitor.outcome = "failed" if self._run.failure else asked_for
+
+    def _announce_page(self, stop: threading.Event) -> None:
+        """Print the link of the panel as soon as it has printed it."""
+        panel = next((module for module in self._run.modules if Path(module.module.program).name == PANEL), None)
+        while panel is not None and panel.is_alive and not stop.wait(_LOOK):
+            if link := next((line for line in panel.lines() if line.startswith(_LINK)), None):
+                self._print(link)
+                return
 
     def _stop(self, hurry: threading.Event) -> None:
         self._run.stop(hurry)
@@ -338,7 +378,7 @@ class ApplicationSession:
         self._claim.write(self._record)
 
     def _print(self, text: str) -> None:
-        self._console.print(text, markup=False)
+        self._console.print(text, markup=False, soft_wrap=True)
 
 
 @contextmanager

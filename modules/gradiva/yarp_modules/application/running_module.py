@@ -22,7 +22,7 @@ from typing import BinaryIO, Protocol
 from gradiva.common import ConfigError
 from gradiva.middleware import Element, as_items, ask, is_there, registered_names, yarp
 from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
-from gradiva.yarp_modules.rpc_commands import is_ok, word
+from gradiva.yarp_modules.rpc_commands import is_ok, pairs_in
 
 _LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
 _SHORTEST, _LONGEST = 1.0, 30.0  # [s]
@@ -130,13 +130,16 @@ class RunningModule:
 
     def last_words(self) -> str:
         """Return the last line that it printed."""
+        return next((line.strip() for line in reversed(self.lines()) if line.strip()), "")
+
+    def lines(self) -> list[str]:
+        """Return the lines that it printed last."""
         try:
             with self.log_file.open("rb") as log:
                 log.seek(max(0, log.seek(0, 2) - 4096))
-                lines = log.read().decode("utf-8", "replace").split("\n")
+                return log.read().decode("utf-8", "replace").split("\n")
         except OSError:
-            return ""
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+            return []
 
     def _popen(self, log: BinaryIO, mark: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -349,9 +352,7 @@ class ApplicationNetwork:
         """Return the health of the module at ``prefix``; empty if it does not answer."""
         answer = ask(f"{prefix}/rpc", yarp.Bottle("getHealth"), _GLANCE)
         items = [] if answer is None else as_items(answer)
-        if not is_ok(items):
-            return {}
-        return {word(pair[0]): pair[1] for pair in items[1:] if isinstance(pair, list) and len(pair) == 2}
+        return pairs_in(items[1:]) if is_ok(items) else {}
 
     def names(self) -> frozenset[str]:
         """Return the names of all ports that are registered."""

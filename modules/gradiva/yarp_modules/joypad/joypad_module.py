@@ -3,84 +3,18 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import Element, PersistentConnections, as_bottle, as_items, fill_bottle, open_port, yarp
+from gradiva.middleware import Element, PersistentConnections, fill_bottle, open_port, yarp
 from gradiva.setup import data_folder, read_toml, robot_folder
+from gradiva.yarp_modules.coordinator_client import COORDINATOR, CoordinatorClient
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyCommand, KeyStick, RecordedKeys, TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.network_clock import present_time
-from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
-
-_REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
-_FAREWELL = 1.0  # [s] for the last commands when the joypad ends
-TakeReply = Callable[[str, list[Element] | None], None]
-"""Called with a command and its reply; None without one."""
-_COORDINATOR = "/walking-coordinator"
-
-
-class CoordinatorClient:
-    """Sends one command after the other through a port of its own, in a thread of its own.
-
-    Args:
-        name: Of the port.
-        take_reply: Called in that thread.
-    """
-
-    def __init__(self, name: str, take_reply: TakeReply) -> None:
-        self.name = name
-        self._take_reply = take_reply
-        self._port = yarp.RpcClient()
-        self._port.asPort().setTimeout(_REPLY_TIMEOUT)
-        self._commands: SimpleQueue[str | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def open(self) -> None:
-        """Open the port and begin to send.
-
-        Raises:
-            NetworkError: The port could not be opened.
-        """
-        open_port(self._port, self.name)
-        self._thread.start()
-
-    @property
-    def is_connected(self) -> bool:
-        """Return whether the coordinator has been reached."""
-        return bool(self._port.getOutputCount() > 0)
-
-    @property
-    def is_idle(self) -> bool:
-        """Return whether no command is waiting to be sent."""
-        return self._commands.empty()
-
-    def send(self, command: str) -> None:
-        """Send a command; does not wait."""
-        self._commands.put(command)
-
-    def close(self) -> None:
-        """Send the waiting commands, if they are answered within a second; then wait no longer."""
-        self._commands.put(None)
-        if self._thread.is_alive():
-            self._thread.join(timeout=_FAREWELL)
-        self._port.interrupt()
-        self._port.close()
-
-    def _run(self) -> None:
-        while (command := self._commands.get()) is not None:
-            self._take_reply(command, self._reply_to(command))
-
-    def _reply_to(self, command: str) -> list[Element] | None:
-        if not self.is_connected:
-            return None
-        reply = yarp.Bottle()
-        is_answered = self._port.write(as_bottle([command]), reply) and reply.size() > 0
-        return list(as_items(reply)) if is_answered else None
+from gradiva.yarp_modules.rpc_commands import as_text, fail, is_called, is_ok, ok, word
 
 
 class JoypadModule(GradivaModule):
@@ -99,7 +33,7 @@ class JoypadModule(GradivaModule):
             "recorded keys instead of the terminal: lines of 'time key', seconds since the coordinator was reached",
             "FILE",
         ),
-        ModuleOption("remote", f"prefix of the coordinator's ports (default {_COORDINATOR})", "/NAME"),
+        ModuleOption("remote", f"prefix of the coordinator's ports (default {COORDINATOR})", "/NAME"),
     )
     COMMANDS = (f"press KEY   as if it were typed: {' '.join(KEYS)}",)
 
@@ -185,9 +119,9 @@ class JoypadModule(GradivaModule):
             self._status_due = present_time() + self._config.status_period
             self._commands.send("getReason")
 
-    def _print_reply(self, command: str, reply: list[Element] | None) -> None:
+    def _print_reply(self, sent: list[Element], reply: list[Element] | None) -> None:
         """Print the reply to a command; called in the thread of its connection."""
-        text = " ".join(str(item) for item in (reply or [])[1:])
+        command, text = as_text(sent), as_text((reply or [])[1:])
         if command == "getReason":
             text = text if reply else "the coordinator is not connected"
             if text != self._status:
@@ -199,7 +133,7 @@ class JoypadModule(GradivaModule):
             _print(f"{command}: {'done' if is_ok(reply) else word(reply[0])} {text}".rstrip())
 
     def _wanted_connections(self) -> list[tuple[str, str, str]]:
-        remote = self.options.extras.get("remote", _COORDINATOR)
+        remote = self.options.extras.get("remote", COORDINATOR)
         return [
             (self._commands.name, f"{remote}/rpc", "tcp"),
             (self._emergency.name, f"{remote}/rpc", "tcp"),

@@ -1,10 +1,15 @@
 import http
+import io
+import zipfile
 
 import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from gradiva.play import Guard, Wheel, answer
+from gradiva.common import ConfigError
+from gradiva.page import Guard, PageAddress, Wheel, answer
+from gradiva.page.guard import archive_response
+from gradiva.page.page_process import archive_of, message_in
 
 COOKIE = {"Cookie": "gradiva_8080=right"}
 OWN = {"Host": "127.0.0.1:8080"}
@@ -53,7 +58,7 @@ def test_two_headers_of_one_name_are_refused(guard):
 
 
 def test_the_link_gives_the_token_on_as_a_cookie_that_other_sites_cannot_send(guard):
-    assert guard.link("127.0.0.1") == "http://127.0.0.1:8080/?token=right"
+    assert guard.link == "http://127.0.0.1:8080/?token=right"
     given = answer(guard, Request("/?token=right", Headers(OWN)), lambda request: None)
     assert given.status_code == 303
     assert given.headers["Location"] == "/"
@@ -77,9 +82,9 @@ def test_one_page_drives_and_its_end_is_hands_off():
     wheel = Wheel(sent.append)
     wheel.join("first")
     wheel.join("second")
-    wheel.take("first", '{"drive": [0.5, 0, 0]}')
-    wheel.take("second", '{"drive": [1, 0, 0]}')
-    wheel.take("second", '{"push": {}}')
+    wheel.take("first", {"drive": [0.5, 0, 0]})
+    wheel.take("second", {"drive": [1, 0, 0]})
+    wheel.take("second", {"push": {}})
     assert sent == [{"drive": [0.5, 0, 0]}], "the second one is refused"
     wheel.leave("second")
     assert len(sent) == 1
@@ -92,10 +97,10 @@ def test_any_page_stops_the_robot_and_takes_control_with_hands_off():
     sent = []
     wheel = Wheel(sent.append)
     wheel.join("first")
-    for text in ('{"stop": true}', '{"command": ["emergencyStop"]}'):
-        wheel.take("second", text)
+    for message in ({"stop": True}, {"command": ["emergencyStop"]}):
+        wheel.take("second", message)
     assert sent == [{"stop": True}, {"command": ["emergencyStop"]}]
-    wheel.take("second", '{"take": true}')
+    wheel.take("second", {"take": True})
     assert sent[-1] == {"drive": [0.0, 0.0, 0.0]}
     assert wheel.driver == "second"
 
@@ -104,8 +109,46 @@ def test_any_page_stops_the_robot_and_takes_control_with_hands_off():
     "text", ["", "[1]", '{"pace": NaN}', "x" * 5000, "{", '{"drive": ' + "[" * 3000 + "}", b"\xff\xff"]
 )
 def test_what_is_no_message_is_left_out(text):
-    sent = []
-    wheel = Wheel(sent.append)
-    wheel.join("first")
-    wheel.take("first", text)
-    assert sent == []
+    assert message_in(text) is None
+
+
+def test_other_machines_are_served_behind_tls_alone(tmp_path):
+    with pytest.raises(ConfigError, match="give --tls-cert and --tls-key"):
+        PageAddress(8080, "robot.example")
+    with pytest.raises(ConfigError, match="belong together"):
+        PageAddress(8080, "robot.example", tmp_path / "cert.pem")
+    with pytest.raises(ConfigError, match="name the address"):
+        PageAddress(8080, "0.0.0.0")
+    with pytest.raises(ConfigError, match="no such file"):
+        PageAddress(8080, "robot.example", tmp_path / "cert.pem", tmp_path / "key.pem")
+    for name in ("cert.pem", "key.pem"):
+        (tmp_path / name).write_text("nothing", encoding="ascii")
+    address = PageAddress(8080, "robot.example", tmp_path / "cert.pem", tmp_path / "key.pem", "right")
+    with pytest.raises(ConfigError, match="no certificate and its key"):
+        address.encryption()
+    guard = Guard.of(address)
+    guard.port = 8080
+    assert guard.link == "https://robot.example:8080/?token=right"
+    own, cookie = {"Host": "robot.example:8080"}, COOKIE
+    assert status_of(guard, "/", own, cookie) == 200
+    assert status_of(guard, "/", OWN, cookie) == 403, "of another name of this machine"
+    assert status_of(guard, "/drive/abc", own, cookie, SOCKET, {"Origin": "https://robot.example:8080"}) == 101
+    assert status_of(guard, "/drive/abc", own, cookie, SOCKET, {"Origin": "http://robot.example:8080"}) == 403
+    given = answer(guard, Request("/?token=right", Headers(own)), lambda request: None)
+    assert given.headers["Set-Cookie"].endswith("; Secure")
+
+
+def test_a_saved_run_is_given_to_who_has_the_token_alone(guard, tmp_path):
+    run = tmp_path / "play-g1"
+    run.mkdir()
+    (run / "result.json").write_text("{}", encoding="utf-8")
+    given = answer(
+        guard,
+        Request("/run.zip", Headers(OWN | COOKIE)),
+        lambda request: None,
+        lambda: archive_response(run.name, archive_of(run)),
+    )
+    assert given.headers["Content-Disposition"] == 'attachment; filename="play-g1.zip"'
+    assert zipfile.ZipFile(io.BytesIO(given.body)).namelist() == ["play-g1/result.json"]
+    assert status_of(guard, "/run.zip", OWN) == 403
+    assert status_of(guard, "/run.zip", OWN, COOKIE) == 404, "none has been saved"

@@ -8,7 +8,7 @@ const KEYS = {
   KeyA: ["side", 1], KeyD: ["side", -1], KeyQ: ["turn", 1], KeyE: ["turn", -1], ArrowLeft: ["turn", 1], ArrowRight: ["turn", -1],
 };
 const $ = (id) => document.getElementById(id);
-let socket = null, status = {}, wasDriving = false, shown = {};
+let socket = null, status = {}, wasDriving = false, wantsRun = false, shown = {};
 const held = new Map(); // key or button to [direction, sign]
 
 // -- to the robot ---------------------------------------------------------------------------------------------------
@@ -68,6 +68,7 @@ document.addEventListener("visibilitychange", release);
 window.addEventListener("pagehide", release);
 $("view").addEventListener("load", () => listen($("view").contentWindow));
 $("view").src = `/view/${page}/`;
+const plots = new Plots(send);
 
 // -- buttons and forms ----------------------------------------------------------------------------------------------
 for (const button of document.querySelectorAll("[data-drive]")) {
@@ -85,13 +86,24 @@ onClick("advance", () => send({ advance: 0.1 }));
 onClick("reset", () => send({ reset: true }));
 onClick("undo", () => send({ undo: true }));
 onClick("keep", () => send({ save: "run" }));
+onClick("download", () => { wantsRun = true; send({ save: "run" }); });
+onClick("replay", () => send({ replay: !status.replays }));
+for (const button of document.querySelectorAll("[data-command]")) button.addEventListener("click", () => send({ command: button.dataset.command.split(" ") }));
 onClick("save", () => send({ save: "overlay" }));
 $("pace").addEventListener("change", () => send({ pace: Number($("pace").value) }));
 $("stepping").addEventListener("change", () => send({ command: ["setStepAdaptation", $("stepping").value] }));
 const form = (id, act) => $(id).addEventListener("submit", (event) => { event.preventDefault(); act(Object.fromEntries(new FormData($(id)))); });
 form("goal", ({ x, y, yaw }) => send({ goal: [Number(x), Number(y), yaw === "" ? null : Number(yaw)] }));
+form("velocity", ({ forward, lateral, turn }) => send({ command: ["setGoal", ["velocity", Number(forward), Number(lateral), Number(turn)]] }));
+form("choose", (chosen) => send({ choose: chosen }));
 form("push", ({ link, force, duration, direction }) =>
   send({ push: { link, force: Number(force), duration: Number(duration), direction: Number(direction) } }));
+function showPull({ link, force, is_over }) { // a link in the hand: shown while it is held, asked for when it is let go
+  const duration = Number($("push").duration.value), size = Math.hypot(...force);
+  $("pull").hidden = is_over;
+  $("pull").textContent = `Push ${link}: ${size.toPrecision(3)} N for ${duration} s, ${(size * duration).toPrecision(3)} N·s`;
+  if (is_over && status.drives && status.is_simulated && size > 0) send({ push: { link, vector: force, duration } });
+}
 function showInputs() {
   const { force, duration } = Object.fromEntries(new FormData($("push")));
   $("impulse").value = `${(force * duration).toPrecision(3)} N·s`;
@@ -105,15 +117,26 @@ function once(name, value, show) { // redraw what has changed, nothing else: a s
   const text = JSON.stringify(value);
   if (shown[name] !== text) { shown[name] = text; show(value); }
 }
+function showWho() {
+  const others = (status.viewers ?? 1) - 1, watch = others ? `, ${others} watch${others === 1 ? "es" : ""}` : "";
+  $("who").textContent = status.drives ? `You drive${watch}.` : status.is_driven ? "Another page drives, this one watches." : "No page drives.";
+}
 function show() {
   $("state").textContent = status.state ?? "connecting";
   $("reason").textContent = status.reason && status.reason !== status.state ? `: ${status.reason}` : "";
   $("notice").textContent = status.notice ?? "";
-  $("who").textContent = status.drives ? "You drive." : status.is_driven ? "Another page drives." : "Nobody drives.";
+  showWho();
   $("take").hidden = status.drives !== false;
   $("how").textContent = `${status.robot ?? ""}, ${status.how ?? ""}, ${status.time ?? ""} s, pages open: ${status.viewers ?? 0}`;
   $("pause").textContent = status.pace === 0 ? "Go on" : "Pause";
-  for (const input of document.querySelectorAll("aside button, aside input, aside select")) if (input.id !== "take") input.disabled = !status.drives;
+  for (const input of document.querySelectorAll("aside button, aside input, aside select")) if (input.id !== "take" && !("free" in input.dataset)) input.disabled = !status.drives;
+  for (const part of document.querySelectorAll("[data-for]")) part.hidden = (part.dataset.for === "simulation") !== (status.is_simulated ?? true);
+  $("replay").textContent = status.replays ? "Back to now" : "Replay the last 10 s";
+  document.body.classList.toggle("replays", Boolean(status.replays));
+  once("run", status.run, (run) => { if (run && wantsRun) { wantsRun = false; location.assign("/run.zip"); } });
+  once("menu", status.menu, showMenu);
+  once("health", status.health, showHealth);
+  once("log", status.log, (log = []) => $("log").replaceChildren(...log.map(([time, command, reply]) => line("li", `${time} ${command}`, reply))));
   once("links", status.links, (links = []) => $("push").link.replaceChildren(...["torso", ...links].map((name) => new Option(name, name))));
   once("stepping", status.stepping, (mode) => { $("stepping").value = mode; });
   once("gains", status.gains, showGains);
@@ -125,6 +148,30 @@ function show() {
     $("fall").hidden = !diagnosis.cause && !diagnosis.first_sign;
     for (const [id, name] of [["cause", "cause"], ["sign", "first_sign"], ["advice", "advice"]]) $(id).textContent = diagnosis[name] ?? "";
   });
+}
+function line(kind, text, more) {
+  const element = document.createElement(kind);
+  element.append(text, Object.assign(document.createElement("small"), { textContent: more ?? "" }));
+  return element;
+}
+function showHealth(health = []) { // [name, whether it is well, in words]
+  $("health").replaceChildren(...health.map(([name, isWell, words]) => {
+    const row = document.createElement("tr");
+    row.className = isWell ? "well" : "ill";
+    for (const text of [name, words]) row.append(Object.assign(document.createElement("td"), { textContent: text }));
+    return row;
+  }));
+}
+function showMenu(menu = {}) { // name to {value, values}
+  const fields = Object.entries(menu).map(([name, { value, values }]) => {
+    const select = Object.assign(document.createElement("select"), { name });
+    select.append(...values.map((one) => new Option(one, one, one === value, one === value)));
+    const label = document.createElement("label");
+    label.append(`${name.replaceAll("_", " ")} `, select);
+    return label;
+  });
+  $("choose").replaceChildren(...fields, Object.assign(document.createElement("button"), { textContent: "Walk this" }));
+  $("menu").hidden = !fields.length;
 }
 function showGains(gains = []) {
   for (const gain of gains) {
@@ -145,12 +192,20 @@ function showGains(gains = []) {
     row.classList.toggle("changed", gain.key in (status.changed ?? {}));
   }
 }
+let wasOpen = false;
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/drive/${page}`);
-  socket.addEventListener("message", (event) => { status = JSON.parse(event.data); show(); });
+  socket.addEventListener("open", () => { if (wasOpen) location.reload(); wasOpen = true; }); // another robot, maybe
+  socket.addEventListener("message", (event) => {
+    const message = JSON.parse(event.data);
+    if (plots.take(message)) return;
+    if (message.pull) return showPull(message.pull);
+    status = message;
+    show();
+  });
   socket.addEventListener("close", () => {
     release();
-    status = { state: "no connection", reason: "the walk has ended, or is being started again", drives: false };
+    status = { ...status, state: "no connection", reason: "the robot's process has ended, or is being started again", drives: false, is_driven: false };
     show();
     setTimeout(connect, 1000);
   });

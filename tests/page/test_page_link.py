@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from gradiva.play import NewestValue
+from gradiva.page import NewestValue
 
 
 @pytest.fixture

@@ -1,20 +1,39 @@
-"""Joins the walk and the page, two processes: newest values one way, of which the writer never waits; messages back."""
+"""Joins a robot's process and the page's: newest values one way, of which the writer never waits; messages back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, Protocol
 
-from gradiva.common import StateError
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import NDArray, Side, StateError
 
 _SEQUENCE, _LENGTH = 0, 1  # places in the head: a number, odd while a value is written; [bytes]
 _HEAD = 16  # [bytes]
 _STARTING = 120.0  # [s] at most until the page is there: meshes that were never decimated take long
 _TRIES = 100  # of a read beside a writer, which needs some microseconds a value
+_NAMES = struct.Struct("q")  # [bytes] of the names in front of a row
+
+Picture = npt.NDArray[np.void]
+"""A record of `picture_type`, shape ()."""
+
+
+def picture_type(joints: int) -> np.dtype[np.void]:
+    """Return the fields of a picture of a robot with so many joints: world, SI units; NaN where a value is not known.
+
+    Forces are those of the ground on the soles; ``believed`` is the base by the robot's own odometry.
+    """
+    points: list[Any] = [(name, "f8", size) for name, size in (("base", 3), ("rotation", (3, 3)), ("com", 3))]
+    points += [("believed", "f8", 3), ("believed_rotation", "f8", (3, 3)), ("dcm", "f8", 2), ("zmp", "f8", 2)]
+    feet: list[Any] = [(f"{side}_{what}", "f8", 3) for side in Side for what in ("foot", "force")]
+    return np.dtype([("time", "f8"), *points, *feet, ("joints", "f8", joints)])
 
 
 class NewestValue:
@@ -72,8 +91,36 @@ class NewestValue:
             self._memory.unlink()
 
 
+class SignalRows:
+    """Packs rows of signals with the names of their columns, and unpacks them again.
+
+    Attributes:
+        columns: Names of the last row that was unpacked, without the time in front.
+    """
+
+    def __init__(self) -> None:
+        self.columns: tuple[str, ...] = ()
+        self._packed: Sequence[str] = ()
+        self._names = b""
+
+    def pack(self, columns: Sequence[str], row: NDArray) -> bytes:
+        """Return the bytes of a row, time first, whose other columns have these names."""
+        if columns is not self._packed:
+            self._packed, names = columns, json.dumps(columns).encode()
+            self._names = _NAMES.pack(len(names)) + names
+        return self._names + row.tobytes()
+
+    def unpack(self, value: bytes) -> NDArray:
+        """Return a row, time first."""
+        end = _NAMES.size + _NAMES.unpack_from(value)[0]
+        if value[:end] != self._names:
+            self._names = value[:end]
+            self.columns = tuple(json.loads(value[_NAMES.size : end]))
+        return np.frombuffer(value, offset=end)
+
+
 class Page(Protocol):
-    """Is the page, as the walk sees it: neither call waits."""
+    """Is the page, as the process of the robot sees it: no call waits."""
 
     is_open: bool
 
@@ -85,6 +132,10 @@ class Page(Protocol):
         """Replace the picture."""
         ...
 
+    def plot(self, columns: Sequence[str], row: NDArray) -> None:
+        """Replace the newest row of all signals, time first; ``columns`` is the same object while they are the same."""
+        ...
+
     def report(self, status: Mapping[str, Any]) -> None:
         """Replace the status."""
         ...
@@ -93,13 +144,14 @@ class Page(Protocol):
 class PageLink:
     """Reaches the page in its own process, by shared memory and a pipe."""
 
-    def __init__(self, picture: NewestValue, status: NewestValue, inbox: Connection) -> None:
+    def __init__(self, picture: NewestValue, signals: NewestValue, status: NewestValue, inbox: Connection) -> None:
         """Take the channels to the page, and the pipe from it."""
-        self._picture, self._status, self._inbox = picture, status, inbox
-        self.is_open = True
+        self._picture, self._signals, self._status, self._inbox = picture, signals, status, inbox
+        self._rows = SignalRows()
+        self.is_open, self.port, self.token = True, 0, ""
 
     def link(self) -> str:
-        """Return the link of the page, as soon as it is there.
+        """Return the link of the page, as soon as it is there; `port` and `token` are known from then on.
 
         Raises:
             StateError: It has not come; what the page's process says about it.
@@ -109,6 +161,7 @@ class PageLink:
                 answer = json.loads(self._inbox.recv_bytes())
                 if "error" in answer:
                     raise StateError(f"the page cannot be opened: {answer['error']}")
+                self.port, self.token = int(answer["port"]), str(answer["token"])
                 return str(answer["link"])
         raise StateError("the page cannot be opened: its process has ended, or does not begin")
 
@@ -123,6 +176,11 @@ class PageLink:
     def show(self, picture: memoryview) -> None:
         """See ``Page.show``."""
         self._picture.write(picture)
+
+    def plot(self, columns: Sequence[str], row: NDArray) -> None:
+        """See ``Page.plot``; more signals than fit are left out."""
+        with suppress(ValueError):
+            self._signals.write(self._rows.pack(columns, row))
 
     def report(self, status: Mapping[str, Any]) -> None:
         """See ``Page.report``."""
