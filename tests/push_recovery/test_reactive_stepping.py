@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import so3
+from gradiva.common import TIME_ROUNDING, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import SOLE_MARGIN, AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
@@ -117,8 +117,8 @@ def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(r
     for mode in ("off", "place_and_time"):
         walk = ready("icub_v2_7", f"step_adaptation.mode={mode}")
         walk.controller.walk(VelocityCommand(0.15, duration=10.0))
-        time, touch_down = (phase_times(walk.controller.plan)[phase] for phase in ("late", "touch_down"))
-        walk.robot.push(Push(walk.setup.robot.torso_frame, (-110.0, 0.0, 0.0), time, 0.1))
+        touch_down = phase_times(walk.controller.plan)["touch_down"]
+        walk.robot.push(Push(walk.setup.robot.torso_frame, (-160.0, 0.0, 0.0), touch_down - 0.13, 0.1))
         assert walk.run_until(lambda walk=walk, end=touch_down: walk.time > end - 1e-9, 20.0)
         assert walk.log.stepping.changes == 0
         heights[mode] = walk.robot.truth().right_foot_position[2]
@@ -228,14 +228,6 @@ def test_a_walk_that_is_late_is_not_pushed(late, is_active):
     assert any(active) is is_active
 
 
-def test_a_sole_that_comes_down_and_is_just_above_the_ground_is_not_dragged_along_it():
-    push = np.array([0.0, -0.09])
-    near, far, shortly_before = 0.5 * CONFIG.clearance, 2.0 * CONFIG.clearance, 0.75
-    assert SingleSupport(shortly_before).retarget(push, near) is None
-    assert SingleSupport(shortly_before).retarget(push, far) is not None
-    assert SingleSupport(0.1).retarget(push, near) is not None, "it goes up"
-
-
 @pytest.mark.parametrize("index", [4, 5])
 @pytest.mark.parametrize(
     ("part", "towards", "size", "falls_away"),
@@ -261,8 +253,8 @@ def test_a_robot_falls_away_from_a_sole_that_comes_down_in_the_tick_in_which_the
 
 
 def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
-    def delay(part, error, last_free_delay=0.8):
-        step = SingleSupport(part, 0.1, last_free_delay=last_free_delay)
+    def delay(part, error):
+        step = SingleSupport(part, 0.1)
         change = step.retarget(0.09 * error)
         return 0.0 if change is None else change.footholds[0].touch_down - step.plan.steps[4].touch_down
 
@@ -272,8 +264,6 @@ def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_o
     back = -step.side.sign * np.array([way[1], -way[0]])
     assert back @ AHEAD < 0.0
     assert delay(late, back) > MINIMUM_DELAY
-    assert delay(late, back, last_free_delay=0.6) <= 1e-9
-    assert delay(0.85, back) <= 1e-9
     for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
         angle = math.radians(degrees)
         assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > MINIMUM_DELAY) == is_later
@@ -294,8 +284,8 @@ def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_supp
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
     step = SingleSupport(0.61)
     change = step.retarget(np.array([-0.1, 0.0]))
-    now, instant = step.reference.time, step.plan.steps[4].touch_down
-    assert change.footholds[0].touch_down == pytest.approx(instant, abs=2e-9)
+    now, instant = step.reference.time, change.footholds[0].touch_down + TIME_ROUNDING
+    assert instant > step.plan.steps[4].touch_down + MINIMUM_DELAY
     plan = WalkingPlanner(SETUP.walking.planner).retarget(step.plan, change, now)
     for time in (np.nextafter(instant, 0.0), instant, np.nextafter(instant, np.inf)):
         assert plan.at(float(time)).foot(step.side).in_contact

@@ -38,7 +38,7 @@ from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
 TRIGGER_TIME = 0.13  # [s] times the speed of the walk is the error that triggers, where that is more
 RELEASE_TIME = 0.07  # [s] likewise of the error that releases
-LAST_DELAY = 0.6  # [-] of the single support, after which a foot onto which the robot tilts lands no later
+LAST_DELAY = 0.6  # [-] of the planned single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
@@ -135,12 +135,11 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), nor while the sole comes
-    down within ``clearance`` of the ground, where a robot that tilts would drag it along, nor, with
+    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), nor, with
     ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
-    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later,
-    another one does up to ``last_free_delay`` of its step. In double support a foot lifts off later, by at most
-    ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
+    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later. In
+    double support a foot lifts off later, by at most ``longest_wait``, while the other one does not carry the robot and
+    the DCM lags behind its way there.
 
     Attributes:
         adapter: The law of a landing.
@@ -260,7 +259,8 @@ class ReactiveStepping:
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
         stance = step.footstep.side.other
-        if self._is_too_late(state, reference, step) or (state.zmp_is_measured and not self._carries(state, stance)):
+        is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
+        if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
         if self._config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
@@ -287,14 +287,6 @@ class ReactiveStepping:
         dcm, zmp, zeta = state.dcm_position, state.zmp_position, running.natural_frequency
         running.dcm_position, running.zmp_position = predicted_dcm(dcm, zmp, reference.dcm, zeta, _DCM_AGE), zmp
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
-
-    def _is_too_late(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
-        """Return whether the sole lands so soon, or so near to the ground that it would be dragged along it."""
-        config, side = self._config, step.footstep.side
-        if step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING:
-            return True
-        comes_down = config.clearance > 0.0 and float(reference.foot(side).twist[2]) < 0.0
-        return comes_down and float(state.foot_position(side)[2]) - step.footstep.pose.z < config.clearance
 
     def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -328,8 +320,7 @@ class ReactiveStepping:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
-        last_delay = LAST_DELAY if tilts_onto_it else self._config.last_free_delay
-        is_falling = elapsed > last_delay * planned + TIME_ROUNDING
+        is_falling = elapsed > (LAST_DELAY if tilts_onto_it else 1.0) * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:

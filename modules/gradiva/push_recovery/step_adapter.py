@@ -53,11 +53,8 @@ class StepAdaptationConfig:
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
         lateness: Of the DCM of a healthy robot that walks fast, [s]: errors count from where its reference has been in
             that time.
-        clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
             within its sole.
-        last_free_delay: Part of the planned single support after which touch-down is not delayed, [-], where the robot
-            does not tilt onto the foot that comes down.
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
         longest_wait: Delay of a lift-off at most, [s].
         tipping_margin: Distance of the ZMP from toe and heel of the stance sole, while landings are chosen, [m].
@@ -70,9 +67,7 @@ class StepAdaptationConfig:
     law: str
     trigger: float = setting("m", least=RELEASE_ERROR, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
-    clearance: float = setting("m", least=0.0)
     ankle_strategy: bool
-    last_free_delay: float = setting("-", above=0.0, most=1.0)
     reach: float = setting("-", above=0.0)
     longest_wait: float = setting("s", least=0.0)
     tipping_margin: float = setting("m", least=0.0)
