@@ -11,12 +11,10 @@ from gradiva.common import TIME_ROUNDING, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import SOLE_MARGIN, AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
-    LAGGING_DCM,
     MINIMUM_DELAY,
     RELEASE_TIME,
     STANCE_LOAD,
     TRIGGER_TIME,
-    WAIT,
 )
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
@@ -118,7 +116,7 @@ def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(r
         walk = ready("icub_v2_7", f"step_adaptation.mode={mode}")
         walk.controller.walk(VelocityCommand(0.15, duration=10.0))
         touch_down = phase_times(walk.controller.plan)["touch_down"]
-        walk.robot.push(Push(walk.setup.robot.torso_frame, (-160.0, 0.0, 0.0), touch_down - 0.13, 0.1))
+        walk.robot.push(Push(walk.setup.robot.torso_frame, (-200.0, 0.0, 0.0), touch_down - 0.11, 0.1))
         assert walk.run_until(lambda walk=walk, end=touch_down: walk.time > end - 1e-9, 20.0)
         assert walk.log.stepping.changes == 0
         heights[mode] = walk.robot.truth().right_foot_position[2]
@@ -163,11 +161,11 @@ class SingleSupport:
 
 
 def test_on_a_foot_without_a_sensor_twice_the_error_of_the_dcm_moves_a_step():
-    ahead = np.array([1.5 * CONFIG.trigger, 0.0])
+    ahead = np.array([1.9 * CONFIG.trigger, 0.0])
     step = SingleSupport(0.4, speed=0.02)
     assert step.retarget(ahead, zmp_is_measured=False) is None
     assert not step.stepping.log.is_active
-    assert step.retarget(1.4 * ahead, zmp_is_measured=False) is not None
+    assert step.retarget(1.2 * ahead, zmp_is_measured=False) is not None
     assert SingleSupport(0.4, speed=0.02).retarget(ahead) is not None
 
 
@@ -308,75 +306,6 @@ def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_le
     assert SingleSupport(0.3, index=index, ankle_strategy=True).retarget(-0.09 * AHEAD) is not None, "a step gets there"
 
 
-# -- lift-off waits for load -------------------------------------------------------------------------------------------
-
-
-class DoubleSupport:
-    """Reactive stepping shortly before a lift-off."""
-
-    def __init__(self, mode=SteppingMode.PLACE_AND_TIME, before=0.02, zmp_is_measured=True):
-        self.zmp_is_measured = zmp_is_measured
-        planner = WalkingPlanner(SETUP.walking.planner)
-        self.stepping = AdaptedSteps(replace(CONFIG, mode=mode), planner, SOLE).walking
-        self.plan = planner.plan(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
-        self.step = self.plan.steps[2]
-        self.reference = self.plan.at(self.step.lift_off - before)
-
-    def retarget(self, load, behind):
-        """Decide with a load on the next stance foot, and the DCM behind its way there, [m]."""
-        swing = self.step.footstep.side
-        way = (self.reference.foot(swing.other).position - self.reference.foot(swing).position)[:2]
-        loads = {swing.other: load * WEIGHT, swing: (1.0 - load) * WEIGHT}
-        dcm = self.reference.dcm.position - behind * way / np.linalg.norm(way)
-        state = SimpleNamespace(
-            dcm_position=dcm,
-            zmp_is_measured=self.zmp_is_measured,
-            foot_wrench=lambda side: np.array([0.0, 0.0, loads[side], 0.0, 0.0, 0.0]),
-        )
-        index = self.plan.landings.after(self.reference.time)
-        return self.stepping.retarget(state, self.reference, self.plan, index)
-
-
-def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behind():
-    waiting = DoubleSupport()
-    (foothold,) = waiting.retarget(load=0.1, behind=0.05).footholds
-    assert foothold.pose is None
-    assert foothold.lift_off == pytest.approx(waiting.step.lift_off + WAIT, abs=1e-12)
-    assert foothold.touch_down == pytest.approx(waiting.step.touch_down + WAIT, abs=1e-12)
-    changes = [waiting.retarget(load=0.1, behind=0.05) for _ in range(100)]
-    count = round(CONFIG.longest_wait / WAIT)
-    assert 1 + sum(change is not None for change in changes) == waiting.stepping.log.changes == count
-    waiting.reference = waiting.plan.at(waiting.step.lift_off + 0.05)
-    assert waiting.retarget(load=1.0, behind=0.0) is None
-    assert waiting.stepping.log.delay == pytest.approx(count * WAIT, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("load", "behind", "settings"),
-    [
-        (0.6, 0.05, {}),
-        (0.1, -0.05, {}),
-        (0.1, 0.05, {"before": 0.1}),
-        (0.1, 0.05, {"mode": SteppingMode.PLACE}),
-        (0.1, 0.05, {"zmp_is_measured": False}),
-    ],
-    ids=["loaded", "the DCM is ahead", "too early", "in place", "no foot's sensor is trusted"],
-)
-def test_a_lift_off_comes_as_planned_where_waiting_does_not_help(load, behind, settings):
-    assert DoubleSupport(**settings).retarget(load, behind) is None
-
-
-def test_a_lift_off_of_the_next_walk_does_not_wait_for_a_push_of_the_last_one():
-    pushed_before = DoubleSupport()
-    assert pushed_before.retarget(load=0.1, behind=0.05) is not None
-    walking, end = pushed_before.reference, pushed_before.plan.end_time
-    pushed_before.reference = pushed_before.plan.at(end)
-    assert pushed_before.retarget(load=0.1, behind=0.05) is None
-    pushed_before.reference = walking
-    assert LAGGING_DCM < 0.03 < CONFIG.trigger
-    assert pushed_before.retarget(load=0.1, behind=0.03) is None
-
-
 def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_again_begins_anew(ready):
     walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time")
     push = Push(walk.setup.robot.torso_frame, (0.0, 60.0, 0.0), walk.time + 2.2, 0.1)
@@ -394,5 +323,5 @@ def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_a
 @pytest.mark.walk
 def test_a_push_over_the_old_stance_foot_at_touch_down_is_survived(ready):
     for mode, is_survived in (("off", False), ("place_and_time", True)):
-        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, 177.0), "touch_down")
+        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, 186.0), "touch_down")
         assert walk.is_down != is_survived

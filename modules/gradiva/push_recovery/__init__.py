@@ -31,6 +31,7 @@ from gradiva.push_recovery.step_adapter import (
     StepAdaptationConfig,
     StepAdapter,
     SteppingMode,
+    legs_of,
     predicted_dcm,
     viable_set,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "ZmpWithoutFoot",
     "followed",
     "landed_last",
+    "legs_of",
     "predicted_dcm",
     "step_adaptation",
     "viable_set",

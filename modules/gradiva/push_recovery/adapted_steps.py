@@ -46,9 +46,7 @@ _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a
 MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
 MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
-STANCE_LOAD = 0.5  # [-] of the load, on a foot before the other one lifts off or its landing moves
-LAGGING_DCM = 0.02  # [m] of the DCM behind its way to that foot: only then does a lift-off wait for the load
-WAIT = 0.03  # [s] of a lift-off at a time; it stands or falls within a tenth of a second
+STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
 
@@ -137,9 +135,7 @@ class ReactiveStepping:
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
     carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), nor, with
     ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
-    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later. In
-    double support a foot lifts off later, by at most ``longest_wait``, while the other one does not carry the robot and
-    the DCM lags behind its way there.
+    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -162,11 +158,10 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._is_catching = self.catches = self.falls_away = False
+        self._is_active = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
         self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
-        self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
         self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
         self._logged: tuple[object, ...] = ()
@@ -190,14 +185,14 @@ class ReactiveStepping:
             self._is_active = self._is_active or is_pushed
             return self._move_landing(state, reference, plan, index, is_believed)
         self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
-        return self._delay_lift_off(state, reference, plan, index, is_pushed)
+        self._stand(state, reference, plan, index, is_pushed)
+        return None
 
     def _move_landing(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_believed: bool
     ) -> Retarget | None:
         """Return the change of the running step, that of an index; None: it stays."""
         step, change = plan.landings[index], None
-        self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
         self.catches = self.catches and self._is_active
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
@@ -205,21 +200,15 @@ class ReactiveStepping:
         self._log(step if change is None else _changed(step, change))
         return change
 
-    def _delay_lift_off(
+    def _stand(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_pushed: bool
-    ) -> Retarget | None:
-        """Return the delay of the lift-off of the next step, that of an index, in double support; None: it stays."""
-        change, self._nominal, self._late = None, None, 0.0
-        self._is_catching, self.catches = self._is_catching or is_pushed, self._is_active or is_pushed
-        if index == len(plan.landings):  # it stands: the next walk begins without a past
-            self._is_catching, self._waited, self.catches = False, 0.0, False
-        else:
-            step = plan.landings[index]
-            self.catches = self.catches and not self._goes_over_stance(state, reference, step.footstep.side.other)
-            if self._is_catching and self.mode is SteppingMode.PLACE_AND_TIME:
-                change = self._wait_for_load(state, reference, step)
+    ) -> None:
+        """Begin a double support anew, before the step of an index; a walk that has ended leaves no past."""
+        self._nominal, self.catches = None, False
+        if index < len(plan.landings) and (self._is_active or is_pushed):
+            side = plan.landings[index].footstep.side
+            self.catches = not self._goes_over_stance(state, reference, side.other)
         self._log(None)
-        return change
 
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
         """Return whether the DCM is outside of a stance sole, or its error points mainly there."""
@@ -234,20 +223,6 @@ class ReactiveStepping:
         offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
         corners = self.adapter.sole.corners(side, SOLE_MARGIN)
         return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
-
-    def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
-        """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
-        config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
-        is_imminent = TIME_ROUNDING < left <= WAIT + TIME_ROUNDING
-        if not is_imminent or self._waited >= config.longest_wait or not state.zmp_is_measured:
-            return None
-        way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
-        behind = float((reference.dcm.position - state.dcm_position) @ way) / math.hypot(*way)
-        if self._carries(state, swing.other) or behind < LAGGING_DCM:
-            return None
-        self._waited += WAIT
-        self._changes += 1
-        return Retarget((Foothold(None, step.touch_down + WAIT, step.lift_off + WAIT),))
 
     def _carries(self, state: RobotState, side: Side) -> bool:
         """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
@@ -366,7 +341,7 @@ class ReactiveStepping:
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return
         poses = nominal.footstep.pose.planar, step.footstep.pose.planar
-        delay = step.touch_down - nominal.touch_down + self._late
+        delay = step.touch_down - nominal.touch_down
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 

@@ -56,7 +56,6 @@ class StepAdaptationConfig:
         ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
             within its sole.
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
-        longest_wait: Delay of a lift-off at most, [s].
         tipping_margin: Distance of the ZMP from toe and heel of the stance sole, while landings are chosen, [m].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
         landed_rise_gain: The same for a foot that has just landed, [-].
@@ -69,7 +68,6 @@ class StepAdaptationConfig:
     lateness: float = setting("s", least=0.0)
     ankle_strategy: bool
     reach: float = setting("-", above=0.0)
-    longest_wait: float = setting("s", least=0.0)
     tipping_margin: float = setting("m", least=0.0)
     rise_gain: float = setting("-", least=0.0, most=1.0)
     landed_rise_gain: float = setting("-", least=0.0, most=1.0)

@@ -20,13 +20,12 @@ from gradiva.common import GRAVITY, NDArray, PlanarPose, Side, SoleRectangle
 from gradiva.planner import FROZEN_TIME, quintic
 from gradiva.push_recovery import (
     LONGEST_SUPPORT,
-    SHORTEST_SUPPORT,
     SOLE_MARGIN,
     ZMP_LAG,
-    Legs,
     RunningStep,
     StepAdapter,
     SteppingMode,
+    legs_of,
 )
 from gradiva.setup import GccCompiler, Setup, cache_folder
 
@@ -48,8 +47,6 @@ class PendulumGait:
         sole: Of the left foot.
         zmp_offset: Nominal ZMP in the left foot, mirrored in the right one, [m].
         step_width: Between the feet, [m].
-        reach: Largest distance of the feet, [m].
-        min_width: Least lateral distance of the feet, [m].
         speed: [m/s].
         duration: Of a step, [s].
         double_support: Of that, [s].
@@ -60,8 +57,6 @@ class PendulumGait:
     sole: SoleRectangle
     zmp_offset: tuple[float, float]
     step_width: float
-    reach: float
-    min_width: float
     speed: float
     duration: float = 0.9
     double_support: float = 0.18
@@ -77,8 +72,6 @@ class PendulumGait:
             sole=setup.robot.sole,
             zmp_offset=planner.zmp_offset,
             step_width=planner.step_width,
-            reach=planner.max_feet_distance,
-            min_width=planner.min_step_width,
             speed=speed,
             duration=duration,
             double_support=duration - planner.single_support(duration),
@@ -212,7 +205,7 @@ class PushedPendulum:
         shortest = longest = nominal_left
         if self._mode is SteppingMode.PLACE_AND_TIME:
             elapsed = self.now - self._lift_off
-            shortest = max(FROZEN_TIME, SHORTEST_SUPPORT - elapsed)
+            shortest = max(FROZEN_TIME, self._adapter.legs.shortest - elapsed)
             longest = LONGEST_SUPPORT * gait.single_support - elapsed
         position, velocity, acceleration = self._swing.at(self.now)
         step = RunningStep(
@@ -312,10 +305,9 @@ class AttainableImpulses:
         """Take the robot and the speed of its gait [m/s]."""
         planner, config = setup.walking.planner, setup.walking.step_adaptation
         config = replace(config, tipping_margin=SOLE_MARGIN)
-        times = SHORTEST_SUPPORT, planner.single_support(planner.max_step_duration)
-        legs = Legs(planner.max_feet_distance, planner.min_step_width, *times)
+        legs, compiler = legs_of(config, planner), GccCompiler(cache_folder())
         self._gait = PendulumGait.of(setup, speed)
-        self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, legs, GccCompiler(cache_folder()))
+        self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, legs, compiler)
 
     def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
         """Return the largest impulse that is survived, [N·s].
