@@ -1,15 +1,15 @@
-"""Footsteps on the plan's clock: poses, steps, the state from which they start, and the gait schedule."""
+"""Parts of a plan: poses of feet, steps, the state from which they start, the gait schedule, the DCM trajectory."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, PlanningError, Side, WalkingReference, freeze_arrays, so3
+from gradiva.common import DcmReference, NDArray, PlanarPose, PlanningError, Side, WalkingReference, freeze_arrays, so3
 from gradiva.contacts import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
@@ -166,6 +166,14 @@ class Motion:
 
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.x + other.x, self.y + other.y, self.delay + other.delay)
+
+
+class Movable(Protocol):
+    """Part of a plan that can be elsewhere, later."""
+
+    def moved(self, motion: Motion) -> Self:
+        """Return it elsewhere, later."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,3 +343,27 @@ def schedule_gait(
         boundaries=touch_downs + 0.5 * following,
         end_time=float(touch_downs[-1] if len(steps) else start.time) + config.pendulum.last_double_support,
     )
+
+
+class DcmTrajectory(Protocol):
+    """Gives the DCM and the CoM at any time from a start on; after the last step both rest."""
+
+    @property
+    def plane(self) -> ContactPlane:
+        """Contact plane, above which the CoM has its height."""
+        ...
+
+    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
+
+        The arrays are made for the caller.
+        """
+        ...
+
+    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the DCM ([m], shape (n, 2)) and the divergence rate σ ([rad/s], shape (n,)) at ``times`` (n,)."""
+        ...
+
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``."""
+        ...

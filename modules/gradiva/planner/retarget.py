@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, PlanningError, Side, WalkingReference
-from gradiva.contacts import ContactPlane
+from gradiva.common import NDArray, PlanningError, Side, WalkingReference
 from gradiva.planner.contact_phases import standing_phase, swinging_phase
 from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
@@ -19,7 +17,7 @@ from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
-from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, RetargetedPlan, Timeline, WalkingPlan
 
 FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
@@ -103,76 +101,6 @@ class Retarget:
         for vector in (self.dcm_position, self.com_position):
             if vector is not None and not all(map(math.isfinite, vector)):
                 raise PlanningError(f"retarget: the plan cannot restart from {vector}")
-
-
-class RetargetedPlan(WalkingPlan):
-    """Plan whose running step was moved: what follows its touch-down is translated and delayed when it is asked for.
-
-    Until touch-down a change takes the place of the last one, so that a plan does not grow with the number of changes.
-
-    Attributes:
-        base: The plan as it was before the first change of the running step.
-        phase: The running swing, from the change on.
-        piece: DCM and CoM until touch-down.
-        motion: Of the steps of ``base`` that follow the moved ones.
-        touch_down: Of the running step, [s].
-    """
-
-    def __init__(
-        self,
-        base: WalkingPlan,
-        before: RetargetedPlan | None,
-        moved: MovedSteps,
-        phase: ContactPhase,
-        piece: PendulumTrajectory,
-        steps: Timeline[PlannedStep],
-        motion: Motion,
-    ) -> None:
-        """Take the parts; ``before`` is the plan after the change before this one, of the same step."""
-        self.base, self.phase, self.piece, self.steps, self.motion = base, phase, piece, steps, motion
-        self.touch_down, self.start_time, self.end_time = moved.steps[0].touch_down, base.start_time, moved.end_time
-        self._moved = moved
-        self._before = None if before is None else (before.phase, before.piece)
-        self._prepare()
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("phases", "trajectory", "_whole"):
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        whole = self._whole = self._completed()
-        self.phases, self.trajectory = whole.phases, whole.trajectory
-        return getattr(self, name)
-
-    def runs_at(self, time: float) -> bool:
-        """Return whether the foot of the moved step is in the air at ``time`` [s], after the change."""
-        return self.phase.start_time <= time < self.touch_down
-
-    def phase_at(self, time: float) -> ContactPhase:
-        """See ``WalkingPlan.phase_at``."""
-        return self.phase if self.runs_at(time) else super().phase_at(time)
-
-    @property
-    def plane(self) -> ContactPlane:
-        """See ``WalkingPlan.plane``."""
-        return self.piece.plane
-
-    def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
-        """See ``WalkingPlan.dcm_at``."""
-        return self.piece.at(time) if self.runs_at(time) else super().dcm_at(time)
-
-    def whole(self) -> WalkingPlan:
-        """See ``WalkingPlan.whole``."""
-        whole: WalkingPlan = self._whole
-        return whole
-
-    def _completed(self) -> WalkingPlan:
-        rest = self._moved.planned_after(self.piece)
-        start = self.phase.start_time
-        running = WalkingPlan((self.phase,), self.piece, (self._moved.steps[0],), rest.end_time)
-        past = self.base
-        if self._before is not None:
-            phase, piece = self._before
-            past = past.spliced(start - HISTORY, phase.start_time, WalkingPlan((phase,), piece, (), rest.end_time))
-        return past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
 
 
 def retargeted(

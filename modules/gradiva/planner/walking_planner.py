@@ -21,14 +21,22 @@ from gradiva.planner.contact_phases import contact_phases, standing_phase
 from gradiva.planner.dcm_segments import SwingResponse, cubic_coefficients, ends_of_steps
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
-from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
+from gradiva.planner.footsteps import (
+    DcmTrajectory,
+    FootPose,
+    Footstep,
+    GaitSchedule,
+    PlannedStep,
+    PlanningState,
+    schedule_gait,
+)
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, retargeted
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import HISTORY, ContactPhase, DcmTrajectory, WalkingPlan
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, WalkingPlan
 from gradiva.robot_model import ConfiguredRobot, configured
 
 _CHOICES = 7  # durations that are tried

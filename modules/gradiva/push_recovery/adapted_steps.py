@@ -357,15 +357,7 @@ def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> fl
 
 
 def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:
-    """Return whether an error of the DCM is larger than ``least`` and than the way of the walk in a time.
-
-    Args:
-        distance: Size of the error, [m].
-        least: [m].
-        time: At the larger one of the commanded speeds at the step of the index and at the one before, [s].
-        plan: The present one.
-        index: Of the running or the next step.
-    """
+    """Return whether an error [m] exceeds ``least`` [m] and the way in ``time`` [s] at the commanded speed."""
     if distance <= least:
         return False
     steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
