@@ -1,5 +1,8 @@
 import http
 import io
+import json
+import shutil
+import subprocess
 import zipfile
 
 import pytest
@@ -9,7 +12,7 @@ from websockets.http11 import Request, Response
 from gradiva.common import ConfigError
 from gradiva.page import Guard, PageAddress, Wheel, answer
 from gradiva.page.guard import archive_response
-from gradiva.page.page_process import archive_of, message_in
+from gradiva.page.page_process import RobotPage, ShownPictures, archive_of, message_in
 
 COOKIE = {"Cookie": "gradiva_8080=right"}
 OWN = {"Host": "127.0.0.1:8080"}
@@ -136,6 +139,68 @@ def test_other_machines_are_served_behind_tls_alone(tmp_path):
     assert status_of(guard, "/drive/abc", own, cookie, SOCKET, {"Origin": "http://robot.example:8080"}) == 403
     given = answer(guard, Request("/?token=right", Headers(own)), lambda request: None)
     assert given.headers["Set-Cookie"].endswith("; Secure")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "port", "host", "status"),
+    [
+        ("http", 80, "robot.example", 200),
+        ("https", 443, "Robot.Example", 200),
+        ("https", 443, "robot.example:443", 200),
+        ("https", 80, "robot.example", 403),
+        ("http", 8080, "robot.example", 403),
+        ("http", 8080, "ROBOT.example:8080", 200),
+    ],
+)
+def test_browsers_leave_the_usual_port_out_and_names_have_no_case(scheme, port, host, status):
+    guard = Guard("robot.example", "right", port, scheme)
+    cookie = {"Cookie": f"gradiva_{port}=right"}
+    assert status_of(guard, "/", {"Host": host}, cookie) == status
+    socket = SOCKET | {"Origin": f"{scheme}://{host}"}
+    assert status_of(guard, "/drive/abc", {"Host": host}, cookie, socket) == (101 if status == 200 else 403)
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]", "LOCALHOST"])
+def test_the_loopback_has_several_names(host):
+    guard = Guard.of(PageAddress(8080, host, token="right"))
+    guard.port = 8080
+    assert PageAddress(8080, host).interface == host.strip("[]")
+    assert guard.link.startswith(f"http://{'localhost' if host == 'LOCALHOST' else '[::1]'}:8080/")
+    assert status_of(guard, "/", OWN, COOKIE) == status_of(guard, "/", {"Host": "[::1]:8080"}, COOKIE) == 200
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the key")
+def test_an_encrypted_key_is_refused_without_a_question(tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-subj", "/CN=a"]
+    files = ["-passout", "pass:secret", "-out", certificate, "-keyout", key]
+    subprocess.run([*command, *files], check=True, capture_output=True)
+    with pytest.raises(ConfigError, match="the key is encrypted"):
+        PageAddress(8080, "robot.example", certificate, key).encryption()
+
+
+def test_the_past_is_shown_as_soon_as_it_is_there():
+    shown = ShownPictures()
+    shown.replay(True)
+    assert not shown.replays
+    assert shown.due(1.0) is None
+    shown.replays = True  # without pictures: no error ends the process
+    assert shown.due(1.0) is None
+    shown.add({"time": 0.5})
+    shown.replay(True)
+    assert shown.due(2.0) == {"time": 0.5}
+
+
+def test_the_driver_alone_replays():
+    page = RobotPage.__new__(RobotPage)
+    page._wheel, page._shown, page._pages = Wheel(lambda message: None), ShownPictures(), {}
+    page._links, page._status = [], {}
+    page._shown.add({"time": 0.5})
+    page._wheel.join("driver")
+    page._take("viewer", None, json.dumps({"replay": True}))
+    assert not page._shown.replays
+    page._take("driver", None, json.dumps({"replay": True}))
+    assert page._shown.replays
 
 
 def test_a_saved_run_is_given_to_who_has_the_token_alone(guard, tmp_path):

@@ -274,9 +274,21 @@ def test_over_ports_there_are_commands_and_health_in_the_place_of_pushes(walk, s
     assert walk.next("command") == {"command": ["prepareRobot"]}
     shell.value("document.querySelector('#velocity button').click(); 1")
     assert walk.next("command") == {"command": ["setGoal", ["velocity", 0.1, 0, 0]]}
+    shell.value("document.querySelector('[data-command=dump]').click(); 1")
+    assert walk.next("command") == {"command": ["dump"]}
+    prepare_anyway(walk, shell, ports)
     walk.status.write(json.dumps(STATUS).encode())
     shell.wait_for("status.is_simulated")
     assert shell.value("document.getElementById('push').offsetParent !== null") is True
+
+
+def prepare_anyway(walk, shell, ports):
+    assert shell.value("document.getElementById('anyway').hidden") is True
+    refusal = "prepareRobot onTheFly: refused: cannot prepare: l_knee: stuck; exercise again, or prepareRobot anyway"
+    walk.status.write(json.dumps(STATUS | ports | {"diagnosis": {}, "notice": refusal}).encode())
+    shell.wait_for("!document.getElementById('anyway').hidden")
+    shell.value("document.getElementById('anyway').click(); 1")
+    assert walk.next("command") == {"command": ["prepareRobot", "onTheFly", "anyway"]}
 
 
 def test_a_second_page_watches_until_it_takes_control_and_its_end_stops_the_robot(walk, shell, open_tab):

@@ -1,6 +1,10 @@
 """The panel over ports, before a coordinator that records its commands."""
 
+import json
+import logging
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.middleware import CommandReader, RequestReader, VectorsCollectionServer, yarp
 from gradiva.page import picture_type
+from gradiva.yarp_modules.coordinator_client import CoordinatorClient
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.panel_module import PanelModule, boards_of
 from gradiva.yarp_modules.rpc_commands import fail, ok, pairs
@@ -32,6 +37,7 @@ class Coordinator:
 
     def __init__(self):
         self.commands, self.goals = [], []
+        self.may_pause = threading.Event()
         self._answerer, self._taker = RequestReader(self._answer), CommandReader(self.goals.append)
         self._ports = [yarp.Port(), yarp.Port(), yarp.BufferedPortBottle()]
         self._ports[0].setReader(self._answerer)
@@ -49,6 +55,10 @@ class Coordinator:
         if items == ["getHealth"]:
             return ok(["state", "paused"], ["overruns", 0], ["errors", 2])
         self.commands.append(items)
+        if items == ["pauseWalking"]:
+            assert self.may_pause.wait(TIMEOUT)
+        if items == ["dump"]:
+            return ok("runs/dump")
         return fail("prepare the robot first") if items == ["startWalking"] else ok()
 
     def publish(self, time=1.0):
@@ -131,23 +141,62 @@ def test_the_panel_drives_commands_shows_and_sees_who_is_gone(coordinator, page)
     wait_until(lambda: coordinator.goals[-1] == [0.0, 0.0, 0.0], "half a second of silence lets it go")
     wait_until(lambda: "the driver is silent" in page.status["notice"], "that is said")
 
-    page.outgoing += [{"goal": [1.0, 0.0, 90.0]}, {"command": ["startWalking"]}, {"command": ["emergencyStop"]}]
-    page.outgoing += [{"stop": True}, {"command": [True]}, {"push": {}}]
-    wait_until(lambda: len(coordinator.commands) == 4, "the commands come")
+    page.outgoing += [{"stop": True}, {"goal": [1.0, 0.0, 90.0]}]
+    page.outgoing += [{"command": ["startWalking"]}, {"command": ["emergencyStop"]}]
+    page.outgoing += [{"command": ["dump"]}, {"command": [True]}, {"push": {}}]
+    wait_until(lambda: len(coordinator.commands) == 5, "the commands come, before the reply to the stop")
+    coordinator.may_pause.set()
     assert sorted(map(str, coordinator.commands)) == [
+        "['dump']",
         "['emergencyStop']",
         "['pauseWalking']",
         "['setGoal', [0.9, 0.1, 90.0]]",
         "['startWalking']",
     ], "the goal is a place of the plan's world"
-    wait_until(lambda: sum(outcome != "sent" for _, _, outcome in page.status["log"]) == 4, "replies come")
+    wait_until(lambda: sum(outcome != "sent" for _, _, outcome in page.status["log"]) == 5, "replies come")
     outcomes = {command: outcome for _, command, outcome in page.status["log"]}
     assert outcomes["startWalking"] == "refused: prepare the robot first"
-    assert outcomes["emergencyStop"] == "done"
+    assert (outcomes["emergencyStop"], outcomes["dump"]) == ("done", "done: runs/dump")
 
     coordinator.close()
     wait_until(lambda: page.row("/robot") == [False, "does not answer"], "it is gone")
     wait_until(lambda: page.status["state"] == "no answer of the coordinator", "that is said")
+
+
+@pytest.fixture
+def hasty_threads():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def test_replies_are_noted_while_commands_are(own_name_server, hasty_threads):  # noqa: F811
+    module = PanelModule(ModuleOptions(robot="g1"))
+    with ThreadPoolExecutor() as threads:
+        replies = threads.submit(lambda: [module._note(f"command {number}", "done") for number in range(1000)])
+        while not replies.done():
+            module._note("startWalking")
+            json.dumps(module.status(0.0)["log"])
+        replies.result()
+
+
+def test_a_reply_that_cannot_be_taken_leaves_the_next_command_its_turn(caplog):
+    taken = []
+
+    def take(command, reply):
+        taken.append(command)
+        if command == ["pauseWalking"]:
+            raise RuntimeError("deque mutated")
+
+    client = CoordinatorClient("/panel/emergency:o", take)
+    for command in ("pauseWalking", "emergencyStop"):
+        client.send(command)
+    client._commands.put(None)
+    with caplog.at_level(logging.ERROR):
+        client._run()
+    assert taken == [["pauseWalking"], ["emergencyStop"]]
+    assert "pauseWalking could not be taken" in caplog.text
 
 
 def test_boards_and_sensors_that_walking_uses_are_looked_at():

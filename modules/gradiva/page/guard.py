@@ -25,6 +25,7 @@ from websockets.http11 import Request, Response
 from gradiva.common import ConfigError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PORTS = {"http": 80, "https": 443}  # browsers leave them out of an address
 _POLICY = (
     "default-src 'self' 'unsafe-inline' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:;"
     " connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'none'; base-uri 'none'"
@@ -62,9 +63,9 @@ class PageAddress:
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
             raise ConfigError("--tls-cert and --tls-key belong together: name both files, or none")
-        if self.host in ("0.0.0.0", "::", ""):
+        if self.interface in ("0.0.0.0", "::", ""):
             raise ConfigError(f"--listen {self.host}: name the address by which other machines reach this one")
-        if self.host not in LOOPBACK and self.certificate is None:
+        if self.name not in LOOPBACK and self.certificate is None:
             raise ConfigError(
                 f"--listen {self.host}: others on the network could read the token; give --tls-cert and --tls-key,"
                 " or leave --listen out and reach the page by ssh -L"
@@ -72,6 +73,16 @@ class PageAddress:
         for file in (self.certificate, self.key):
             if file is not None and not file.is_file():
                 raise ConfigError(f"{file}: there is no such file")
+
+    @property
+    def interface(self) -> str:
+        """Address or name at which the server listens: one of IPv6 without brackets."""
+        return self.host.strip("[]")
+
+    @property
+    def name(self) -> str:
+        """Address or name as a browser has it: in lower case, one of IPv6 within brackets."""
+        return f"[{self.interface}]".lower() if ":" in self.interface else self.interface.lower()
 
     def encryption(self) -> ssl.SSLContext | None:
         """Return the server's side of TLS; None without.
@@ -83,10 +94,14 @@ class PageAddress:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_cert_chain(self.certificate, self.key)
+            context.load_cert_chain(self.certificate, self.key, password=self._refuse_password)
         except (OSError, ssl.SSLError) as error:
             raise ConfigError(f"{self.certificate}, {self.key}: no certificate and its key: {error}") from None
         return context
+
+    def _refuse_password(self) -> str:
+        """Refuse a key that is encrypted: OpenSSL would ask for its password in the terminal."""
+        raise ConfigError(f"{self.key}: the key is encrypted; name one without a password")
 
 
 @dataclass(slots=True)
@@ -113,7 +128,7 @@ class Guard:
     def of(cls, address: PageAddress) -> Guard:
         """Return the guard of a page at ``address``."""
         scheme = "http" if address.certificate is None else "https"
-        return cls(address.host, address.token or secrets.token_urlsafe(16), scheme=scheme)
+        return cls(address.name, address.token or secrets.token_urlsafe(16), scheme=scheme)
 
     @property
     def link(self) -> str:
@@ -123,10 +138,11 @@ class Guard:
     def refusal(self, request: Request) -> str:
         """Return why a request is refused; empty where it is not."""
         names = LOOPBACK if self.host in LOOPBACK else (self.host,)
-        hosts = {f"{name}:{self.port}" for name in names}
-        if _only(request.headers, "Host") not in hosts:
+        ports = ["", f":{self.port}"] if self.port == _PORTS[self.scheme] else [f":{self.port}"]
+        hosts = {name + port for name in names for port in ports}
+        if _only(request.headers, "Host").lower() not in hosts:
             return "this page has another address"
-        origin, is_socket = _only(request.headers, "Origin"), "Upgrade" in request.headers
+        origin, is_socket = _only(request.headers, "Origin").lower(), "Upgrade" in request.headers
         if (origin or is_socket) and origin not in {f"{self.scheme}://{host}" for host in hosts}:
             return "requests of other pages are refused"
         if not any(hmac.compare_digest(token.encode(), self.token.encode()) for token in self._tokens(request)):

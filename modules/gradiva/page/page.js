@@ -89,6 +89,7 @@ onClick("keep", () => send({ save: "run" }));
 onClick("download", () => { wantsRun = true; send({ save: "run" }); });
 onClick("replay", () => send({ replay: !status.replays }));
 for (const button of document.querySelectorAll("[data-command]")) button.addEventListener("click", () => send({ command: button.dataset.command.split(" ") }));
+onClick("anyway", () => send({ command: [...refusedByHealth().split(" "), "anyway"] }));
 onClick("save", () => send({ save: "overlay" }));
 $("pace").addEventListener("change", () => send({ pace: Number($("pace").value) }));
 $("stepping").addEventListener("change", () => send({ command: ["setStepAdaptation", $("stepping").value] }));
@@ -117,6 +118,9 @@ function once(name, value, show) { // redraw what has changed, nothing else: a s
   const text = JSON.stringify(value);
   if (shown[name] !== text) { shown[name] = text; show(value); }
 }
+function refusedByHealth() { // the command that the record of the last exercise has refused
+  return /^(prepareRobot[^:]*): refused: .*prepareRobot anyway/.exec(status.notice ?? "")?.[1] ?? "";
+}
 function showWho() {
   const others = (status.viewers ?? 1) - 1, watch = others ? `, ${others} watch${others === 1 ? "es" : ""}` : "";
   $("who").textContent = status.drives ? `You drive${watch}.` : status.is_driven ? "Another page drives, this one watches." : "No page drives.";
@@ -127,9 +131,10 @@ function show() {
   $("notice").textContent = status.notice ?? "";
   showWho();
   $("take").hidden = status.drives !== false;
+  $("anyway").hidden = !refusedByHealth();
   $("how").textContent = `${status.robot ?? ""}, ${status.how ?? ""}, ${status.time ?? ""} s, pages open: ${status.viewers ?? 0}`;
   $("pause").textContent = status.pace === 0 ? "Go on" : "Pause";
-  for (const input of document.querySelectorAll("aside button, aside input, aside select")) if (input.id !== "take" && !("free" in input.dataset)) input.disabled = !status.drives;
+  for (const input of document.querySelectorAll("aside button, aside input, aside select")) if (input.id !== "take") input.disabled = !status.drives;
   for (const part of document.querySelectorAll("[data-for]")) part.hidden = (part.dataset.for === "simulation") !== (status.is_simulated ?? true);
   $("replay").textContent = status.replays ? "Back to now" : "Replay the last 10 s";
   document.body.classList.toggle("replays", Boolean(status.replays));

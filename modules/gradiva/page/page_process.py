@@ -1,4 +1,4 @@
-"""Is the process of the page: shows the newest picture and status, hands on what the page asks for, guards it."""
+"""Runs the page in its process: shows the newest picture and status, hands on what the page asks for, guards it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ENDING = 5.0  # [s] for its process to end
 _PARENT = 1.0  # [s] between two looks whether the process of the robot is there
 _LARGEST_MESSAGE = 4096  # [bytes] of a page
 _HANDS_OFF = {"drive": [0.0, 0.0, 0.0]}
-_BY_ANYONE = ({"stop": True}, {"command": ["emergencyStop"]})  # whoever drives
+_BY_ANYONE = ({"stop": True}, {"command": ["emergencyStop"]})  # also of a page that watches
 _POINT = 0.05  # [s] between two points of a plot, at least
 _POINTS = 600  # a minute
 _MOST_LINES = 64  # of all plots of a page
@@ -49,9 +49,9 @@ class Channels:
     """Names of the shared memory, and the pipe to the process of the robot.
 
     Attributes:
-        picture: Name of its memory.
-        signals: Likewise.
-        status: Likewise.
+        picture: Name of the memory of the newest picture.
+        signals: Name of the memory of the rows of signals.
+        status: Name of the memory of the state.
         outbox: To the process of the robot.
     """
 
@@ -175,7 +175,7 @@ class RobotPage:
         self._links: list[str] = []  # a page that was open before comes as soon as the server begins
         guard = Guard.of(address)
         with guarded(guard, self._talk, lambda: self._archive, address.encryption()):
-            self._view = RobotView(robot, address.port, address.host)
+            self._view = RobotView(robot, address.port, address.interface)
         guard.port = self._view.server.get_port()
         self.link, self.port, self.token = guard.link, guard.port, guard.token
         self._links = self._view.links
@@ -236,7 +236,7 @@ class RobotPage:
             self._report_all()
 
     def _take(self, name: str, connection: ServerConnection, text: str | bytes) -> None:
-        """Take a message: this process answers which signals are plotted and the replay, the robot's all others."""
+        """Take a message: this process answers what is plotted and the driver's replay, the robot's all others."""
         message = message_in(text)
         if message is None:
             return
@@ -244,8 +244,9 @@ class RobotPage:
             self._plots[name] = self._history.numbers_of(message["plots"])
             broadcast([connection], json.dumps({"history": self._history.table(self._plots[name])}))
         elif "replay" in message:
-            self._shown.replay(bool(message["replay"]))
-            self._report_all()
+            if name == self._wheel.driver:  # all pages show the past then
+                self._shown.replay(bool(message["replay"]))
+                self._report_all()
         else:
             driver = self._wheel.driver
             self._wheel.take(name, message)
@@ -344,9 +345,9 @@ class ShownPictures:
 
     def replay(self, is_wanted: bool) -> None:
         """Show what is kept, again and again, or the present again."""
-        self.replays = is_wanted and bool(self._kept)
-        self._replayed = deque(self._kept)
-        self._newest = self._kept[-1] if self._kept else None
+        kept = list(self._kept)
+        self._replayed, self._newest = deque(kept), kept[-1] if kept else None
+        self.replays = is_wanted and bool(kept)  # last: `due` is called in another thread
 
     def due(self, now: float) -> Picture | None:
         """Return the picture that is to be shown at ``now`` [s]; None where the present one stays."""
@@ -355,9 +356,9 @@ class ShownPictures:
             return newest
         if now < self._due:
             return None
-        self._due = now + _PICTURE
-        self._replayed.rotate(-1)
-        return self._replayed[-1]
+        self._due, replayed = now + _PICTURE, self._replayed
+        replayed.rotate(-1)
+        return replayed[-1] if replayed else None
 
 
 class SignalHistory:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
 from gradiva.middleware import Element, as_bottle, as_items, open_port, yarp
+from gradiva.yarp_modules.rpc_commands import as_text
 
 COORDINATOR = "/walking-coordinator"
 """Usual prefix of its ports."""
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands at the end
+_LOGGER = logging.getLogger("gradiva.module")
 TakeReply = Callable[[list[Element], list[Element] | None], None]
 """Called with a command and its reply; None without one."""
 
@@ -21,14 +24,15 @@ class CoordinatorClient:
 
     Args:
         name: Of the port.
-        take_reply: Called in that thread.
+        take_reply: Called in that thread; an error of it is logged.
+        timeout: A reply is waited for as long, [s].
     """
 
-    def __init__(self, name: str, take_reply: TakeReply) -> None:
+    def __init__(self, name: str, take_reply: TakeReply, timeout: float = _REPLY_TIMEOUT) -> None:
         self.name = name
         self._take_reply = take_reply
         self._port = yarp.RpcClient()
-        self._port.asPort().setTimeout(_REPLY_TIMEOUT)
+        self._port.asPort().setTimeout(timeout)
         self._commands: SimpleQueue[list[Element] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -65,7 +69,10 @@ class CoordinatorClient:
 
     def _run(self) -> None:
         while (command := self._commands.get()) is not None:
-            self._take_reply(command, self._reply_to(command))
+            try:
+                self._take_reply(command, self._reply_to(command))
+            except Exception:  # the next command may be the emergency stop
+                _LOGGER.exception("%s: the reply to %s could not be taken", self.name, as_text(command))
 
     def _reply_to(self, command: list[Element]) -> list[Element] | None:
         if not self.is_connected:

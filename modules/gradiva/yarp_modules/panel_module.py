@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import threading
@@ -46,6 +45,7 @@ _HEARTBEAT = 0.5  # [s] without a word of the driver, after which the stick is l
 _LOOK = 0.5  # [s] between two looks at a module
 _SEARCH = 2.0  # [s] between two looks for modules that came
 _LOGGED = 30  # commands
+_DUMP = 30.0  # [s] for the reply to a dump, which is written before it
 _LANDED = 0.03  # m, from the last footprint of a foot: it has made a step
 _LOAD = 0.3  # [weights] on a foot that stands
 _FOOTPRINTS = 60
@@ -261,10 +261,12 @@ class PanelModule(GradivaModule):
         self._address = PageAddress(port, extras.get("listen", LOOPBACK[0]), files[0], files[1])
         self._signals = SignalRow(self._robot, self._shown)
         self._health = HealthWatch([self._remote], boards_of(self._robot, options.environment))
-        names = ("rpc:o", "emergency:o", "status:o")
-        self._commands, self._emergency, self._status = (
+        names = ("rpc:o", "emergency:o", "pause:o", "status:o")
+        self._commands, self._emergency, self._pause, self._status = (
             CoordinatorClient(self.port_name(name), self._take_reply) for name in names
         )
+        self._dump = CoordinatorClient(self.port_name("dump:o"), self._take_reply, _DUMP)
+        self._clients = (self._emergency, self._pause, self._commands, self._dump, self._status)
         self._logger = VectorsCollectionClient(f"{self._remote}/logger", self.port_name("logger"), "fast_tcp", False)
         self._goal = yarp.BufferedPortBottle()
         self._connections = PersistentConnections(self._wanted_connections())
@@ -276,6 +278,7 @@ class PanelModule(GradivaModule):
         self._answered = -math.inf
         self._coordinator: dict[str, Any] = {}
         self._log, self._notice = deque[list[str]](maxlen=_LOGGED), ""
+        self._noting = threading.Lock()  # replies are noted in the threads of their connections
         self._last: dict[str, Any] = {}
 
     def open_page(self) -> Page:
@@ -292,7 +295,7 @@ class PanelModule(GradivaModule):
         self.page = self.open_page()
         open_port(self._goal, self.port_name("goal:o"))
         self._logger.open(should_connect=False)
-        for client in (self._commands, self._emergency, self._status):
+        for client in self._clients:
             client.open()
         self._connections.start()
         self._health.start()
@@ -302,7 +305,7 @@ class PanelModule(GradivaModule):
         self._drive(_HANDS_OFF)
         self._health.stop()
         self._connections.stop()
-        for client in (self._commands, self._emergency, self._status):
+        for client in self._clients:
             client.close()
         self._logger.close()
         self._goal.interrupt()
@@ -344,8 +347,8 @@ class PanelModule(GradivaModule):
                 self._notice = "" if any(self._stick) else self._notice
             case "stop":
                 self._drive(_HANDS_OFF)
-                self._emergency.send(str(Word.PAUSE))
                 self._note(str(Word.PAUSE))
+                self._pause.send(str(Word.PAUSE))
             case "goal":
                 x, y, degrees = value
                 place = (np.array([float(x), float(y)]) + self._signals.shift).round(4).tolist()
@@ -356,16 +359,16 @@ class PanelModule(GradivaModule):
                 raise StateError(f"over ports there is no {name}")
 
     def _command(self, items: Any) -> None:
-        """Send a command; an emergency stop waits for no other one's reply."""
+        """Send a command; an emergency stop waits for no other one's reply, and none for that of a dump."""
         command = _elements(items)
-        is_emergency = command[:1] == [str(Word.EMERGENCY_STOP)]
-        if is_emergency or command[:1] == [str(Word.SET_GOAL)]:
+        if command[0] in (str(Word.EMERGENCY_STOP), str(Word.SET_GOAL)):
             self._drive(_HANDS_OFF)
-        client = self._emergency if is_emergency else self._commands
+        apart = {str(Word.EMERGENCY_STOP): self._emergency, str(Word.DUMP): self._dump}
+        client = apart.get(str(command[0]), self._commands)
         if not client.is_connected:
             raise StateError(f"{self._remote} is not connected: {as_text(command)} was not sent")
-        client.send(*command)
         self._note(as_text(command))
+        client.send(*command)
 
     def _drive(self, stick: tuple[float, float, float]) -> None:
         """Take a stick: sent at once when it is let go, with each tick as long as it is held."""
@@ -387,17 +390,24 @@ class PanelModule(GradivaModule):
                 table = pairs_in(reply[2:])
                 self._coordinator, self._answered = {"state": word(reply[1]), **table}, time.monotonic()
             return
-        outcome = "no answer" if reply is None else "done" if is_ok(reply) else f"refused: {as_text(reply[1:])}"
+        done = f"done: {as_text(reply[1:])}" if reply and command == [str(Word.DUMP)] else "done"  # into which folder
+        outcome = "no answer" if reply is None else done if is_ok(reply) else f"refused: {as_text(reply[1:])}"
         self._note(as_text(command), outcome)
         self._notice = "" if reply and is_ok(reply) else f"{as_text(command)}: {outcome}"
 
     def _note(self, command: str, outcome: str = "sent") -> None:
         """Note a command, or the reply to it, in the log; newest first."""
-        entry = next((one for one in self._log if one[1:] == [command, "sent"]), None) if outcome != "sent" else None
-        if entry is not None:
-            entry[2] = outcome
-        else:
-            self._log.appendleft([time.strftime("%H:%M:%S"), command, outcome])
+        with self._noting:
+            sent = (one for one in self._log if outcome != "sent" and one[1:] == [command, "sent"])
+            if (entry := next(sent, None)) is not None:
+                entry[2] = outcome
+            else:
+                self._log.appendleft([time.strftime("%H:%M:%S"), command, outcome])
+
+    def _noted(self) -> list[list[str]]:
+        """Return a copy of the log."""
+        with self._noting:
+            return [list(entry) for entry in self._log]
 
     def _show(self, page: Page, now: float) -> None:
         """Show a new picture, and signals and state that are due."""
@@ -413,7 +423,7 @@ class PanelModule(GradivaModule):
         status = self.status(now)
         if status != self._last:
             page.report(status)
-            self._last = json.loads(json.dumps(status))  # the log goes on
+            self._last = status
 
     def _names_of(self, sample: VectorsSample) -> dict[str, list[str]]:
         """Return the names of the elements; asked for when they are others, and again if that fails."""
@@ -439,7 +449,7 @@ class PanelModule(GradivaModule):
             "pace": 1.0,
             "stepping": str(about.get("step_adaptation", "")),
             "health": self._health.table(),
-            "log": list(self._log),
+            "log": self._noted(),
             "footprints": list(self._signals.footprints),
             "nominal": [],
         }
@@ -454,7 +464,7 @@ class PanelModule(GradivaModule):
     def _wanted_connections(self) -> list[tuple[str, str, str]]:
         rpc = f"{self._remote}/rpc"
         return [
-            *((client.name, rpc, "tcp") for client in (self._emergency, self._commands, self._status)),
+            *((client.name, rpc, "tcp") for client in self._clients),
             (self.port_name("goal:o"), f"{self._remote}/goal:i", "fast_tcp"),
             *self._logger.connections,
         ]
