@@ -2,8 +2,9 @@
 
 import pytest
 
-from gradiva.cli import checks
+from gradiva.cli import checks, doctor
 from gradiva.cli.commands import carry_out
+from gradiva.common import ConfigError
 from gradiva.session import Figure, HealthRecord
 
 FOLLOWS = Figure("l_knee", "follows", 1.0, "-", 0.8, 1.2, 0.1)
@@ -59,3 +60,25 @@ def test_a_figure_out_of_its_range_fails_and_a_drift_is_seen(record, monkeypatch
 def test_what_is_of_a_robot_needs_one(capsys):
     assert carry_out(["doctor", "--exercise"]) == 2
     assert "--exercise are of a robot" in capsys.readouterr().err
+
+
+def test_a_robot_of_this_process_does_not_move_without_exercise(record, capsys):
+    assert carry_out(["doctor", "--robot", "icub_v2_7", "--environment", "process", "--yes"]) == 2
+    assert "it is there for --exercise" in capsys.readouterr().err
+    assert record.entries() == []
+
+
+@pytest.mark.parametrize("environment", ["process", "simulation"])
+@pytest.mark.parametrize("more", [[], ["--first-run"]])
+def test_the_low_speeds_of_first_walks_are_those_of_the_exercise_too(monkeypatch, environment, more):
+    loaded = []
+
+    def load(*_, first_run):
+        loaded.append(first_run)
+        raise ConfigError("far enough")
+
+    monkeypatch.setattr(checks, "load_setup", load)
+    monkeypatch.setattr(doctor, "_check_robot", lambda *_: 0)
+    arguments = ["doctor", "--robot", "icub_v2_7", "--environment", environment, "--exercise", "--yes", *more]
+    assert carry_out(arguments) == 2
+    assert loaded == [bool(more)]

@@ -3,13 +3,15 @@
 import sys
 from pathlib import Path
 
-from gradiva_experiments.campaign.campaign import CampaignRun, begin
+from gradiva_experiments.campaign.campaign import begin
 from gradiva_experiments.campaign.engine import Engine
 from tests.gradiva_experiments.fake_trials import WALK
 
 
 def main(file, scheduler):
-    CampaignRun(*begin(Path(file), Path(file).parent), note=print).run(lambda: Engine(WALK, scheduler))
+    run = begin(Path(file), Path(file).parent)
+    run.note = print
+    run.run(lambda: Engine(WALK, scheduler))
 
 
 if __name__ == "__main__":

@@ -13,15 +13,18 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
-from gradiva_experiments.campaign.campaign import CampaignRun, begin, is_success, read_result
+from gradiva_experiments.campaign import command, trial_rows
+from gradiva_experiments.campaign.campaign import begin, is_success, read_result
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import (
+    binned,
     compare_campaigns,
     summary,
     write_campaign_comparison,
     write_campaign_report,
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
+from gradiva_experiments.campaign.trial_rows import TrialRows
 from tests.gradiva_experiments.fake_trials import TROUBLED, WALK
 
 FILE = """
@@ -36,7 +39,7 @@ COUNT = 120
 def started(tmp_path, text=FILE, name="speeds"):
     path = tmp_path / f"{name}.toml"
     path.write_text(text)
-    return CampaignRun(*begin(path, tmp_path))
+    return begin(path, tmp_path)
 
 
 def in_threads(workers=2, **options):
@@ -123,7 +126,7 @@ def test_a_campaign_that_grows_walks_the_new_trials_alone(walked, tmp_path):
 
 
 def test_a_full_disk_pauses_and_loses_no_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(campaign_module, "_RETRY", 0.01)
+    monkeypatch.setattr(trial_rows, "_RETRY", 0.01)
     run, lines, refused = started(tmp_path), [], iter(range(3))
     run.note = lines.append
     add = campaign_module.TrialRows.add
@@ -138,6 +141,52 @@ def test_a_full_disk_pauses_and_loses_no_row(tmp_path, monkeypatch):
     check_whole(run.folder)
     assert [line.partition(":")[0] for line in lines[1:]] == ["paused", "the disk can be written again"]
     assert "No space left on device" in lines[1]
+
+
+def test_a_disk_that_is_full_at_the_start_pauses_and_leaves_whole_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_rows, "_RETRY", 0.01)
+    run, lines, refused, replace = started(tmp_path), [], iter(range(2)), os.replace
+    run.note = lines.append
+
+    def full(source, target):
+        if target.name == "trials.keys" and next(refused, None) is not None:
+            raise OSError(28, os.strerror(28))
+        replace(source, target)
+
+    monkeypatch.setattr(campaign_module.os, "replace", full)
+    run.run(in_threads)
+    check_whole(run.folder)
+    assert [line.partition(":")[0] for line in lines[:2]] == ["paused", "the disk can be written again"]
+    assert not list(run.folder.glob("*.unfinished"))
+
+
+def test_files_of_a_campaign_that_another_driver_walks_stay(tmp_path):
+    run = started(tmp_path)
+    with TrialRows(run.folder / "rows"):
+        other = started(tmp_path, FILE.replace("seeds = 40", "seeds = 1"))
+        with pytest.raises(ConfigError, match="another 'gradiva campaign' writes to it"):
+            other.run(in_threads)
+    assert [path.name for path in run.folder.iterdir()] == ["rows"]
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_an_error_of_the_report_does_not_hide_ctrl_c(gradiva, tmp_path, monkeypatch, missing):
+    run = started(tmp_path)
+
+    def interrupted(console, campaign_run, *_):
+        if not missing:
+            campaign_run.folder.mkdir()
+            (campaign_run.folder / "campaign.json").write_text('{"name": "speeds", "inputs": [], "count": 1}')
+            (campaign_run.folder / "trials.keys").write_text("k\n")
+            (campaign_run.folder / "report.html").mkdir()  # cannot be written
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "walk", interrupted)
+    status, out, err = gradiva("campaign", str(tmp_path / "speeds.toml"), "--out", str(tmp_path))
+    assert status == 130
+    assert "no report of what is done so far" in out + err
+    assert ("is not the folder of a campaign" if missing else "cannot write") in out + err
+    assert run.folder.exists() is not missing
 
 
 def test_processes_that_are_killed_from_outside_lose_no_row(tmp_path):
@@ -240,6 +289,20 @@ def test_the_report_has_rates_causes_closest_calls_and_their_commands(walked):
         assert part in text
     assert "<td>speed</td><td>19</td>" in text
     assert "gradiva walk --seed 38 --duration 1 --speed 0.3" in text
+
+
+def test_the_same_value_is_one_group_in_the_report_whichever_file_has_the_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_rows, "_PART", 7)
+    text = "seeds = 5\nwalk.duration = 1.0\nwalk.speed = 0.1\n[grid]\n"
+    keys = "zmp_com_controller.walking.zmp = {}\n"
+    run = started(tmp_path, text + keys.format("[1, 1.5]"))
+    run.run(in_threads)
+    rows = TrialRows(run.folder / "rows")  # a journal beside the parts
+    found = read_result(run.folder).rows
+    rows.add(found[0] | {"key": "more", "zmp_com_controller.walking.zmp": 1, "seed": 1})
+    (run.folder / "trials.keys").write_text("more\n" + (run.folder / "trials.keys").read_text())
+    groups = binned(read_result(run.folder).rows, "zmp_com_controller.walking.zmp")
+    assert [(label, len(members)) for label, members in groups] == [("1", 6), ("1.5", 5)]
 
 
 def test_two_campaigns_are_compared_on_their_common_trials(walked, tmp_path):

@@ -4,6 +4,7 @@ import io
 
 from rich.console import Console
 
+from gradiva_experiments import all_experiments
 from gradiva_experiments.command import print_rows
 
 
@@ -12,6 +13,7 @@ def test_experiments_are_listed_with_their_sources(gradiva):
     assert status == 0
     for name in ("table_10_1", "figure_8_3", "figure_10_9", "figure_10_10", "robustness", "directions"):
         assert name in out
+    assert not any("campaign" in each.source for each in all_experiments().values()), "those are gradiva campaign's"
 
 
 def printed(rows, width=100):

@@ -1,6 +1,7 @@
 """Rows of a campaign: each once, whatever kills the driver, and none without a disk."""
 
 import json
+import os
 
 import pyarrow.parquet as pq
 import pytest
@@ -74,3 +75,30 @@ def test_a_full_disk_leaves_nothing_of_a_row_that_is_added_again_later(tmp_path)
 def test_a_folder_has_one_writer(tmp_path):
     with TrialRows(tmp_path), pytest.raises(ConfigError, match="another 'gradiva campaign' writes to it"):
         TrialRows(tmp_path)
+
+
+@pytest.mark.parametrize("part", [1, 2, 3, 100])
+def test_a_column_has_one_type_however_its_rows_are_divided_into_parts(tmp_path, monkeypatch, part):
+    monkeypatch.setattr(trial_rows, "_PART", part)
+    values = [(1, 1, True, 1), (2, 0.5, False, True), (3, "ideal", True, 1.5), (4, 1.0, True, None)]
+    rows = TrialRows(tmp_path)
+    for number, (seed, mixed, both, odd) in enumerate(values):
+        rows.add(row(number, seed=seed, mixed=mixed, both=both, odd=odd))
+    found = read_rows(tmp_path)
+    assert [repr(each["seed"]) for each in found] == ["1.0", "2.0", "3.0", "4.0"]
+    assert [each["mixed"] for each in found] == ["1", "0.5", "ideal", "1"]
+    assert [each["both"] for each in found] == [True, False, True, True]
+    assert [each["odd"] for each in found] == ["1", "True", "1.5", None]
+
+
+def test_a_part_is_on_the_disk_before_its_journal_goes(tmp_path, monkeypatch):
+    synchronized, fsync = [], os.fsync
+
+    def noted(descriptor):
+        synchronized.append((os.readlink(f"/proc/self/fd/{descriptor}"), len(list(tmp_path.glob("*.jsonl")))))
+        fsync(descriptor)
+
+    monkeypatch.setattr(trial_rows.os, "fsync", noted)
+    filled(tmp_path, [0, 1])
+    assert synchronized == [(str(tmp_path / "part-00000.unfinished"), 1), (str(tmp_path), 1)]
+    assert not list(tmp_path.glob("*.jsonl"))

@@ -1,6 +1,7 @@
 """``gradiva tune``: the search finds a known optimum, gives bad candidates up, and is judged on fresh seeds."""
 
 import json
+import os
 import tomllib
 from dataclasses import replace
 
@@ -8,9 +9,19 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
+from gradiva_experiments.campaign import trial_rows
 from gradiva_experiments.campaign.engine import Answer
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from gradiva_experiments.campaign.tune import FALL, Search, judge, read_space, run_search, walk_cost, write_tuned
+from gradiva_experiments.campaign.tune import (
+    FALL,
+    Search,
+    judge,
+    read_space,
+    run_search,
+    walk_all,
+    walk_cost,
+    write_tuned,
+)
 
 BOWL = {"zmp_com_controller.walking.zmp": 2.0, "zmp_com_controller.walking.com": 4.0}
 SEEDS, WALKS = 6, 300
@@ -20,6 +31,7 @@ class FakeEngine:
     """Answers at once: the cost has its least value at `BOWL`, and differs from seed to seed; zmp above 5 falls."""
 
     worker_count = 2
+    note = print
 
     def __init__(self):
         self.waiting, self.walks, self.seeds = [], 0, set()
@@ -95,6 +107,25 @@ def test_the_same_search_needs_no_walk_twice(tuned):
     *_, searched, again = tuned
     assert again.walks == 0
     assert searched > 0
+
+
+def test_a_full_disk_pauses_a_search_too(tuned, tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_rows, "_RETRY", 0.01)
+    (_, search, *_), refused, add, lines, engine = tuned, iter(range(4)), TrialRows.add, [], FakeEngine()
+    engine.note = lines.append
+
+    def full(rows, row):
+        if next(refused, 1) % 2 == 0:
+            raise OSError(28, os.strerror(28))
+        add(rows, row)
+
+    monkeypatch.setattr(TrialRows, "add", full)
+    short = Search(search.walk, search.space, range(2), walks=1)
+    with TrialRows(tmp_path) as rows:
+        run_search(short, engine, rows, lambda done, text: None)
+        walk_all([short.trial(search.space.before, 50)], engine, rows)
+        assert len(rows.keys) == engine.walks
+    assert [line.partition(":")[0] for line in lines] == ["paused", "the disk can be written again"] * 2
 
 
 def test_a_walk_that_is_lost_costs_more_than_any_other_and_the_more_the_earlier():

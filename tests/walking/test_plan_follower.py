@@ -400,3 +400,22 @@ def test_the_heading_is_that_of_the_first_velocity_after_a_stop(follower):
     first = heading_of(follower, origin)
     follower.follow(VelocityCommand(0.21, duration=6.0), 5.2, origin)
     assert heading_of(follower, origin) == pytest.approx(first, abs=0.01)
+
+
+def test_a_velocity_that_comes_again_while_another_is_about_to_begin_is_the_newest(slow):
+    follower, service = slow
+    walking_since(slow, 0.0, VelocityCommand(0.1))
+    end = follower.plan.end_time
+    follower.update(end - 1.0, PlanarPose())
+    with pytest.raises(PlanningError, match="walked to its end"):
+        follower.update(end, PlanarPose())
+    follower.follow(VelocityCommand(0.2), end + 1.0, PlanarPose())
+    service.answer()
+    follower.update(end + 1.1, PlanarPose())  # it begins later
+    follower.follow(VelocityCommand(0.1), end + 1.2, PlanarPose())
+    count = len(service.requests)
+    for time in np.arange(end + 1.3, end + 4.0, 0.01):
+        follower.update(float(time), PlanarPose())
+        if len(service.requests) > count:
+            break
+    assert [request.command.forward for request in service.requests[count - 1 :]] == [0.2, 0.1]

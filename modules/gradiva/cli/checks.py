@@ -250,14 +250,14 @@ def check_first_walk(robot: str) -> Finding:
 
 
 def exercise_in_process(
-    robot: str, settings: Sequence[str], files: Sequence[Path], plant: str | None, is_confirmed: bool
+    robot: str, settings: Sequence[str], files: Sequence[Path], plant: str | None, first_run: bool, is_confirmed: bool
 ) -> int:
     """Exercise a robot that is simulated in this process, in its start posture; return the exit status.
 
     Raises:
         WalkingError: The configuration is wrong, or the robot does not follow.
     """
-    setup = load_setup(robot, settings, files, plant)
+    setup = load_setup(robot, settings, files, plant, first_run=first_run)
     compiler = GccCompiler(cache_folder())
     posture = WalkingLayers(setup.robot, setup.walking, compiler).start_posture
     simulated = MujocoRobot(setup.robot, setup.simulation, posture, 0, compiler)
@@ -266,14 +266,14 @@ def exercise_in_process(
 
 
 def exercise_over_ports(
-    robot: str, settings: Sequence[str], files: Sequence[Path], environment: str, is_confirmed: bool
+    robot: str, settings: Sequence[str], files: Sequence[Path], environment: str, first_run: bool, is_confirmed: bool
 ) -> int:
     """Exercise a robot on the network in its present posture; return the exit status.
 
     Raises:
         WalkingError: The configuration is wrong, or the robot is not there or does not follow.
     """
-    setup = load_setup(robot, settings, files)
+    setup = load_setup(robot, settings, files, first_run=first_run)
     with network_session(), log_lines(False, "gradiva.robot"):
         follow_clock_of(environment)
         remote = YarpRobot(setup.robot, Environment(environment), setup.part(RobotIoConfig, "robot_io"), _LOCAL)

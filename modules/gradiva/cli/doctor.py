@@ -73,15 +73,24 @@ def doctor(
             )
         return _check_machine()
     if environment is Place.PROCESS:
+        _check_exercised(exercise)
         with leaving_at_once():
             from gradiva.cli.checks import exercise_in_process
-        return exercise_in_process(robot, settings or [], files or [], plant, is_confirmed)
+        return exercise_in_process(robot, settings or [], files or [], plant, first_run, is_confirmed)
     status = _check_robot(robot, environment, files or [], settings or [], first_run)
     if status or not exercise:
         return status
     from gradiva.cli.checks import exercise_over_ports
 
-    return exercise_over_ports(robot, settings or [], files or [], str(environment), is_confirmed)
+    return exercise_over_ports(robot, settings or [], files or [], str(environment), first_run, is_confirmed)
+
+
+def _check_exercised(exercise: bool) -> None:
+    """Refuse a robot of this process that is not to move: it has no ports to be looked at."""
+    if not exercise:
+        from gradiva.common import ConfigError
+
+        raise ConfigError("--environment process has no network to look at: it is there for --exercise, which moves")
 
 
 def plugins() -> int:

@@ -127,7 +127,8 @@ class PlanFollower:
         """
         if is_endless(command) and self._is_streaming(time):
             self._planner.check_velocity(command)
-            self._stream.newest = None if command == self._given and self._asked is None else command
+            is_followed = command == self._given and self._asked is None and self._coming is None
+            self._stream.newest = None if is_followed else command
             return
         self.refusal, self._stream.newest = "", None
         self._ask(Purpose.COMMAND, command, time, plan_origin)

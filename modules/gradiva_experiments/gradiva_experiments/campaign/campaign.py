@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.metadata import version
@@ -16,10 +16,18 @@ from typing import Any
 
 import gradiva
 from gradiva.common import ConfigError, PlanningError, WalkingError
+from gradiva.setup import parse_setting
 from gradiva.simulated_walk import WALKED, run_walk
 from gradiva_experiments.campaign.campaign_file import Campaign, CampaignTrial, read_campaign, walk_options
 from gradiva_experiments.campaign.engine import Answer, Engine
-from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, is_disk_trouble, read_rows
+from gradiva_experiments.campaign.trial_rows import (
+    KEY,
+    TrialRows,
+    is_disk_trouble,
+    read_rows,
+    when_writable,
+    with_one_type,
+)
 from gradiva_experiments.experiment import current_commit
 from gradiva_experiments.trial import code_digest
 
@@ -28,7 +36,6 @@ FAILED = "failed"
 """Outcome of a trial without a result: an error that has no name, a process that died or hung."""
 _REFUSED = "refused"
 _WAIT = 1.0  # [s] for an answer, between looks at the progress
-_RETRY = 10.0  # [s] between attempts to write to a disk that is full
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
 # -- a walk, in the process of a worker ------------------------------------------------------------------------------
@@ -79,12 +86,14 @@ class CampaignRun:
     Attributes:
         campaign: What is walked.
         folder: Of rows and report.
+        source: Text of the campaign's file, of which the folder has a copy.
         note: Called with a line that the user should read.
         progress: Called with the rows so far and a text.
     """
 
     campaign: Campaign
     folder: Path
+    source: str
     note: Callable[[str], None] = lambda line: None
     progress: Callable[[int, str], None] = lambda done, text: None
     _started: float = field(default_factory=time.monotonic)
@@ -101,7 +110,7 @@ class CampaignRun:
         """
         with TrialRows(self.folder / "rows") as rows:
             keys = [trial.key for trial in self.campaign.trials()]
-            (self.folder / _KEYS).write_text("".join(f"{key}\n" for key in keys), encoding="utf-8")
+            when_writable(lambda: self._describe(keys), self.folder, self.note)
             done = len(rows.keys.intersection(keys))
             if done:
                 self.note(f"{done} of {len(keys)} trials have been walked before")
@@ -111,6 +120,28 @@ class CampaignRun:
                 running.note = self.note
                 self.note(f"{len(set(keys)) - done} trials on {running.worker_count} workers, {running.dashboard}")
                 self._walk(running, rows, done)
+
+    def _describe(self, keys: Iterable[str]) -> None:
+        """Write what is walked; only the driver that has the lock of the rows does.
+
+        Raises:
+            ConfigError: The folder cannot be written.
+            OSError: The disk is full or lost.
+        """
+        campaign = self.campaign
+        about = {"name": campaign.name, "inputs": campaign.inputs, "count": campaign.count, "commit": current_commit()}
+        texts = {
+            _FILE: self.source,
+            _ABOUT: json.dumps(about, indent=2) + "\n",
+            _KEYS: "".join(f"{key}\n" for key in keys),
+        }
+        for name, text in texts.items():
+            try:
+                _replace(self.folder / name, text)
+            except OSError as error:
+                if is_disk_trouble(error):
+                    raise
+                raise ConfigError(f"cannot write {self.folder / name}: {error.strerror}") from None
 
     def _walk(self, engine: Engine, rows: TrialRows, before: int) -> None:
         source, open_trials, done = self._left(rows), dict[str, CampaignTrial](), before
@@ -137,24 +168,8 @@ class CampaignRun:
                 yield trial
 
     def _keep(self, rows: TrialRows, row: Mapping[str, Any]) -> None:
-        """Write a row; wait while the disk does not take it: workers end what they have, and get no more."""
-        is_said = False
-        while True:
-            try:
-                rows.add(row)
-                break
-            except OSError as error:
-                if not is_disk_trouble(error):
-                    raise
-                if not is_said:
-                    self.note(
-                        f"paused: {self.folder} cannot be written: {error.strerror}; tried again every {_RETRY:g} s, "
-                        "no row is lost; Ctrl-C ends, the same command goes on later"
-                    )
-                is_said = True
-                time.sleep(_RETRY)
-        if is_said:
-            self.note("the disk can be written again: going on")
+        """Write a row; while the disk does not take it, workers end what they have, and get no more."""
+        when_writable(lambda: rows.add(row), self.folder, self.note)
 
     def _text(self, done: int, walked: int) -> str:
         """Return how far the campaign is, its rate and the time that is left."""
@@ -164,23 +179,28 @@ class CampaignRun:
         return f"{done} of {self.campaign.count} trials, {60.0 / max(seconds, 1e-3):.0f} a minute, {left} left{failed}"
 
 
-def begin(path: Path, out: Path) -> tuple[Campaign, Path]:
-    """Return the campaign of a file and its folder: a new one, or that of an earlier run of the same file.
+def begin(path: Path, out: Path) -> CampaignRun:
+    """Return the run of a file in its folder: a new one, or that of an earlier run of the same file.
+
+    Nothing is written before the run has the lock of the folder.
 
     Raises:
-        WalkingError: The file is wrong, or the folder cannot be written.
+        WalkingError: The file is wrong.
     """
     campaign = read_campaign(path)
     campaign.check()
-    folder = out / f"campaign-{campaign.name}"
-    about = {"name": campaign.name, "inputs": campaign.inputs, "count": campaign.count, "commit": current_commit()}
+    return CampaignRun(campaign, out / f"campaign-{campaign.name}", path.read_text(encoding="utf-8"))
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_name(f"{path.name}.unfinished")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / _FILE)
-        (folder / _ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {folder}: {error.strerror}") from None
-    return campaign, folder
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def row_of(trial: CampaignTrial, answer: Answer) -> dict[str, Any]:
@@ -196,7 +216,7 @@ def row_of(trial: CampaignTrial, answer: Answer) -> dict[str, Any]:
 
 
 def _as_cell(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else json.dumps(value)
+    return value if isinstance(value, bool | int | float | str | None) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +251,15 @@ def read_result(folder: Path) -> CampaignResult:
         raise ConfigError(f"{folder} is not the folder of a campaign: it has no {_ABOUT}, {_KEYS}") from None
     asked = set(keys)
     rows = [_with_inputs(row, about["inputs"]) for row in read_rows(folder / "rows") if row[KEY] in asked]
-    return CampaignResult(about["name"], folder, tuple(about["inputs"]), len(asked), rows)
+    return CampaignResult(about["name"], folder, tuple(about["inputs"]), len(asked), with_one_type(rows))
 
 
 def _with_inputs(row: dict[str, Any], inputs: list[str]) -> dict[str, Any]:
     """Return a row with inputs that were common to all trials when it was walked, and are varied now."""
     missing = [name for name in inputs if row.get(name) is None]
     options = json.loads(row["options"]) if missing else {}
-    settings = dict(text.split("=", 1) for text in options.get("settings", ()))
-    return row | {name: options.get(name, settings.get(name)) for name in missing}
+    settings = dict(map(parse_setting, options.get("settings", ())))
+    return row | {name: _as_cell(options.get(name, settings.get(name))) for name in missing}
 
 
 def is_success(row: Mapping[str, Any]) -> bool:

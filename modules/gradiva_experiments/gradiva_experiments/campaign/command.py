@@ -81,12 +81,14 @@ def run(
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
-    campaign, folder = begin(Path(file), Path(out))
+    campaign_run = begin(Path(file), Path(out))
     try:
-        walk(console, CampaignRun(campaign, folder), scheduler, workers)
-    finally:
-        result = read_result(folder)
-        _print(console, result)
+        walk(console, campaign_run, scheduler, workers)
+    except BaseException:
+        _print_so_far(console, campaign_run.folder)
+        raise
+    result = read_result(campaign_run.folder)
+    _print(console, result)
     target.write(figures(result))
     return 0
 
@@ -160,6 +162,14 @@ def figures(result: CampaignResult) -> dict[str, Any]:
         "rows": len(result.rows),
         "walked": walked,
     }
+
+
+def _print_so_far(console: Console, folder: Path) -> None:
+    """Report what is done while another error is under way, which an error of the report does not hide."""
+    try:
+        _print(console, read_result(folder))
+    except (OSError, ConfigError) as error:
+        console.print(f"no report of what is done so far: {error}", markup=False, soft_wrap=True)
 
 
 def _print(console: Console, result: CampaignResult) -> None:

@@ -51,12 +51,23 @@ _SEED = "seed"
 
 
 def write_campaign_report(result: CampaignResult) -> Path:
-    """Write ``report.html`` into the campaign's folder, one file without a network; return its path."""
+    """Write ``report.html`` into the campaign's folder, one file without a network; return its path.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
     parts = [_heading(result)]
     if result.rows:
         parts += [*_inputs(result), *_maps(result), *_causes(result.rows), *_closest(result.rows), *_outliers(result)]
     path = result.folder / "report.html"
-    path.write_text(page(f"Campaign {result.name}", "\n".join(parts), None), encoding="utf-8")
+    return _written(path, page(f"Campaign {result.name}", "\n".join(parts), None))
+
+
+def _written(path: Path, text: str) -> Path:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
     return path
 
 
@@ -300,7 +311,11 @@ def _by_inputs(result: CampaignResult, names: tuple[str, ...]) -> dict[str, Row]
 
 
 def write_campaign_comparison(comparison: Comparison, path: Path) -> Path:
-    """Write the page, one file without a network; return its path."""
+    """Write the page, one file without a network; return its path.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
     names = comparison.first.name, comparison.second.name
     parts = [
         _compared(comparison),
@@ -308,8 +323,7 @@ def write_campaign_comparison(comparison: Comparison, path: Path) -> Path:
         table_card(["score", *names, "difference", "pairs", "p (Wilcoxon)"], _score_rows(comparison)),
         *_changed(comparison),
     ]
-    path.write_text(page(" and ".join(names), "\n".join(parts), None), encoding="utf-8")
-    return path
+    return _written(path, page(" and ".join(names), "\n".join(parts), None))
 
 
 def summary(comparison: Comparison) -> list[str]:

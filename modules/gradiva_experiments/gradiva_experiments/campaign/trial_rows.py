@@ -11,7 +11,9 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -25,6 +27,7 @@ from gradiva.common import ConfigError
 KEY = "key"
 """Column that identifies a trial."""
 _PART = 2000  # [rows]
+_RETRY = 10.0  # [s] between attempts to write to a disk that is full
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _LOST = {errno.EIO, errno.ESTALE, errno.ENOENT, errno.ENOTCONN, errno.EROFS, errno.EHOSTDOWN}
 
@@ -32,6 +35,36 @@ _LOST = {errno.EIO, errno.ESTALE, errno.ENOENT, errno.ENOTCONN, errno.EROFS, err
 def is_disk_trouble(error: OSError) -> bool:
     """Return whether a disk is full or a share is lost, which passes when somebody helps."""
     return error.errno in _FULL | _LOST
+
+
+def when_writable(write: Callable[[], object], folder: Path, note: Callable[[str], None]) -> None:
+    """Write to a folder; wait while the disk does not take it, and note so once.
+
+    Args:
+        write: Raises OSError where it fails; it may be called again then.
+        folder: In the note.
+        note: Called with a line that the user should read.
+
+    Raises:
+        OSError: An error that does not pass.
+    """
+    is_paused = False
+    while True:
+        try:
+            write()
+            break
+        except OSError as error:
+            if not is_disk_trouble(error):
+                raise
+            if not is_paused:
+                note(
+                    f"paused: {folder} cannot be written: {error.strerror}; tried again every {_RETRY:g} s, "
+                    "no row is lost; Ctrl-C ends, the same command goes on later"
+                )
+            is_paused = True
+            time.sleep(_RETRY)
+    if is_paused:
+        note("the disk can be written again: going on")
 
 
 class TrialRows:
@@ -114,7 +147,9 @@ class TrialRows:
         unfinished = path.with_suffix(".unfinished")
         try:
             pq.write_table(_table(self._waiting), unfinished, compression="zstd")
+            _synchronize(unfinished)
             os.replace(unfinished, path)
+            _synchronize(self.folder)
         except OSError:
             unfinished.unlink(missing_ok=True)
             raise
@@ -125,12 +160,37 @@ class TrialRows:
         journal.unlink(missing_ok=True)
 
 
+def _synchronize(path: Path) -> None:
+    """Wait until a file, or the names in a folder, would outlast a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def read_rows(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a folder, also of one that is written at the moment; empty where there are none."""
+    """Return the rows of a folder, also of one that is written at the moment; empty where there are none.
+
+    A column has one type, whichever part or journal a row is in, see ``with_one_type``.
+    """
     parts, journals = _files(folder, "parquet"), _files(folder, "jsonl")
     rows = list(_read_parts(parts[number] for number in sorted(parts)))
     for number in sorted(set(journals) - set(parts)):
         rows += map(json.loads, _whole_lines(journals[number].read_text(encoding="utf-8")))
+    return with_one_type(rows)
+
+
+def with_one_type(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with values of one type in each column: bool, float, else text; None stays."""
+    kinds: dict[str, set[type]] = defaultdict(set)
+    for row in rows:
+        for name, value in row.items():
+            kinds[name].add(type(value))
+    mixed = {name for name, found in kinds.items() if int in found or len(found - {type(None)}) > 1}
+    converters = {name: _converter(kinds[name]) for name in mixed}
+    for row in rows:
+        row |= {name: convert(row[name]) for name, convert in converters.items() if row.get(name) is not None}
     return rows
 
 
@@ -169,9 +229,19 @@ def _table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def _column(values: list[Any]) -> pa.Array:
-    known = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in known):
-        return pa.array(values, pa.bool_() if known else pa.null())
-    if all(isinstance(value, int | float) for value in known):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
+    convert = _converter({type(value) for value in values})
+    return pa.array([None if value is None else convert(value) for value in values])
+
+
+def _converter(types: set[type]) -> Callable[[Any], Any]:
+    """Return what converts the values of a column to one type; the same ones whatever part of the column it sees."""
+    known = types - {type(None)}
+    if all(issubclass(kind, bool) for kind in known):
+        return bool
+    return float if all(issubclass(kind, int | float) and kind is not bool for kind in known) else _as_text
+
+
+def _as_text(value: Any) -> str:
+    """Return a number as text without the point that an integer has in Parquet."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return repr(float(value)).removesuffix(".0") if is_number else str(value)

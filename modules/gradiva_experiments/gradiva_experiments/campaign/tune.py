@@ -32,7 +32,7 @@ from gradiva_experiments.campaign.campaign_file import CampaignTrial, Draw, flat
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
-from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows
+from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows, when_writable
 
 FALL = 1.0
 """Cost of a walk that is lost at its end, [m]; at its start twice as much. Walks that succeed cost millimetres."""
@@ -217,7 +217,7 @@ def _walk_generation(
             continue
         waiting = running.pop(found[0])
         known[found[0]] = row = row_of(waiting[0][0], found[1])
-        rows.add(row)
+        _keep(rows, row, engine)
         for _, candidate in waiting:
             search.take(candidate, walk_cost(row))
             go_on(candidate)
@@ -234,8 +234,12 @@ def walk_all(trials: Sequence[CampaignTrial], engine: Engine, rows: TrialRows) -
     while len(known) < len(asked):
         if (found := engine.next(_WAIT)) is not None:
             known[found[0]] = row_of(asked[found[0]], found[1])
-            rows.add(known[found[0]])
+            _keep(rows, known[found[0]], engine)
     return known
+
+
+def _keep(rows: TrialRows, row: Mapping[str, Any], engine: Engine) -> None:
+    when_writable(lambda: rows.add(row), rows.folder, engine.note)
 
 
 # -- result ----------------------------------------------------------------------------------------------------------

@@ -282,7 +282,7 @@ def com_error_figure(logs: Mapping[str, Mapping[str, SignalLog]]) -> Figure:
 EXPERIMENTS = (
     Experiment(
         "application_walk",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "The application of five processes beside one process: CoM errors, in lockstep and free running.",
         run_application_walk,
         "rms CoM error, of that in one process [-]",

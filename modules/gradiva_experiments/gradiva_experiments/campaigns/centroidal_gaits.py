@@ -284,7 +284,7 @@ EXPERIMENTS = tuple(
         ),
         (
             "stepping_stones",
-            "Gradiva's own campaign",
+            "Gradiva's own experiment",
             STONES,
             "Centroidal MPC: two legs walk over stepping stones, and are pushed by 3 N for 0.5 s.",
         ),

@@ -43,7 +43,7 @@ def _row(timed: Mapping[str, Any]) -> Row:
 EXPERIMENTS = (
     Experiment(
         "computation_times",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Computation times of the layers, each alone and all together, on this machine.",
         run_computation_times,
         "median [µs]",

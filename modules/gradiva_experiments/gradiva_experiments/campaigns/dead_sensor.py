@@ -235,7 +235,7 @@ def _dying(found: FoundSearch) -> DyingSensors:
 EXPERIMENTS = (
     Experiment(
         "dead_sensor",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "The sensors of a foot, the rates of the IMU or the velocity of a joint die while the robot walks, at"
         f" {MOMENTS} moments of a stride: how often does it stand?",
         run_dead_sensor,

@@ -242,7 +242,7 @@ def _row(case: Disturbance, trial: Trial, result: TrialResult) -> Row:
 EXPERIMENTS = (
     Experiment(
         "robustness",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Walks on each plant, and there with delay, encoder offsets, a heavier robot and slopes.",
         run_robustness,
         "largest DCM error [m]",
@@ -251,7 +251,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "directions",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
         run_directions,
         "distance from its place [m]",

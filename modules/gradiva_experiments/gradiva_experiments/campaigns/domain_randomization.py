@@ -274,7 +274,7 @@ def by_frequency(causes: Iterable[str]) -> str:
 EXPERIMENTS = (
     Experiment(
         "domain_randomization",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Worlds drawn at random: floors, ticks, masses, loads, pushes on any link, moved arms. How many are walked?",
         run_domain_randomization,
         "walked",

@@ -355,7 +355,7 @@ _DISTURBANCES: Mapping[CauseKind, Callable[[RobotDescription, np.random.Generato
 EXPERIMENTS = (
     Experiment(
         "fall_causes",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Robots that fall of known causes: does the diagnosis name the cause?",
         run_fall_causes,
         "cause named [-]",

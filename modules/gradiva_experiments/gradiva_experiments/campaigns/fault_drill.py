@@ -599,7 +599,7 @@ def _error_of(act: Callable[[], None]) -> str:
 EXPERIMENTS = (
     Experiment(
         "fault_drill",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Modules killed, stalls, failing sensors in the middle of a step: does the robot stand and walk again?",
         run_fault_drill,
         "tilt afterwards [°]",

@@ -298,7 +298,7 @@ def _draw_bars(axis: Axes, values: Sequence[float | None], colour: str) -> None:
 EXPERIMENTS = (
     Experiment(
         "plant",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Each effect of the robot plant alone, all, all but one: tracking, highest speed, largest gain.",
         run_plant_effects,
         "highest speed [m/s]",

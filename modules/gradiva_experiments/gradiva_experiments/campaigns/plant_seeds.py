@@ -159,7 +159,7 @@ def _cause(result: TrialResult) -> str:
 EXPERIMENTS = (
     Experiment(
         "plant_seeds",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Walks of 10 s, 50 seeds of each case unless --seeds: how many succeed, and why the others fall.",
         run_plant_seeds,
         "walked",

@@ -166,7 +166,7 @@ def _in_short(reason: str) -> str:
 EXPERIMENTS = (
     Experiment(
         "punches",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Every 5 s a punch of 0.08 s on any link, 170 to 500 N on G1 within 60 s, others by their mass; for how long?",
         run_punches,
         "mean survival [s]",

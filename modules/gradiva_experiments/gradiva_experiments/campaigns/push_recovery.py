@@ -577,7 +577,7 @@ def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) 
 EXPERIMENTS = (
     Experiment(
         "push_recovery",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Largest push that a robot survives, over directions and phases of the gait, with and without adapted steps.",
         run_push_recovery,
         "impulse [N·s]",

@@ -119,7 +119,7 @@ def _spread(figure: KeyFigure, results: Sequence[dict[str, object]]) -> tuple[fl
 EXPERIMENTS = (
     Experiment(
         "reference_bands",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Walks of 10 s of robots as shipped: what is usual, beside which a report sets the figures of a walk.",
         run_reference_bands,
         "good walks",

@@ -261,7 +261,7 @@ def _softening(learns: bool, steps: int) -> SoftWalk:
 EXPERIMENTS = (
     Experiment(
         "soft_limits",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "The softest, the least damped and the least known ground on which torque control still walks.",
         run_soft_limits,
         "largest CoM error [m]",

@@ -153,7 +153,7 @@ def _figures(driven: StreamedWalk, duration: float) -> Row:
 EXPERIMENTS = (
     Experiment(
         "streamed_velocity",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "A velocity streams in at 50 Hz for a minute, a random walk over ±0.3 m/s, ±0.1 m/s and ±30°/s: does the robot"
         " fall, how long after a command does the first step begin that follows it, and what does a plan cost"
         " (processor time)?",

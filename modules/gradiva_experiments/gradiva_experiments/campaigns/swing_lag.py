@@ -166,7 +166,7 @@ def _measured(case: SwingCase, overrides: dict[str, Any]) -> Row:
 EXPERIMENTS = (
     Experiment(
         "swing_lag",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "Landings that are moved while the sole swings: how late it follows, against acceleration, time and height.",
         run_swing_lag,
         "lag [s]",

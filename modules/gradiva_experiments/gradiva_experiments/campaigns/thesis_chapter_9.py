@@ -438,7 +438,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "flexible_limits",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "TSID-Flex on softer, unlike and wrongly known hips, unobserved, with noisy sensors, and in a faster gait.",
         run_flexible_limits,
         "largest CoM error [m]",

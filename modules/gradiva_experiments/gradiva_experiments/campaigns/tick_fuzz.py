@@ -519,7 +519,7 @@ def row_of(robot: str, mode: ControlMode, kind: TickFaultKind, results: Sequence
 EXPERIMENTS = (
     Experiment(
         "tick_fuzz",
-        "Gradiva's own campaign",
+        "Gradiva's own experiment",
         "10 000 seeded faults within the tick: errors, readings, clocks. Events, and commands that can be sent?",
         run_tick_fuzz,
         "cases that are not as they should be",
