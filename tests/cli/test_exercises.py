@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.cli import checks, doctor
 from gradiva.cli.commands import carry_out
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, StateError
 from gradiva.session import Figure, HealthRecord
 
 FOLLOWS = Figure("l_knee", "follows", 1.0, "-", 0.8, 1.2, 0.1)
@@ -55,6 +55,18 @@ def test_a_figure_out_of_its_range_fails_and_a_drift_is_seen(record, monkeypatch
     assert "warn  l_knee follows 1.15 -, healthy 0.8 to 1.2; before 1" in out
     assert "fail  left foot slope of its force 1.5 -, healthy 0.8 to 1.2" in out
     assert "left foot slope" in record.refusal()
+
+
+def test_an_exercise_that_was_ended_is_kept_as_a_failure(record, monkeypatch, capsys):
+    def end(self, report):
+        raise StateError("ended at 'base roll': l_knee is 9.0° off its set-point")
+
+    assert exercise("--yes") == 0
+    monkeypatch.setattr(Exercise, "run", end)
+    assert exercise("--yes") != 0
+    assert "l_knee is 9.0° off its set-point" in record.refusal()
+    assert record.former("stands") == {"l_knee follows": 1.0}
+    assert "l_knee is 9.0° off" in capsys.readouterr().err
 
 
 def test_what_is_of_a_robot_needs_one(capsys):

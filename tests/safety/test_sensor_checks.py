@@ -10,6 +10,7 @@ from gradiva.safety.sensor_checks import (
     EncoderCheck,
     FrozenSensorCheck,
     ImuCheck,
+    RepeatedRates,
     SensorCheck,
     SensorCheckConfig,
     VelocityCheck,
@@ -17,7 +18,7 @@ from gradiva.safety.sensor_checks import (
 )
 from gradiva.setup import load_robot
 
-JOINTS = ("hip", "knee")
+JOINTS, SPEEDS = ("hip", "knee"), np.full(2, 10.0)
 SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
 
 
@@ -85,13 +86,13 @@ def swing(time):
 @pytest.mark.parametrize(
     ("dead", "kind", "text", "delay"),
     [
-        (0.0, SafetyKind.SENSOR_FROZEN, "repeats 0.00 rad/s while the joint moves", 0.06),
-        (0.7, SafetyKind.SENSOR_FROZEN, "repeats 0.70 rad/s while the joint moves", 0.06),
+        (0.0, SafetyKind.SENSOR_FROZEN, "repeats 0.00 rad/s while the joint moves", 0.07),
+        (0.7, SafetyKind.SENSOR_FROZEN, "repeats 0.70 rad/s while the joint moves", 0.07),
         (np.nan, SafetyKind.SENSOR_NOT_FINITE, "gives no usable reading any more", 0.07),
     ],
 )
 def test_a_velocity_that_is_lost_is_named_and_taken_from_positions(dead, kind, text, delay):
-    check, found = VelocityCheck(JOINTS, 0.04, 0.05), []
+    check, found = VelocityCheck(JOINTS, SPEEDS, 0.04, 0.05), []
     for tick in range(100):
         time = 0.01 * tick
         positions, truth = swing(time)
@@ -110,7 +111,7 @@ def test_a_velocity_that_is_lost_is_named_and_taken_from_positions(dead, kind, t
 
 
 def test_velocities_of_joints_at_rest_and_of_constant_speed_may_repeat():
-    check = VelocityCheck(JOINTS, 0.04, 0.05)
+    check = VelocityCheck(JOINTS, SPEEDS, 0.04, 0.05)
     for tick in range(50):
         time = 0.01 * tick
         rates = np.array([0.0, 1.5])
@@ -262,3 +263,39 @@ def test_a_measurement_without_a_present_time_is_stale_and_bridged_by_the_comman
     assert finding.kind is SafetyKind.STALE_MEASUREMENT
     np.testing.assert_allclose(repaired.joint_positions, 0.001)
     assert check.untrusted_feet == frozenset(Side)
+
+
+@pytest.mark.parametrize("wrong", range(20, 45))
+def test_one_wrong_position_of_a_joint_at_rest_costs_no_velocity(wrong):
+    check = VelocityCheck(JOINTS, SPEEDS, 0.04, 0.05)
+    rest = np.zeros(2)
+    for tick in range(100):
+        velocities, found = check.update(rest + 0.1 * (tick == wrong), rest, 0.01, 0.01 * tick, 0.01 * tick)
+        assert (velocities is rest, found) == (True, [])
+
+
+def test_a_substitute_velocity_takes_no_change_that_cannot_be():
+    check = VelocityCheck(JOINTS, np.full(2, 5.0), 0.04, 0.05)
+    for tick in range(60):
+        positions = np.array([0.0, 0.01 * tick + 0.1 * (tick == 50)])
+        velocities, _ = check.update(positions, np.zeros(2), 0.01, 0.01 * tick, 0.01 * tick)
+        if tick > 20:
+            np.testing.assert_allclose(velocities, [0.0, 1.0], atol=1e-4)
+
+
+def test_a_sample_that_is_read_again_counts_once():
+    check = RepeatedRates(1, 0.04, 0.015)
+    for tick in range(10):
+        assert check.update(np.zeros(1), np.zeros(1), 0.01 * tick) is None
+    assert all(check.update(np.zeros(1), np.ones(1), 0.1) is None for _ in range(5))
+
+
+@pytest.mark.parametrize(("spread", "frozen_duration"), [(0.06, 0.04), (0.02, 0.15)])
+def test_an_imu_at_rest_with_coarse_readings_is_used(spread, frozen_duration):
+    """Attitude in steps of 1/16°, rates in steps of 1/16°/s, of which ``spread`` [°/s] is the noise."""
+    noise, step, check = np.random.default_rng(3), np.radians(1.0 / 16.0), ImuCheck(frozen_duration, 0.05)
+    for tick in range(2000):
+        angles = step * np.round(np.radians(noise.normal(0.0, 0.03, 3)) / step)
+        rates = step * np.round(np.radians(noise.normal(0.0, spread, 3)) / step)
+        imu = ImuMeasurement(so3.exp(angles), rates)
+        assert check.update(imu, 0.01 * tick) == (imu, [])

@@ -113,12 +113,12 @@ def test_errors_of_our_own_code_and_named_ones_log_no_traceback(caplog):
     assert (len(safety.events), caplog.records) == (2, [])
 
 
-def supervisor(*overrides):
+def supervisor(*overrides, robot=None):
     setup = load_setup("icub_v2_7", overrides)
     joints = len(setup.robot.joints)
     bounds = JointBounds(-np.ones(joints), np.ones(joints), *(np.ones(joints) for _ in range(3)))
     posture = SimpleNamespace(base_rotation=np.eye(3), base_position=np.array([0.0, 0.0, 0.5]))
-    return SafetySupervisor(setup.walking.safety, setup.robot, bounds, posture)
+    return SafetySupervisor(setup.walking.safety, robot or setup.robot, bounds, posture)
 
 
 def test_each_finding_becomes_one_event_and_the_most_severe_is_returned():
@@ -167,6 +167,13 @@ def test_torso_and_legs_carry_and_the_robot_walks_on_without_an_arm():
     carrying = safety._joints._carrying
     assert {"torso_pitch", "l_knee", "r_ankle_roll"} < carrying
     assert not {"l_elbow", "r_shoulder_yaw"} & carrying
+
+
+def test_a_group_of_another_name_carries():
+    robot = load_setup("icub_v2_7").robot
+    groups = {"waist" if name == "torso" else name: group for name, group in robot.joint_groups.items()}
+    safety = supervisor(robot=replace(robot, joint_groups=groups))
+    assert set(robot.joint_groups["torso"].joints) < safety._joints._carrying
 
 
 @pytest.mark.parametrize(("choice", "kinds"), RESPONSES.items())

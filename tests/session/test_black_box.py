@@ -1,5 +1,6 @@
 """The black box: a ring of the newest rows, in memory that stays as large as it is, and when it is written."""
 
+import os
 import threading
 import time as machine_time
 from dataclasses import replace
@@ -13,6 +14,7 @@ from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.session import BlackBox, SignalRing, black_box, sensor_signals
 from gradiva.walking import WalkingLog, WalkingState
 from tests.conftest import long
+from tests.waiting import wait_until
 
 JOINTS = 23
 MEASURED = Measurement(0.0, *(np.zeros(JOINTS) for _ in range(3)), np.zeros((4, 6)))
@@ -61,7 +63,7 @@ def test_a_snapshot_holds_whole_rows_in_order_while_the_writer_goes_on():
 
 def resident_memory():
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.parametrize("hours", [0.005, long(1.0)])
@@ -78,8 +80,13 @@ def test_memory_stays_as_large_as_it_is_over_an_hour_at_1_khz(hours):
 
 
 @pytest.fixture
-def box(monkeypatch):
-    """Return a black box whose process is the test."""
+def run():
+    return None
+
+
+@pytest.fixture
+def box(monkeypatch, run):
+    """Return a black box of ``run`` whose process is the test."""
     ours = SimpleNamespace(sent=[], answers=[], closed=threading.Event())
 
     def receive():
@@ -93,7 +100,7 @@ def box(monkeypatch):
 
     pipe = SimpleNamespace(send=send, recv=receive)
     monkeypatch.setattr(black_box, "_start", lambda ring: (SimpleNamespace(wait=lambda _: None), pipe))
-    box = BlackBox(0.01, JOINTS, None)
+    box = BlackBox(0.01, JOINTS, run)
     yield SimpleNamespace(box=box, **vars(ours))
     box.close()
     ours.closed.set()
@@ -141,6 +148,16 @@ def test_a_fault_without_an_event_is_written_too(box):
     box.box.record(log_at(1.01, WalkingState.FAULT), MEASURED, ())
     (found,) = triggers(box, 1)
     assert (found.reason, found.is_fault) == ("fault", True)
+
+
+@pytest.mark.parametrize("run", [lambda: None])
+def test_a_run_that_cannot_be_pickled_is_named_and_the_rest_is_handed_on(box):
+    box.box.record(log_at(1.0, WalkingState.FAULT), MEASURED, ())
+    assert triggers(box, 1)[0].reason == "fault"
+    box.box.close()
+    wait_until(lambda: box.sent[-1][0] == "end", "end")
+    assert "run" not in [note for note, _ in box.sent]
+    assert "black box: the 'run' cannot be handed on: PicklingError" in "\n".join(box.box._lines.copy())
 
 
 def test_a_dump_that_is_asked_for_is_answered_with_its_folder(box):

@@ -23,7 +23,7 @@ from gradiva.cli.doctor import COLOURS, follow_clock_of, plugin_findings
 from gradiva.cli.output import text_console
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.cli.yarp.session import log_lines, network_session
-from gradiva.common import NDArray
+from gradiva.common import NDArray, StateError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
@@ -299,8 +299,12 @@ def _carry_out(exercise: Exercise, setup: Setup, environment: str, is_confirmed:
         console.print(line, markup=False, soft_wrap=True)
     if not is_confirmed and not typer.confirm("Move it now?"):
         return 1
-    figures = exercise.run(lambda name: console.print(f"  {name}", style="dim", markup=False))
     record, posture = HealthRecord(robot.name, environment), "stands" if exercise.stands else "hangs"
+    try:
+        figures = exercise.run(lambda name: console.print(f"  {name}", style="dim", markup=False))
+    except StateError as error:
+        record.append(posture, (), f"that it did not follow: {error}")
+        raise
     former = record.former(posture)
     print_figures(console, figures, former)
     record.append(posture, figures)

@@ -39,8 +39,9 @@ _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "m
 _IMU = "IMU"
 _AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
 _LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
-_JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 4°/s
-_TURN = 0.002  # [rad] likewise of an IMU about one of its axes: at least 0.6°/s
+_OFF = 3  # [samples] one after the other beside a velocity that repeats: one or two may be wrong themselves
+_JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 5°/s
+_TURN = 0.005  # [rad] likewise of an IMU about one of its axes: at least 2°/s; five steps of 1/16°
 _SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
@@ -101,7 +102,10 @@ class FrozenSensorCheck:
 
 
 class RepeatedRates:
-    """Finds rates that repeat to the last digit while what they are the rates of moves otherwise: they are lost."""
+    """Finds rates that repeat to the last digit while what they are the rates of moves otherwise: they are lost.
+
+    The motion is counted from each of two samples, and over several: a single position that is wrong is none.
+    """
 
     def __init__(self, count: int, duration: float, motion: float) -> None:
         """Take how many rates there are, for how long a living one may repeat itself, [s], and the motion meanwhile."""
@@ -111,8 +115,11 @@ class RepeatedRates:
     def reset(self) -> None:
         """Forget the past."""
         self._rates = np.full(self._count, np.nan)
+        self._taken = -math.inf
         self._since = np.full(self._count, math.inf)
-        self._anchors = np.zeros(self._count)
+        self._first, self._second = np.zeros((2, self._count))
+        self._is_first: BoolArray = np.ones(self._count, dtype=bool)
+        self._off = np.zeros(self._count, dtype=int)
 
     def update(self, rates: NDArray, positions: NDArray, taken: float) -> BoolArray | None:
         """Return which are lost, shape (n,); None where none is.
@@ -122,32 +129,55 @@ class RepeatedRates:
             positions: Of which they are the rates, shape (n,).
             taken: When they were read, [s].
         """
-        repeated, self._rates = rates == self._rates, rates
+        if taken == self._taken:
+            return None  # the same sample
+        repeated, self._rates, self._taken = rates == self._rates, rates, taken
         if not repeated.any():  # nearly always
-            self._anchors = positions
+            self._first = self._second = positions
             self._since.fill(taken)
+            self._is_first.fill(True)
+            self._off.fill(0)
             return None
         duration = taken - self._since
         begins = ~(repeated & (duration <= _LONGEST_REPEAT))
-        self._anchors = np.where(begins, positions, self._anchors)
         self._since[begins], duration[begins] = taken, 0.0
-        is_off = np.abs(positions - self._anchors - rates * duration) > self._motion
-        lost: BoolArray = is_off & (duration >= self._duration)
+        self._off = np.where(self._is_off(positions - rates * duration, begins), self._off + 1, 0)
+        lost: BoolArray = (self._off >= _OFF) & (duration >= self._duration)
         return lost if lost.any() else None
+
+    def _is_off(self, starts: NDArray, begins: BoolArray) -> BoolArray:
+        """Return which moved otherwise since both of the first samples, whose positions ``starts`` should be.
+
+        Half of the motion is enough since the second one, which shows only that the first one was not wrong.
+        """
+        self._first = np.where(begins, starts, self._first)
+        self._second = np.where(begins | self._is_first, starts, self._second)
+        self._is_first = begins
+        motion = np.minimum(np.abs(starts - self._first), 2.0 * np.abs(starts - self._second))
+        is_off: BoolArray = motion > self._motion
+        return is_off
 
 
 class VelocityCheck:
     """Replaces the velocities of joints whose encoders give positions alone by the low-passed change of these.
 
-    A velocity once lost stays so until ``reset``.
+    A velocity once lost stays so until ``reset``. A change of positions beyond the limit of a joint's speed is wrong:
+    the velocity before it is kept.
 
     Attributes:
         bridged: Velocities that were no numbers beside positions that were.
     """
 
-    def __init__(self, joints: Sequence[str], frozen_duration: float, bridge_duration: float) -> None:
-        """Take the names, for how long a living velocity may repeat itself, and for how long none is tolerated, [s]."""
-        self._joints = joints
+    def __init__(self, joints: Sequence[str], speeds: NDArray, frozen_duration: float, bridge_duration: float) -> None:
+        """Begin.
+
+        Args:
+            joints: Names.
+            speeds: Their limits, [rad/s], shape (n,).
+            frozen_duration: A living velocity repeats itself for less, [s].
+            bridge_duration: For so long a velocity that is no number is tolerated without a finding, [s].
+        """
+        self._joints, self._speeds = joints, speeds
         self._repeated = RepeatedRates(len(joints), frozen_duration, _JOINT_MOTION)
         self._debounce = VectorDebounce(np.full(len(joints), bridge_duration))
         self.reset()
@@ -209,7 +239,8 @@ class VelocityCheck:
         if self._positions is None or interval <= 0.0:
             return before
         change = (positions - self._positions) / interval
-        return np.where(np.isfinite(change), before + interval / (interval + _SMOOTHING) * (change - before), before)
+        can_be = np.isfinite(change) & (np.abs(change) <= self._speeds)
+        return np.where(can_be, before + interval / (interval + _SMOOTHING) * (change - before), before)
 
     def _finding(self, joint: int, repeats: str) -> Finding:
         name, kind = self._joints[joint], SafetyKind.SENSOR_FROZEN if repeats else SafetyKind.SENSOR_NOT_FINITE
@@ -510,7 +541,7 @@ class SensorCheck:
         joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
         self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
         self._unmeasured = sealed(np.full(joints, np.nan))
-        self._velocities = VelocityCheck(robot.joints, config.frozen_duration, duration)
+        self._velocities = VelocityCheck(robot.joints, velocity_limits, config.frozen_duration, duration)
         self._encoders = EncoderCheck(robot.joints, speeds, _JUMP_MARGIN, duration)
         self._wrenches = WrenchCheck(
             robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY

@@ -178,7 +178,7 @@ _KINDS = {  # of each choice
     "own_check": (SafetyKind.OWN_CHECK,),
 }
 _CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
-_CARRYING = ("torso", "left_leg", "right_leg")  # joint groups without which the robot does not stand
+_FREE = ("left_arm", "right_arm", "left_wrist", "right_wrist", "head", "neck")  # joint groups that carry nothing
 _WARNINGS = (  # without a choice: the robot walks on well, or it is a failure once it lasts
     SafetyKind.ARM_TRACKING,
     SafetyKind.BRIDGED_READING,
@@ -290,7 +290,7 @@ class SafetySupervisor:
         """
         self._responses = config.responses
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
-        groups = [group for name, group in robot.joint_groups.items() if name in _CARRYING]
+        groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
         carrying = [joint for group in groups for joint in group.joints]
         self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
         self._motors = MotorCheck(config.motors, robot.joints)

@@ -293,12 +293,15 @@ class BlackBox:
 
     def _send(self) -> None:
         """Hand on what the tick has put down; where the process has ended there is nothing to be done."""
-        with suppress(OSError):
-            while True:
-                note, content = self._queue.get()
+        note = ""
+        while note != Note.END:
+            note, content = self._queue.get()
+            try:
                 self._pipe.send((str(note), pickle.dumps(content)))
-                if note == Note.END:
-                    return
+            except OSError:
+                return
+            except Exception as error:  # a user's part of the setup that cannot be pickled
+                _LOGGER.warning("black box: the '%s' cannot be handed on: %s: %s", note, type(error).__name__, error)
 
     def _listen(self) -> None:
         """Log what was written, and answer who waits for it."""

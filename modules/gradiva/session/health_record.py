@@ -40,8 +40,13 @@ class HealthRecord:
                     found += [entry] if isinstance(entry, dict) and "figures" in entry else []
         return found
 
-    def append(self, posture: str, figures: Sequence[Figure]) -> None:
+    def append(self, posture: str, figures: Sequence[Figure], failure: str = "") -> None:
         """Add an exercise of today.
+
+        Args:
+            posture: In which it was done.
+            figures: That it gave.
+            failure: Why it was ended early; empty where it was not.
 
         Raises:
             OSError: The disk does not take it; the former ones stay.
@@ -50,7 +55,7 @@ class HealthRecord:
             "date": f"{datetime.now():%Y-%m-%d %H:%M}",
             "posture": posture,
             "figures": {figure.key: round(figure.value, 6) for figure in figures},
-            "red": [figure_text(figure) for figure in figures if figure.verdict == FAIL],
+            "red": [failure] * bool(failure) + [figure_text(each) for each in figures if each.verdict == FAIL],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(each) for each in [*self.entries(), entry][-_KEPT:]]

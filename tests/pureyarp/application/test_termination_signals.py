@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from pureyarp.application.rf_module import TerminationSignals
+from pureyarp.application.rf_module import RFModule, TerminationSignals
 from tests.waiting import TIMEOUT
 
 DEADLINE = 30  # [s]
@@ -36,6 +36,18 @@ def test_stop_may_wait_for_what_the_main_thread_does():
         with lock:
             os.kill(os.getpid(), signal.SIGINT)
         assert stopped.wait(DEADLINE)
+
+
+class TerminatedModule(RFModule):
+    def updateModule(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return True
+
+
+def test_the_signal_is_named_outside_of_a_module_that_takes_it_over():
+    with TerminationSignals(lambda: None) as outer:
+        assert TerminatedModule().runModule() == 0
+    assert outer.first == "SIGTERM"
 
 
 def test_outside_the_main_thread_nothing_is_touched():

@@ -257,7 +257,7 @@ class TerminationSignals:
         stop: What ends the module.
 
     Attributes:
-        first: Name of the first signal that came; empty before.
+        first: Name of the first signal that came, here or in an instance entered within; empty before.
     """
 
     def __init__(self, stop: Callable[[], object]) -> None:
@@ -265,10 +265,13 @@ class TerminationSignals:
         self.first = ""
         self._arrived: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # its put() is safe in a signal handler
         self._previous: dict[signal.Signals, Any] = {}
+        self._outer: list[TerminationSignals] = []
         self._count = 0
 
     def __enter__(self) -> TerminationSignals:
         if threading.current_thread() is threading.main_thread():
+            owners = [getattr(signal.getsignal(number), "__self__", None) for number in _SIGNALS]
+            self._outer = [owner for owner in owners if isinstance(owner, TerminationSignals)]
             self._watcher = threading.Thread(target=self._watch, name="termination signals", daemon=True)
             self._watcher.start()
             self._previous = {number: signal.signal(number, self._handle) for number in _SIGNALS}
@@ -290,13 +293,19 @@ class TerminationSignals:
             os.kill(os.getpid(), number)
         self._arrived.put(number)
 
+    def _note(self, name: str) -> None:
+        """Note the first signal, also in the instances whose handlers are replaced: they do not see it."""
+        self.first = self.first or name
+        for outer in self._outer:
+            outer._note(name)
+
     def _watch(self) -> None:
         count = 0
         while (number := self._arrived.get()) is not None:
             count += 1
             name = signal.Signals(number).name
             if count == 1:
-                self.first = name
+                self._note(name)
                 _LOGGER.info("%s: the module stops", name)
                 self._stop()
             else:
