@@ -100,6 +100,17 @@ def test_a_tick_that_fails_is_counted_and_the_next_one_comes(counter):
     assert counter.health.errors >= 5
 
 
+def test_a_tick_that_is_due_when_the_module_is_stopped_is_done(monkeypatch):
+    module = Counter(ModuleOptions())
+    monkeypatch.setattr(module, "isStopping", lambda: True)
+    monkeypatch.setattr(module, "wait_for_tick", lambda: 0)  # it has taken the sample that a simulator waits for
+    assert not module.updateModule()
+    assert module.count == 1
+    monkeypatch.setattr(module, "wait_for_tick", lambda: None)
+    assert not module.updateModule()
+    assert module.count == 1
+
+
 def test_a_failure_while_it_waits_for_the_tick_does_not_end_the_module(counter):
     counter.wait_fault = RuntimeError("broken")
     wait_until(lambda: counter.health.errors >= 2)

@@ -173,12 +173,12 @@ class GradivaModule(yarp.RFModule):
     def updateModule(self) -> bool:
         """Wait for the next tick, do it, and use the time that is left."""
         missed = self._guarded(self.wait_for_tick, otherwise=None)
-        if self.isStopping():
-            return False
         goes_on = True
-        if missed is not None:
+        if missed is not None:  # also where the module stops since: a simulator in lockstep waits for the answer
             with self.health.tick(self.lateness, missed):
                 goes_on = self._guarded(self.tick, otherwise=True)
+        if self.isStopping():
+            return False
         self._guarded(self._use_idle_time, otherwise=None)
         return bool(goes_on)
 

@@ -356,12 +356,12 @@ class WalkingModule(GradivaModule):
         while session.controller.state is WalkingState.WALKING and machine_time.monotonic() < begin + _LAST_STEPS:
             machine_time.sleep(_POLL if self.options.lockstep else self.health.period)
             is_new = self._samples.is_new(self._robot.sample_time())
-            answered = machine_time.monotonic() if is_new else answered
-            if machine_time.monotonic() > answered + _SAMPLE_TIMEOUT:
+            if not is_new and machine_time.monotonic() > answered + _SAMPLE_TIMEOUT:
                 _LOGGER.warning("%s: the robot is silent, so its feet stay as they are", self.TITLE)
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+            answered = machine_time.monotonic() if is_new else answered
 
 
 def recorded_run(

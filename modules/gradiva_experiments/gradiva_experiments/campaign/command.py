@@ -174,5 +174,6 @@ def _print_so_far(console: Console, folder: Path) -> None:
 
 def _print(console: Console, result: CampaignResult) -> None:
     walked = sum(map(is_success, result.rows))
-    console.print(f"{rate_text(walked, len(result.rows))} did what was commanded", markup=False)
+    rate = f"{rate_text(walked, len(result.rows))} did what was commanded" if result.rows else "no walk has ended yet"
+    console.print(rate, markup=False)
     console.print(str(write_campaign_report(result)), markup=False, soft_wrap=True)

@@ -324,7 +324,7 @@ app = typer.Typer(
 def tune(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")],
     files: Annotated[
-        list[str] | None, typer.Option("--from", metavar="FILE", help="As in gradiva walk; its [tune] is searched.")
+        list[str] | None, typer.Option("--from", metavar="FILE", help="As in gradiva walk; its table tune is searched.")
     ] = None,
     plant: Annotated[str, typer.Option(metavar="PLANT", help="ideal, noisy or robot.")] = "robot",
     control: Annotated[str | None, typer.Option(metavar="MODE", help="position, velocity or torque.")] = None,
@@ -341,7 +341,7 @@ def tune(
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="As in gradiva campaign.")] = None,
     out: Annotated[str, typer.Option(metavar="DIR", help="Below it lies the folder tune-ROBOT.")] = "runs",
 ) -> int:
-    """Search the keys of a table [tune], or the usual gains, and write what is found as a file for --from.
+    """Search the keys of a table ``tune``, or the usual gains, and write what is found as a file for --from.
 
     No shipped file is touched. The same command goes on with the walks that it has done.
     """
