@@ -191,7 +191,8 @@ def look_at_dumps(dumps):
     log = frozen.read_log().log
     assert {"sensors::age", "boards::motor_positions", "tick::lateness", "zmp::measured"} <= set(log)
     period = np.median(np.diff(log.times))
-    np.testing.assert_allclose([period, log["sensors::age"].min()], [0.01, 0.0], atol=2e-3)
+    assert period == pytest.approx(0.01, abs=2e-3)
+    assert abs(log["sensors::age"].min()) < 0.012  # a sample may come before the time of its tick, by another port
     assert found["SIGTERM"].read_log().log.times[-1] > log.times[-1]
 
 
