@@ -81,7 +81,7 @@ def test_a_dump_is_a_run_with_diagnosis_report_and_machine(fall, tmp_path):
 
 @pytest.mark.walk
 def test_what_a_disk_takes_is_written_and_the_rest_is_one_line(fall, tmp_path):
-    with full_at(700_000):
+    with full_at(800_000):
         line = written(fall, tmp_path)
     (folder,) = map(RunFolder, tmp_path.iterdir())
     kept = folder.read_log().log

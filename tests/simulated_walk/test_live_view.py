@@ -29,7 +29,7 @@ def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
         view(walk)
         clock = view._view.server.scene.get_handle_by_name("/world/clock")
         assert clock.text == f"{walk.time:.2f} s"
-        assert view._view.server.scene.get_handle_by_name("/world/left_foot_force").visible
+        assert view._view.server.scene.get_handle_by_name("/world/forces/left_foot").visible
         view.replay(walk.recorder.log)
         assert "replay" not in capsys.readouterr().out  # no page is open
         monkeypatch.setattr(view, "_wait_for_page", lambda timeout: True)

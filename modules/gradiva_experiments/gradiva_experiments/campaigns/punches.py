@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradiva.planner import Command, StopCommand, VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
-from gradiva.simulation import Fault, Push
+from gradiva.setup import Plant, load_robot, shipped_robot_names
+from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments.campaigns.domain_randomization import arms, by_frequency, random_push
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
@@ -82,8 +82,6 @@ class PunchedWalk(ForkedWalk):
         for time in np.arange(PERIOD, self._longest, PERIOD).tolist():
             punches.append(random_push(robot, punch_force(time, robot.mass), begin + time, _PUNCH, random))
             walk.robot.push(Push(**{**punches[-1], "force": tuple(punches[-1]["force"])}))
-        for fault in arms(_ARMS, robot, random).overrides["simulation.faults"]:
-            walk.robot.inject(Fault(**{**fault, "start": begin}))
         while walk.time < begin + self._longest - 1e-9 and not self._is_over and os.getppid() == parent:
             walk.tick()
         links += [punch["link"] for punch in punches if punch["start"] <= walk.time]
@@ -109,6 +107,10 @@ class PunchSearches(WalkSearches):
         return PunchedWalk(self.trial, self.longest)
 
 
+def _moved_arms(robot: str) -> dict[str, Any]:
+    return dict(arms(_ARMS, load_robot(robot), np.random.default_rng(SEED)).overrides)
+
+
 def run_punches(run: ExperimentRun) -> None:
     """Punch each robot, standing and walking, by each draw; the value is the mean time that it lasts."""
     options, seed = run.options, SEED if run.options.seed is None else run.options.seed
@@ -118,7 +120,7 @@ def run_punches(run: ExperimentRun) -> None:
     cases = [(plant, robot, doing) for plant in options.plants for robot in robots for doing in _COMMANDS]
     walks = [
         PunchSearches(
-            Trial(robot, _COMMANDS[doing], {**_WORLD, **options.overrides}, plant, seed),
+            Trial(robot, _COMMANDS[doing], {**_WORLD, **_moved_arms(robot), **options.overrides}, plant, seed),
             {_BEGIN: [Punches((seed, number)) for number in range(runs)]},
             longest=longest,
         )

@@ -291,19 +291,27 @@ class ITorqueControl(AxesView):
         return self._read_pair(Feature.TORQUE_RANGE, None, mins, maxs)
 
 
-class IMotorEncoders(AxesView):
+class MotorsView(ControlBoardView):
+    """The motors of a control board, which can be counted."""
+
+    def getNumberOfMotors(self) -> int:
+        """Ask how many motors there are; 0 without an answer."""
+        return self._count(Feature.MOTORS)
+
+
+class IMotorEncoders(ControlBoardView):
     """Measured positions of the motors, behind their gears [deg]."""
 
     getMotorEncoder, getMotorEncoders = forms(ControlBoardView._read_measured, "motor_position", has_groups=False)
 
 
-class IPWMControl(AxesView):
+class IPWMControl(MotorsView):
     """Measured duty cycles of the motors [%]."""
 
     getDutyCycle, getDutyCycles = forms(ControlBoardView._read_measured, "pwm", has_groups=False)
 
 
-class ICurrentControl(AxesView):
+class ICurrentControl(MotorsView):
     """Measured currents of the motors [A]."""
 
     getCurrent, getCurrents = forms(ControlBoardView._read_measured, "current", has_groups=False)
