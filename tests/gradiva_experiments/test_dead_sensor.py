@@ -31,7 +31,7 @@ def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path
     def search(walks):
         for number, walk in enumerate(walks):
             assert walk.trial.plant is Plant.ROBOT
-            died = [search.death for (search,) in walk.searches.values()]
+            died = [search.trial for (search,) in walk.searches.values()]
             if died[0].kind is DyingKind.FOOT:
                 assert [death.subject for death in died] == [*Side] * 10
             for moment, (dying,) in walk.searches.items():

@@ -1,4 +1,4 @@
-"""Joints that somebody else drives: their motion, its limits, what is refused."""
+"""Joints that another program drives: their motion, its limits, what is refused."""
 
 import numpy as np
 import pytest

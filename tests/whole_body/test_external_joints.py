@@ -1,4 +1,4 @@
-"""Joints that somebody else drives: kinematics takes them as measured, the others keep CoM and feet."""
+"""Joints that another program drives: kinematics takes them as measured, the others keep CoM and feet."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Motions of joints that somebody else drives, such as teleoperated arms: a declared disturbance of the plant."""
+"""Motions of joints that another program drives, such as teleoperated arms: a declared disturbance of the plant."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class SimulationConfig:
         slip: When a foot counts as standing.
         pushes: Forces from outside.
         faults: Sensors and motors that fail.
-        joint_motions: Joints that somebody else drives.
+        joint_motions: Joints that another program drives.
     """
 
     timestep: float = setting("s", above=0.0, most=0.005, why="the contacts are unstable beyond")

@@ -58,7 +58,7 @@ class WholeBodyConfig:
 
     Attributes:
         backend: ``gradiva``, or ``blf`` for bipedal-locomotion-framework in an interpreter of its own.
-        external_joints: Joints that somebody else drives, such as teleoperated arms; they are taken as measured.
+        external_joints: Joints that another program drives, such as teleoperated arms; they are taken as measured.
     """
 
     backend: Backend = Backend.GRADIVA

@@ -146,7 +146,7 @@ class VelocityController:
 
 
 def external_joints(names: Sequence[str], description: RobotDescription) -> list[int]:
-    """Return the indices of joints that somebody else drives.
+    """Return the indices of joints that another program drives.
 
     Raises:
         ConfigError: The robot has no such joint, or it is one of a leg.
@@ -162,7 +162,7 @@ def external_joints(names: Sequence[str], description: RobotDescription) -> list
 
 
 class ExternalKinematics(WalkingKinematics):
-    r"""Inverse kinematics of walking with joints that somebody else drives, such as teleoperated arms.
+    r"""Inverse kinematics of walking with joints that another program drives, such as teleoperated arms.
 
     Each tick begins with their measured positions and is held to their measured velocities,
 
@@ -194,7 +194,7 @@ class ExternalKinematics(WalkingKinematics):
 
 
 class ExternalJointsController(OwnController):
-    """Position or velocity control of a robot some of whose joints somebody else drives."""
+    """Position or velocity control of a robot some of whose joints another program drives."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, Protocol, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
 from gradiva.planner import StopCommand, WalkingPlan
@@ -32,6 +32,9 @@ Outcome = dict[str, Any]
 """Result of one continuation; what JSON can hold."""
 
 
+T = TypeVar("T")
+
+
 class Search(Protocol):
     """A search whose trials are continuations of one walk, each chosen by the outcomes of those before it."""
 
@@ -40,6 +43,28 @@ class Search(Protocol):
 
     def take(self, outcome: Outcome) -> None:
         """Take the outcome of that trial."""
+
+
+class OneTrial(Generic[T]):
+    """A search of one trial.
+
+    Attributes:
+        trial: What is walked.
+        outcome: Its outcome; None before.
+    """
+
+    def __init__(self, trial: T) -> None:
+        """Take the trial."""
+        self.trial = trial
+        self.outcome: Outcome | None = None
+
+    def next_trial(self) -> T | None:
+        """Return the trial, once."""
+        return self.trial if self.outcome is None else None
+
+    def take(self, outcome: Outcome) -> None:
+        """Take its outcome."""
+        self.outcome = outcome
 
 
 def search_in_forks(

@@ -16,7 +16,7 @@ from gradiva.setup import Plant, load_robot, shipped_robot_names
 from gradiva.simulation import Fault, FaultKind
 from gradiva.walking import SafetyEvent, WalkingState
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, Outcome, WalkSearches, search_walks
+from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, OneTrial, Outcome, WalkSearches, search_walks
 from gradiva_experiments.trial import RobotCase, Trial
 
 MOMENTS, _QUICK_MOMENTS = 20, 2
@@ -77,27 +77,6 @@ def deaths(kind: DyingKind, robot: RobotDescription, moments: int) -> list[Death
     joints = [name for pair in zip(*legs, strict=True) for name in pair]
     subjects = {DyingKind.FOOT: [*Side], DyingKind.GYROSCOPE: [""], DyingKind.VELOCITY: joints}[kind]
     return [Death(kind, str(subjects[number % len(subjects)])) for number in range(moments)]
-
-
-class DyingSensors:
-    """The sensors that die at one moment: a search of one trial.
-
-    Attributes:
-        outcome: What came of it; None before.
-    """
-
-    def __init__(self, death: Death) -> None:
-        """Take the sensors."""
-        self.death = death
-        self.outcome: Outcome | None = None
-
-    def next_trial(self) -> Death | None:
-        """Return the sensors, once."""
-        return self.death if self.outcome is None else None
-
-    def take(self, outcome: Outcome) -> None:
-        """Take what came of it."""
-        self.outcome = outcome
 
 
 class WalkWithDyingSensors(ForkedWalk):
@@ -172,7 +151,7 @@ class WalkCase(RobotCase):
         """Return what is walked, from moment to moment."""
         trial = Trial(self.robot, _COMMAND, {**overrides, "walking.control": str(self.control)}, self.plant, seed)
         each = zip(names(moments), deaths(self.kind, load_robot(self.robot), moments), strict=True)
-        return MomentSearches(trial, {name: [DyingSensors(death)] for name, death in each})
+        return MomentSearches(trial, {name: [OneTrial(death)] for name, death in each})
 
 
 def run_dead_sensor(run: ExperimentRun) -> None:
@@ -198,7 +177,7 @@ def run_dead_sensor(run: ExperimentRun) -> None:
 def _row(case: WalkCase, found: Sequence[FoundSearch]) -> Row:
     falls = [fall for one in found if (fall := _fall(one))]
     standing, needed = len(found) - len(falls), math.ceil(STANDING * len(found) - 1e-9)
-    unnamed = [str(dying.death) for one in found if not (dying := _dying(one)).outcome or not dying.outcome["is_named"]]
+    unnamed = [str(dying.trial) for one in found if not (dying := _dying(one)).outcome or not dying.outcome["is_named"]]
     return {
         **case.first_columns,
         "sensor": str(case.kind),
@@ -220,15 +199,15 @@ def _fall(found: FoundSearch) -> dict[str, Any] | None:
     if outcome["stands"]:
         return None
     return {
-        "died": str(dying.death),
+        "died": str(dying.trial),
         "start_s": found.time,
         "reason": outcome["reason"],
         "events": outcome["events"],
     }
 
 
-def _dying(found: FoundSearch) -> DyingSensors:
-    assert isinstance(found.search, DyingSensors), "of this campaign"
+def _dying(found: FoundSearch) -> OneTrial[Death]:
+    assert isinstance(found.search, OneTrial), "of this campaign"
     return found.search
 
 

@@ -16,7 +16,7 @@ from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments.campaigns.domain_randomization import arms, by_frequency, random_push
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, Outcome, WalkSearches, search_walks
+from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, OneTrial, Outcome, WalkSearches, search_walks
 from gradiva_experiments.trial import Trial
 
 SEED = 2030
@@ -35,28 +35,6 @@ _BEGIN = "begin"
 def punch_force(time: float, robot_mass: float) -> float:
     """Return the force of a punch at ``time`` [s] since the begin on a robot of so many kilograms, [N]."""
     return (WEAKEST + (STRONGEST - WEAKEST) * min(time / _GROWTH, 1.0)) * robot_mass / REFERENCE_MASS
-
-
-class Punches:
-    """The punches of one draw: a search of one trial.
-
-    Attributes:
-        draw: Seed and number.
-        outcome: What came of it; None before.
-    """
-
-    def __init__(self, draw: tuple[int, int]) -> None:
-        """Take seed and number of the draw."""
-        self.draw = draw
-        self.outcome: Outcome | None = None
-
-    def next_trial(self) -> tuple[int, int] | None:
-        """Return the draw, once."""
-        return self.draw if self.outcome is None else None
-
-    def take(self, outcome: Outcome) -> None:
-        """Take what came of it."""
-        self.outcome = outcome
 
 
 class PunchedWalk(ForkedWalk):
@@ -121,7 +99,7 @@ def run_punches(run: ExperimentRun) -> None:
     walks = [
         PunchSearches(
             Trial(robot, _COMMANDS[doing], {**_WORLD, **_moved_arms(robot), **options.overrides}, plant, seed),
-            {_BEGIN: [Punches((seed, number)) for number in range(runs)]},
+            {_BEGIN: [OneTrial((seed, number)) for number in range(runs)]},
             longest=longest,
         )
         for plant, robot, doing in cases
@@ -156,7 +134,7 @@ def _row(plant: Plant, robot: str, doing: str, found: Sequence[FoundSearch], lon
 
 
 def _outcome(found: FoundSearch) -> dict[str, Any]:
-    assert isinstance(found.search, Punches), "of this campaign"
+    assert isinstance(found.search, OneTrial), "of this campaign"
     return found.search.outcome or {"lasted": 0.0, "reason": found.failure, "link": ""}
 
 
