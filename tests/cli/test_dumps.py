@@ -104,7 +104,7 @@ def test_the_minute_before_a_controller_was_killed_is_written(fall, tmp_path):
     BlackBoxWriter(theirs, (fall.ring.handle, fall.ring.rows, fall.ring.width)).run()
     (folder,) = map(RunFolder, tmp_path.iterdir())
     assert folder.name.endswith("icub_v2_7-black-box-the-controller-was-killed")
-    assert folder.read_result()["reason"].startswith("the controller was killed; unknown; cause: a push of about ")
+    assert folder.read_result()["reason"].startswith("the controller was killed; cause: a push of about ")
 
 
 def test_a_controller_that_ends_in_order_leaves_nothing(tmp_path):

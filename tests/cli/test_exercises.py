@@ -1,5 +1,7 @@
 """``gradiva doctor --exercise``: what it says, asks and keeps; the exercise itself is the session's."""
 
+import io
+
 import pytest
 
 from gradiva.cli import checks, doctor
@@ -7,8 +9,8 @@ from gradiva.cli.commands import carry_out
 from gradiva.common import ConfigError, StateError
 from gradiva.session import Figure, HealthRecord
 
-FOLLOWS = Figure("l_knee", "follows", 1.0, "-", 0.8, 1.2, 0.1)
-LOAD = Figure("left foot", "slope of its force", 1.5, "-", 0.8, 1.2, 0.05)
+FOLLOWS = Figure("l_knee", "follows", 1.0, "", 0.8, 1.2, 0.1)
+LOAD = Figure("left foot", "slope of its force", 1.5, "", 0.8, 1.2, 0.05)
 
 
 class Exercise:
@@ -46,14 +48,21 @@ def test_a_robot_moves_only_when_that_is_confirmed(record, monkeypatch, capsys):
     assert f"kept in {record.path}" in capsys.readouterr().out
 
 
+def test_a_question_that_gets_no_answer_names_the_option_that_needs_none(record, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert exercise() == 2
+    assert "--yes moves it without" in capsys.readouterr().err
+    assert record.entries() == []
+
+
 def test_a_figure_out_of_its_range_fails_and_a_drift_is_seen(record, monkeypatch, capsys):
     assert exercise("--yes") == 0
-    drifted = Figure("l_knee", "follows", 1.15, "-", 0.8, 1.2, 0.1)
+    drifted = Figure("l_knee", "follows", 1.15, "", 0.8, 1.2, 0.1)
     monkeypatch.setattr(Exercise, "figures", (drifted, LOAD))
     assert exercise("--yes") == 1
     out = capsys.readouterr().out
-    assert "warn  l_knee follows 1.15 -, healthy 0.8 to 1.2; before 1" in out
-    assert "fail  left foot slope of its force 1.5 -, healthy 0.8 to 1.2" in out
+    assert "warn  l_knee follows 1.15, healthy 0.8 to 1.2; before 1" in out
+    assert "fail  left foot slope of its force 1.5, healthy 0.8 to 1.2" in out
     assert "left foot slope" in record.refusal()
 
 
@@ -72,6 +81,11 @@ def test_an_exercise_that_was_ended_is_kept_as_a_failure(record, monkeypatch, ca
 def test_what_is_of_a_robot_needs_one(capsys):
     assert carry_out(["doctor", "--exercise"]) == 2
     assert "--exercise are of a robot" in capsys.readouterr().err
+
+
+def test_a_plant_is_of_a_robot_of_this_process_alone(capsys):
+    assert carry_out(["doctor", "--robot", "icub_v2_7", "--plant", "robot"]) == 2
+    assert "--plant is of --environment process" in capsys.readouterr().err
 
 
 def test_a_robot_of_this_process_does_not_move_without_exercise(record, capsys):

@@ -189,7 +189,7 @@ def test_a_robot_that_neither_hangs_nor_stands_is_not_moved():
 
 # -- the record --------------------------------------------------------------------------------------------------------
 
-HEALTHY = Figure("l_knee", "follows", 0.99, "-", 0.8, 1.2, 0.1)
+HEALTHY = Figure("l_knee", "follows", 0.99, "", 0.8, 1.2, 0.1)
 
 
 def test_exercises_are_kept_and_their_median_is_that_of_the_same_posture(tmp_path):
@@ -200,7 +200,7 @@ def test_exercises_are_kept_and_their_median_is_that_of_the_same_posture(tmp_pat
     record.append("hangs", [replace(HEALTHY, value=0.5), replace(HEALTHY, name="lag", value=1.0)])
     assert record.former("stands") == {"l_knee follows": 1.0}
     assert record.former("hangs") == {"l_knee follows": 0.5, "l_knee lag": 1.0}
-    assert record.refusal().endswith("found l_knee follows 0.5 -, healthy 0.8 to 1.2")
+    assert record.refusal().endswith("found l_knee follows 0.5, healthy 0.8 to 1.2")
     record.append("stands", [HEALTHY, Figure("l_knee", "lag", 1e3, "ms", 0.0, 10.0, 1.0, is_vital=False)])
     assert (record.refusal(), replace(HEALTHY, value=2.0, is_vital=False).verdict) == ("", WARN)
     with record.path.open("a") as file:

@@ -23,7 +23,7 @@ from gradiva.cli.doctor import COLOURS, follow_clock_of, plugin_findings
 from gradiva.cli.output import text_console
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.cli.yarp.session import log_lines, network_session
-from gradiva.common import NDArray, StateError
+from gradiva.common import ConfigError, NDArray, StateError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
@@ -297,7 +297,7 @@ def _carry_out(exercise: Exercise, setup: Setup, environment: str, is_confirmed:
     console, robot = text_console(), setup.robot
     for line in announcement(exercise, robot.title):
         console.print(line, markup=False, soft_wrap=True)
-    if not is_confirmed and not typer.confirm("Move it now?"):
+    if not is_confirmed and not _is_confirmed():
         return 1
     record, posture = HealthRecord(robot.name, environment), "stands" if exercise.stands else "hangs"
     try:
@@ -310,6 +310,20 @@ def _carry_out(exercise: Exercise, setup: Setup, environment: str, is_confirmed:
     record.append(posture, figures)
     console.print(f"kept in {record.path}", markup=False, soft_wrap=True)
     return 1 if any(figure.verdict == FAIL for figure in figures) else 0
+
+
+def _is_confirmed() -> bool:
+    """Ask whether the robot may move now.
+
+    Raises:
+        ConfigError: No answer comes: the input has ended.
+    """
+    try:
+        return typer.confirm("Move it now?")
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise  # Ctrl-C
+        raise ConfigError("it moves after a question, and nothing answers here: --yes moves it without") from None
 
 
 def announcement(exercise: Exercise, title: str) -> list[str]:
@@ -326,12 +340,12 @@ def print_figures(console: Console, figures: Sequence[Figure], former: Mapping[s
     """Print a table of the joints, the other figures, and a line for each that is not healthy or has drifted."""
     subjects = list(dict.fromkeys(figure.subject for figure in figures))
     of_joints = [subject for subject in subjects if f"{subject} follows" in {figure.key for figure in figures}]
-    names = list(dict.fromkeys(f"{each.name} [{each.unit}]" for each in figures if each.subject in of_joints))
+    names = list(dict.fromkeys(_heading(each) for each in figures if each.subject in of_joints))
     table = Table(box=None, header_style="bold")
     for heading in ("joint", *names):
         table.add_column(escape(heading), justify="left" if heading == "joint" else "right")
     for subject in of_joints:
-        cells = {f"{each.name} [{each.unit}]": _cell(each) for each in figures if each.subject == subject}
+        cells = {_heading(each): _cell(each) for each in figures if each.subject == subject}
         table.add_row(subject, *(cells.get(name, "–") for name in names))
     console.print(table)
     for figure in figures:
@@ -342,6 +356,10 @@ def print_figures(console: Console, figures: Sequence[Figure], former: Mapping[s
             verdict = "warn" if has_drifted and figure.verdict == OK else figure.verdict
             text = f"{figure_text(figure)}{note}"
             console.print(f"[{COLOURS[verdict]}]{verdict:4}[/]  {text}", soft_wrap=True, emoji=False)
+
+
+def _heading(figure: Figure) -> str:
+    return f"{figure.name} [{figure.unit}]" if figure.unit else figure.name
 
 
 def _cell(figure: Figure) -> str:

@@ -77,12 +77,21 @@ def doctor(
         with leaving_at_once():
             from gradiva.cli.checks import exercise_in_process
         return exercise_in_process(robot, settings or [], files or [], plant, first_run, is_confirmed)
+    _check_simulated(plant)
     status = _check_robot(robot, environment, files or [], settings or [], first_run)
     if status or not exercise:
         return status
     from gradiva.cli.checks import exercise_over_ports
 
     return exercise_over_ports(robot, settings or [], files or [], str(environment), first_run, is_confirmed)
+
+
+def _check_simulated(plant: str | None) -> None:
+    """Refuse a plant for a robot of the network: its simulator has one already."""
+    if plant is not None:
+        from gradiva.common import ConfigError
+
+        raise ConfigError("--plant is of --environment process: a simulator on the network has a plant of its own")
 
 
 def _check_exercised(exercise: bool) -> None:

@@ -125,13 +125,13 @@ def _result(
 ) -> dict[str, Any]:
     """Return the result of a dump: why it was written, and what the plots of a report need."""
     setup, robot = run.setup, run.setup.robot
-    events, state = (triggers[-1].events, triggers[-1].state) if triggers else ((), "unknown")
+    events, state = (triggers[-1].events, f"; {triggers[-1].state}") if triggers else ((), "")
     is_fault = not triggers or any(each.is_fault for each in triggers)
     diagnosis = diagnose_recording(loop, setup, run.velocity_limits, events) if is_fault and len(loop) > 1 else None
     lower, upper = run.joint_limits
     return {
         "outcome": DUMPED,
-        "reason": f"{reason}; {state}{diagnosis or ''}",
+        "reason": f"{reason}{state}{diagnosis or ''}",
         "triggers": [{"reason": each.reason, "time_s": each.time, "state": each.state} for each in triggers],
         "diagnosis": None if diagnosis is None else diagnosis.as_table(),
         "robot": robot.name,

@@ -79,7 +79,7 @@ class Figure:
         subject: Joint, foot or IMU.
         name: Of the figure.
         value: In ``unit``.
-        unit: Of value and bounds.
+        unit: Of value and bounds; empty for a ratio.
         least: Lowest healthy value.
         most: Highest healthy value.
         drift: By which it may differ from those of former exercises.
@@ -357,7 +357,7 @@ def joint_figures(robot: RobotDescription, samples: Samples, loaded: Sequence[st
         (gain, lag, behind), *_ = np.linalg.lstsq(np.column_stack([command, -speed, -sign]), position, rcond=None)
         most, bound = math.degrees(3.0 * expected[joint]) + 0.15, _LOADED if name in loaded else _FREE
         found += [
-            Figure(name, "follows", float(gain), "-", 1.0 - bound, 1.0 + bound, 0.1),
+            Figure(name, "follows", float(gain), "", 1.0 - bound, 1.0 + bound, 0.1),
             Figure(
                 name, "lag", 1e3 * float(lag), "ms", -20.0, slow := 1.5e3 * servo.lag[joint] + 60.0, 0.3 * slow, False
             ),
@@ -415,15 +415,15 @@ def foot_figures(model: IdynTreeModel, samples: Samples) -> list[Figure]:
     loads = [_loads(model, each) for each in samples.measurement]
     forces = np.array([[load[side] for side in Side] for load in loads])
     if not np.isfinite(forces).all():
-        return [Figure("feet", "readings that are numbers", float(np.isfinite(forces).mean()), "-", 1.0, 1.0, 0.0)]
+        return [Figure("feet", "readings that are numbers", float(np.isfinite(forces).mean()), "", 1.0, 1.0, 0.0)]
     factors, *_ = np.linalg.lstsq(forces, np.full(len(forces), weight), rcond=None)
     by_split = forces[np.argsort(forces[:, 0] - forces[:, 1])].sum(axis=1) / weight
     tenth = max(1, len(forces) // 10)
     return [
-        Figure("right foot", "carries more: sum over weight", float(by_split[:tenth].mean()), "-", 0.85, 1.15, 0.05),
-        Figure("left foot", "carries more: sum over weight", float(by_split[-tenth:].mean()), "-", 0.85, 1.15, 0.05),
+        Figure("right foot", "carries more: sum over weight", float(by_split[:tenth].mean()), "", 0.85, 1.15, 0.05),
+        Figure("left foot", "carries more: sum over weight", float(by_split[-tenth:].mean()), "", 0.85, 1.15, 0.05),
         *(
-            Figure(f"{side} foot", "slope of its force", float(1.0 / factor), "-", 0.8, 1.2, 0.05)
+            Figure(f"{side} foot", "slope of its force", float(1.0 / factor), "", 0.8, 1.2, 0.05)
             for side, factor in zip(Side, factors, strict=True)
         ),
     ]
@@ -460,9 +460,9 @@ def imu_figures(model: IdynTreeModel, motions: Sequence[Motion], samples: Sample
     ]
     error = math.degrees(float(np.sqrt(np.mean((by_imu - by_encoders - (by_imu - by_encoders).mean(axis=0)) ** 2))))
     return [
-        Figure("IMU", "slope of its attitude", _slope(by_encoders, by_imu), "-", 0.8, 1.2, 0.1),
+        Figure("IMU", "slope of its attitude", _slope(by_encoders, by_imu), "", 0.8, 1.2, 0.1),
         Figure("IMU", "attitude beside encoders", error, "°", 0.0, 1.0, 0.3),
-        Figure("IMU", "slope of its rates", _slope(*angles), "-", 0.8, 1.2, 0.1),
+        Figure("IMU", "slope of its rates", _slope(*angles), "", 0.8, 1.2, 0.1),
     ]
 
 

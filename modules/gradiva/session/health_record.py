@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 from collections.abc import Mapping, Sequence
@@ -81,7 +82,9 @@ class HealthRecord:
 
 def figure_text(figure: Figure) -> str:
     """Return a figure with its healthy range."""
-    return f"{figure.key} {figure.value:.3g} {figure.unit}, healthy {figure.least:.3g} to {figure.most:.3g}"
+    value = f"{figure.value:.3g} {figure.unit}".rstrip()
+    healthy = f"up to {figure.most:.3g}" if math.isinf(figure.least) else f"{figure.least:.3g} to {figure.most:.3g}"
+    return f"{figure.key} {value}, healthy {healthy}"
 
 
 def data_folder() -> Path:
