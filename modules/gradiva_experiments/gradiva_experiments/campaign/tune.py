@@ -27,8 +27,10 @@ from gradiva.cli import JsonTarget, console_beside, progress_bar
 from gradiva.common import ConfigError, from_table
 from gradiva.setup import parse_setting, read_toml
 from gradiva.telemetry import page
-from gradiva_experiments.campaign.campaign import WALK, is_success, row_of
+from gradiva_experiments.campaign import driver
+from gradiva_experiments.campaign.campaign import WALK, is_success
 from gradiva_experiments.campaign.campaign_file import CampaignTrial, Draw, flat, trial_of, walk_options
+from gradiva_experiments.campaign.driver import AnyEngine, carry_out
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
@@ -39,7 +41,6 @@ FALL = 1.0
 _P_VALUE = 0.1  # below which a candidate is worse than the best one
 _FIRST = 3  # [walks] of a candidate before it may be given up
 _GENERATION = 12  # [candidates] of CMA-ES, which walk side by side
-_WAIT = 1.0  # [s]
 
 
 def walk_cost(row: Mapping[str, Any]) -> float:
@@ -142,12 +143,12 @@ class Search:
         trials = [self._study.ask() for _ in range(_GENERATION)]
         return [_Candidate(trial, self.space.ask(trial)) for trial in trials]
 
-    def next_walk(self, candidate: _Candidate) -> CampaignTrial | None:
-        """Return the candidate's next walk; None of one that has walked all seeds, or has been given up."""
-        if len(candidate.costs) == len(self.seeds) or candidate.is_given_up:
-            return None
-        self.given += 1
-        return self.trial(candidate.values, self.seeds[len(candidate.costs)])
+    def walks_of(self, candidate: _Candidate) -> driver.Search[None]:
+        """Walk seed after seed, until the candidate is given up."""
+        while len(candidate.costs) < len(self.seeds) and not candidate.is_given_up:
+            self.given += 1
+            row = yield self.trial(candidate.values, self.seeds[len(candidate.costs)])
+            self.take(candidate, walk_cost(row))
 
     def trial(self, values: Mapping[str, float], seed: int) -> CampaignTrial:
         """Return the walk of values with a seed."""
@@ -182,64 +183,29 @@ def _mean(candidate: _Candidate) -> float:
     return float(np.mean(list(candidate.costs.values())))
 
 
-def run_search(search: Search, engine: Engine, rows: TrialRows, progress: Callable[[int, str], None]) -> None:
+def run_search(search: Search, engine: AnyEngine, rows: TrialRows, progress: Callable[[int, str], None]) -> None:
     """Carry out a search; what has a row from an earlier run of the same command is not walked again."""
     known: dict[str, Mapping[str, Any]] = {row[KEY]: row for row in read_rows(rows.folder)}
-    while generation := search.begin():
-        _walk_generation(search, generation, engine, rows, known, progress)
-        search.end(generation)
 
-
-def _walk_generation(
-    search: Search,
-    generation: Sequence[_Candidate],
-    engine: Engine,
-    rows: TrialRows,
-    known: dict[str, Mapping[str, Any]],
-    progress: Callable[[int, str], None],
-) -> None:
-    """Walk candidates side by side, each until it has walked all seeds or is given up."""
-    running: dict[str, list[tuple[CampaignTrial, _Candidate]]] = {}
-
-    def go_on(candidate: _Candidate) -> None:
-        while (trial := search.next_walk(candidate)) is not None:
-            if trial.key not in known:
-                if trial.key not in running:
-                    engine.put(trial.key, trial.options)
-                running.setdefault(trial.key, []).append((trial, candidate))
-                return
-            search.take(candidate, walk_cost(known[trial.key]))
-
-    for candidate in generation:
-        go_on(candidate)
-    while running:
-        if (found := engine.next(_WAIT)) is None:
-            continue
-        waiting = running.pop(found[0])
-        known[found[0]] = row = row_of(waiting[0][0], found[1])
-        _keep(rows, row, engine)
-        for _, candidate in waiting:
-            search.take(candidate, walk_cost(row))
-            go_on(candidate)
+    def show() -> None:
         best = f", best {1e3 * _mean(search.best):.2f} mm" if search.best else ""
         progress(search.given, f"{search.given} walks, {len(search.finished)} candidates{best}")
 
+    while generation := search.begin():
+        for _ in carry_out(map(search.walks_of, generation), engine, _keeper(rows, engine), known, show):
+            pass
+        search.end(generation)
 
-def walk_all(trials: Sequence[CampaignTrial], engine: Engine, rows: TrialRows) -> dict[str, dict[str, Any]]:
+
+def walk_all(trials: Sequence[CampaignTrial], engine: AnyEngine, rows: TrialRows) -> dict[str, Mapping[str, Any]]:
     """Walk trials that have no row; return the rows of all by key."""
-    asked = {trial.key: trial for trial in trials}
-    known = {row[KEY]: row for row in read_rows(rows.folder) if row[KEY] in asked}
-    for key in asked.keys() - known.keys():
-        engine.put(key, asked[key].options)
-    while len(known) < len(asked):
-        if (found := engine.next(_WAIT)) is not None:
-            known[found[0]] = row_of(asked[found[0]], found[1])
-            _keep(rows, known[found[0]], engine)
-    return known
+    known: dict[str, Mapping[str, Any]] = {row[KEY]: row for row in read_rows(rows.folder)}
+    walks = (trial.walked() for trial in trials)
+    return {row[KEY]: row for _, row in carry_out(walks, engine, _keeper(rows, engine), known)}
 
 
-def _keep(rows: TrialRows, row: Mapping[str, Any], engine: Engine) -> None:
-    when_writable(lambda: rows.add(row), rows.folder, engine.note)
+def _keeper(rows: TrialRows, engine: AnyEngine) -> Callable[[dict[str, Any]], None]:
+    return lambda row: when_writable(lambda: rows.add(row), rows.folder, engine.note)
 
 
 # -- result ----------------------------------------------------------------------------------------------------------
