@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Job:
-    """What a worker does at once: the fields of a dataclass, which are pickled, and `run`."""
+    """One call of a worker: a dataclass, whose fields are pickled, with a method `run`."""
 
     __slots__ = ()
 

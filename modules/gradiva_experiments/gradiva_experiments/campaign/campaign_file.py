@@ -105,7 +105,7 @@ class CampaignTrial:
 
     @property
     def argument(self) -> Options:
-        """What the engine calls `campaign.walk_trial` with."""
+        """Argument of `campaign.walk_trial`."""
         return self.options
 
     def row(self, answer: Answer) -> dict[str, Any]:
