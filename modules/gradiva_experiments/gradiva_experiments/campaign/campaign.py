@@ -33,7 +33,8 @@ from gradiva_experiments.experiment import current_commit
 from gradiva_experiments.trial import code_digest
 
 WALK = "gradiva_experiments.campaign.campaign:walk_trial"
-_REFUSED = "refused"
+REFUSED = "refused"
+"""Outcome of a walk whose configuration is wrong."""
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
 # -- a walk, in the process of a worker ------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def walk_trial(options: Mapping[str, Any]) -> dict[str, Any]:
     except PlanningError as error:
         figures = {"outcome": "stopped", "reason": f"no plan: {error}"}
     except WalkingError as error:
-        figures = {"outcome": _REFUSED, "reason": str(error)}
+        figures = {"outcome": REFUSED, "reason": str(error)}
     diagnosis = figures.get("diagnosis") or {}
     cause = diagnosis.get("cause") or diagnosis.get("first_sign") or ""
     scores = {name: value for name, value in _numbers(figures).items() if name != "seed"}
