@@ -14,7 +14,7 @@ from gradiva.simulated_walk.walk_score import com_error, rms_and_max
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors
-from gradiva_experiments.campaigns.application_walk import LIMIT, Timetable, com_error_figure, walk_as_application
+from gradiva_experiments.shipped.application_walk import LIMIT, Timetable, com_error_figure, walk_as_application
 
 # Towards the right foot, which is in the air and lands as soon as it can.
 PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)

@@ -14,7 +14,7 @@ from gradiva.simulated_walk import (
     simulate_gait,
 )
 from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns.centroidal_gaits import Push, write_film
+from gradiva_experiments.shipped.centroidal_gaits import Push, write_film
 from tests.conftest import long
 
 

@@ -10,10 +10,10 @@ from gradiva.common import GRAVITY, Side
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns import centroidal_walks
-from gradiva_experiments.campaigns.centroidal_walks import ArmPushes, pushed_walk
-from gradiva_experiments.forked_walks import FoundSearch
+from gradiva_experiments.shipped import centroidal_walks
+from gradiva_experiments.shipped.centroidal_walks import ArmPushes, pushed_walk
 from tests.conftest import long
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
 def pushed_errors(law):
@@ -91,23 +91,22 @@ def test_it_says_in_which_step_a_push_begins_and_whether_a_pendulum_falls(left, 
     assert pushes.moments == moments
 
 
-def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_largest_push(monkeypatch):
+class MappedPool(ImmediatePool):
     """A robot that survives 40 N·s in the middle of a step, and at other moments pushes ahead alone."""
 
-    def searched(walks):
-        for phase, searches in walks[0].searches.items():
-            for index, search in enumerate(searches):
-                while (pushing := search.next_trial()) is not None:
-                    (ahead, left, _), duration = pushing
-                    is_middle, impulse = phase == "middle", math.hypot(ahead, left) * duration
-                    survived = impulse < 40.1 if is_middle else ahead > 1.0
-                    search.take({"survived": survived, "reason": "fell"})
-                yield FoundSearch(0, phase, index, search, time=5.0)
+    def value(self, job):
+        def push(pushing):
+            (ahead, left, _), duration = pushing
+            impulse = math.hypot(ahead, left) * duration
+            return {"survived": impulse < 40.1 if job.moment == "middle" else ahead > 1.0, "reason": "fell"}
 
-    monkeypatch.setattr(centroidal_walks, "search_walks", searched)
+        return {"outcome": job.ways.take(push), "time": 5.0, "failure": ""}
+
+
+def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_largest_push():
     rows, figures = [], []
     run = SimpleNamespace(name="map", options=ExperimentOptions(), report=lambda *_: None, add_row=rows.append)
-    run.add_figure = lambda figure, name: figures.append(name)
+    run.add_figure, run.pool = lambda figure, name: figures.append(name), MappedPool()
     centroidal_walks.map_pushes(run, 2, ["dcm"])
     found = [(row["direction"], row["at"], row["largest_ns"], row["reason"]) for row in rows]
     every = ["early", "middle", "late", "touch_down"]

@@ -1,5 +1,5 @@
-from gradiva_experiments.campaigns import computation_times
 from gradiva_experiments.experiment import ExperimentOptions, ExperimentRun, find_experiment
+from gradiva_experiments.shipped import computation_times
 
 
 def test_each_timed_part_is_a_row_with_its_robot(monkeypatch, tmp_path):

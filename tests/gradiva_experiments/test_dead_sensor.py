@@ -10,10 +10,9 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, Trial, find_experiment
-from gradiva_experiments.campaigns import dead_sensor
-from gradiva_experiments.campaigns.dead_sensor import Death, DyingKind, WalkWithDyingSensors, deaths
-from gradiva_experiments.forked_walks import FoundSearch
+from gradiva_experiments.shipped.dead_sensor import Death, DyingKind, WalkWithDyingSensors, deaths
 from tests.conftest import description_of
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
 def test_moments_lie_evenly_in_the_stride_that_begins_with_the_second_step():
@@ -27,31 +26,29 @@ def test_moments_lie_evenly_in_the_stride_that_begins_with_the_second_step():
         walk._moments()
 
 
-def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(monkeypatch, tmp_path):
-    def search(walks):
-        for number, walk in enumerate(walks):
-            assert walk.trial.plant is Plant.ROBOT
-            died = [search.trial for (search,) in walk.searches.values()]
-            if died[0].kind is DyingKind.FOOT:
-                assert [death.subject for death in died] == [*Side] * 10
-            for moment, (dying,) in walk.searches.items():
-                stands = int(moment) > number  # one fall of the first robot, two of the second
-                dying.take(
-                    {
-                        "stands": stands,
-                        "is_named": moment != "7",
-                        "reason": "base tilt at 6.00 s",
-                        "events": [],
-                        "time_s": 6.0,
-                    }
-                )
-                yield FoundSearch(number, moment, 0, dying, 4.0 + 0.1 * int(moment))
+class DyingPool(ImmediatePool):
+    """Robots that fall at the first moment, or at the first two, and so on; no death is named at the eighth."""
 
-    monkeypatch.setattr(dead_sensor, "search_walks", search)
+    def value(self, job):
+        robots = list(dict.fromkeys((each.trial.robot, each.ways.way.kind) for each in self.trials))
+        moment = int(job.moment)
+        outcome = {
+            "stands": moment >= len(robots),
+            "is_named": moment != 7,
+            "reason": "base tilt at 6.00 s",
+            "events": [],
+            "time_s": 6.0,
+        }
+        return {"outcome": outcome, "time": 4.0 + 0.1 * moment, "failure": ""}
+
+
+def test_feet_take_turns_and_one_fall_of_twenty_is_allowed(tmp_path):
     options = ExperimentOptions(robots=("g1", "talos"), plants=(Plant.ROBOT,))
     experiment = find_experiment("dead_sensor")
-    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
+    run = experiment.start(options, tmp_path, pool := DyingPool(), lambda done, total, text: None)
     experiment.run(run)
+    assert {job.trial.plant for job in pool.trials} == {Plant.ROBOT}
+    assert [job.ways.way.subject for job in pool.trials[:20]] == [*Side] * 10
     found = [(row["robot"], row["sensor"], row["value"], row["needed"], row["outcome"]) for row in run.rows[:3]]
     assert found == [
         ("g1", "foot", 19, 19, "met"),

@@ -8,8 +8,7 @@ import pytest
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva_experiments.campaigns.domain_randomization import AXES, DRAWS, course, hand, world
-from gradiva_experiments.trial import trial_key
+from gradiva_experiments.shipped.domain_randomization import AXES, DRAWS, course, hand, world
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +74,7 @@ def test_walks_are_counted_by_robot_and_by_axis_and_causes_by_frequency(tmp_path
     run = experiment.start(options, tmp_path, pool, lambda done, total, text: None)
     experiment.run(run)
     assert len(pool.trials) == 6
-    assert len({trial_key(trial) for trial in pool.trials}) == 6
+    assert len({trial.key for trial in pool.trials}) == 6
     counts = {(row["robot"], row["axis"]): (row["value"], row["draws"], row["outcome"]) for row in run.rows}
     falls = sum(trial.overrides.get("simulation.ground.contact_time", 0.0) > 30.0 for trial in pool.trials)
     assert counts["g1", "all"] == (3 - falls // 2, 3, "missed")

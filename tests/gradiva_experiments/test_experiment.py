@@ -13,29 +13,22 @@ from gradiva.setup import Plant, load_setup
 from gradiva_experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
 from gradiva_experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table, publish
 from gradiva_experiments.speed_search import bars_figure, walking_time
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 NOISY = {"plants": (Plant.NOISY,)}
 
 ROW = {"speed": 0.2, "paper": None, "value": 0.123456, "outcome": "walked", "reason": "a|b"}
 
 
-class FakePool:
+class FakePool(ImmediatePool):
     """Walks below a speed, without a robot."""
 
-    def __init__(self, limit, interrupt_at=None):
-        self.limit, self.interrupt_at = limit, interrupt_at
-        self.trials = []
-        self.closed = False
+    def __init__(self, limit):
+        super().__init__()
+        self.limit = limit
 
     def run(self, trial):
-        self.trials.append(trial)
-        if len(self.trials) == self.interrupt_at:
-            raise KeyboardInterrupt
         return self.result(trial.command)
-
-    def results(self, trials):
-        for index in reversed(range(len(trials))):
-            yield index, self.run(trials[index])
 
     def result(self, command):
         speed = abs(command.forward) if isinstance(command, VelocityCommand) else 0.0
@@ -53,9 +46,6 @@ class FakePool:
             "specific_energetic_cost": 2.0,
         }
         return TrialResult(figures, (0.0, 0.3, 0.0))
-
-    def close(self):
-        self.closed = True
 
 
 def start(name, tmp_path, pool, **options):
@@ -188,15 +178,6 @@ def test_table_7_2_walks_alike_in_position_and_in_torque_control(tmp_path):
     assert {trial.command for trial in pool.trials} == {VelocityCommand(0.2120, duration=20.0)}
 
 
-def test_an_interrupted_search_ends_all_searches(tmp_path):
-    pool = FakePool(limit=0.4, interrupt_at=20)
-    run = start("table_10_1", tmp_path, pool, **NOISY)
-    with pytest.raises(KeyboardInterrupt):
-        find_experiment("table_10_1").run(run)
-    assert pool.closed
-    assert len(run.rows) < 4
-
-
 def test_robustness_walks_ten_seeds_of_a_plant_that_draws_at_both_speeds(tmp_path):
     run = start("robustness", tmp_path, FakePool(limit=0.2))
     find_experiment("robustness").run(run)
@@ -283,11 +264,18 @@ class Walker:
     def __call__(self, speed):
         self.tried.append(speed)
         return None if speed <= self.limit + 1e-9 else f"too fast: {speed:.2f}"
+        yield
+
+
+def found_by(*arguments, **options):
+    """Return the result of a search that yields no trial."""
+    ((_, found),) = ImmediatePool().searches([highest_speed(*arguments, **options)])
+    return found
 
 
 @pytest.mark.parametrize("limit", [0.10, 0.17, 0.18, 0.19, 0.34, 0.57, 0.98, 0.99])
 def test_the_limit_is_found_to_the_resolution(limit):
-    found = highest_speed(Walker(limit), SEARCH)
+    found = found_by(Walker(limit), SEARCH)
     assert found.speed == pytest.approx(limit)
     assert found.next_speed == pytest.approx(limit + 0.01)
     assert found.reason == f"too fast: {limit + 0.01:.2f}"
@@ -295,49 +283,49 @@ def test_the_limit_is_found_to_the_resolution(limit):
 
 def test_no_speed_is_tried_twice():
     walker = Walker(0.34)
-    highest_speed(walker, SEARCH)
+    found_by(walker, SEARCH)
     assert len(walker.tried) == len(set(walker.tried))
 
 
 def test_few_speeds_are_tried():
     walker = Walker(0.34)
-    highest_speed(walker, SEARCH)
+    found_by(walker, SEARCH)
     assert walker.tried == [0.10, 0.18, 0.26, 0.34, 0.42, 0.38, 0.36, 0.35]
 
 
 def test_a_good_guess_spares_the_slow_walks():
     walker = Walker(0.34)
-    assert highest_speed(walker, SEARCH, guess=0.28).speed == 0.34
+    assert found_by(walker, SEARCH, guess=0.28).speed == 0.34
     assert walker.tried == [0.28, 0.36, 0.32, 0.34, 0.35]
 
 
 @pytest.mark.parametrize(("guess", "limit"), [(0.50, 0.34), (0.50, 0.10), (0.12, 0.11), (2.0, 0.98), (0.01, 0.13)])
 def test_a_bad_guess_finds_the_same_limit(guess, limit):
-    found = highest_speed(Walker(limit), SEARCH, guess)
+    found = found_by(Walker(limit), SEARCH, guess)
     assert (found.speed, found.next_speed) == (limit, pytest.approx(limit + 0.01))
 
 
 def test_a_guess_above_what_does_not_walk_at_all_ends_at_the_slowest():
     walker = Walker(0.05)
-    found = highest_speed(walker, SEARCH, guess=0.3)
+    found = found_by(walker, SEARCH, guess=0.3)
     assert (found.speed, found.next_speed, found.reason) == (None, 0.10, "too fast: 0.10")
     assert walker.tried == [0.30, 0.22, 0.14, 0.10]
 
 
 def test_a_robot_that_does_not_walk_at_all_has_no_highest_speed():
-    found = highest_speed(Walker(0.05), SEARCH)
+    found = found_by(Walker(0.05), SEARCH)
     assert (found.speed, found.next_speed, found.reason) == (None, 0.10, "too fast: 0.10")
 
 
 def test_the_search_ends_at_its_fastest_speed():
     walker = Walker(5.0)
-    found = highest_speed(walker, SEARCH)
+    found = found_by(walker, SEARCH)
     assert (found.speed, found.next_speed) == (1.0, None)
     assert max(walker.tried) == 1.0
 
 
 def test_a_stride_of_one_climbs():
-    found = highest_speed(Walker(0.3), SpeedSearch(0.1, 1.0, 0.1, 1))
+    found = found_by(Walker(0.3), SpeedSearch(0.1, 1.0, 0.1, 1))
     assert found.speed == pytest.approx(0.3)
 
 

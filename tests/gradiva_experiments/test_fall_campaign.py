@@ -3,37 +3,32 @@ import pytest
 from gradiva.setup import Plant
 from gradiva.simulated_walk import CauseKind
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva_experiments.campaigns.fall_campaign import _COUNTS, SEED, draw
+from gradiva_experiments.shipped.fall_campaign import _COUNTS, SEED, draw
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
-class FakePool:
+class FallingPool(ImmediatePool):
     """Lets each robot fall at the second attempt, its cause named as given."""
 
     def __init__(self, named):
+        super().__init__()
         self._named = named
-        self._seen = set()
 
-    def results(self, trials):
-        attempt = bool(self._seen)
-        self._seen.add(len(trials))
-        for index, trial in enumerate(trials):
-            kind = self._named(list(_COUNTS)[index % len(_COUNTS)])
-            diagnosis = {
-                "cause": kind,
-                "measured_cause": "push",
-                "text": str(trial.overrides),
-                "first_sign": "DCM error",
-            }
-            yield (
-                index,
-                TrialResult({"outcome": "fell" if attempt else "walked", "reason": "", "diagnosis": diagnosis}, None),
-            )
+    def run(self, trial):
+        search, attempt = divmod(len(self.trials) - 1, 2)
+        diagnosis = {
+            "cause": self._named(list(_COUNTS)[search % len(_COUNTS)]),
+            "measured_cause": "push",
+            "text": str(trial.overrides),
+            "first_sign": "DCM error",
+        }
+        return TrialResult({"outcome": "fell" if attempt else "walked", "reason": "", "diagnosis": diagnosis}, None)
 
 
 def campaign(named, tmp_path, plants=(Plant.IDEAL,), **options):
     experiment = find_experiment("fall_causes")
     options = ExperimentOptions(quick=True, plants=plants, **options)
-    run = experiment.start(options, tmp_path, FakePool(named), lambda done, total, text: None)
+    run = experiment.start(options, tmp_path, FallingPool(named), lambda done, total, text: None)
     experiment.run(run)
     return run
 

@@ -7,8 +7,8 @@ import pytest
 
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start
-from gradiva_experiments.campaigns import fault_drill
-from gradiva_experiments.campaigns.fault_drill import (
+from gradiva_experiments.shipped import fault_drill
+from gradiva_experiments.shipped.fault_drill import (
     COMMAND,
     Drill,
     bump_below,

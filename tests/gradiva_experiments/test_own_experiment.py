@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva_experiments import ExperimentOptions, Trial, TrialPool, all_experiments, find_experiment
+from gradiva_experiments import ExperimentOptions, Pool, Trial, all_experiments, find_experiment
 from tests.installed import EXAMPLES, install
 
 EXAMPLE = EXAMPLES / "own_experiment"
@@ -25,7 +25,7 @@ def test_an_installed_package_adds_an_experiment(installed):
 @pytest.mark.walk
 def test_the_example_walks_and_fulfils_its_rows(installed, tmp_path):
     experiment = find_experiment("swing_cost")
-    with TrialPool(workers=1) as pool:
+    with Pool(workers=1) as pool:
         run = experiment.start(ExperimentOptions(quick=True), tmp_path, pool, lambda done, total, text: None)
         experiment.run(run)
     low, high = run.rows

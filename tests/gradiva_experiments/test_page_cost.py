@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradiva_experiments.campaigns.page_cost import Tick, rows_of
+from gradiva_experiments.shipped.page_cost import Tick, rows_of
 
 
 def test_the_ratio_is_of_turns_that_follow_each_other():

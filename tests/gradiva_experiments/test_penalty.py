@@ -11,7 +11,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.simulated_walk import plan_from_start
 from gradiva.simulation import read_urdf, weld
 from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns.penalty_biped import (
+from gradiva_experiments.shipped.penalty_biped import (
     ANKLE,
     HIP_WIDTH,
     SHIN,
@@ -23,7 +23,7 @@ from gradiva_experiments.campaigns.penalty_biped import (
     biped_urdf,
     walk_biped,
 )
-from gradiva_experiments.campaigns.penalty_bodies import (
+from gradiva_experiments.shipped.penalty_bodies import (
     DAMPING,
     Panel,
     Trace,

@@ -8,7 +8,7 @@ import pytest
 from gradiva.common import ControlMode
 from gradiva.setup import Plant, load_setup, preset_tables
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva_experiments.campaigns.plant_effects import (
+from gradiva_experiments.shipped.plant_effects import (
     ALL,
     EFFECTS,
     NONE,
@@ -20,6 +20,7 @@ from gradiva_experiments.campaigns.plant_effects import (
     switches_of,
 )
 from tests.conftest import ROBOTS
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -85,14 +86,10 @@ def test_both_gains_of_the_zmp_com_law_are_scaled_alike(control):
 SHIPPED_GAIN = load_setup("icub_v2_7").walking.zmp_com_controller.walking.zmp
 
 
-class SlowerPool:
+class SlowerPool(ImmediatePool):
     """Walks up to 0.5 m/s, on the robot plant up to 0.3 m/s, with at most twice the gains."""
 
-    def __init__(self):
-        self.trials = []
-
     def run(self, trial):
-        self.trials.append(trial)
         gain = trial.overrides.get("zmp_com_controller.walking.zmp", SHIPPED_GAIN) / SHIPPED_GAIN
         walks = trial.command.forward <= (0.3 if trial.plant is Plant.ROBOT else 0.5) + 1e-9 and gain < 2.1
         figures = {

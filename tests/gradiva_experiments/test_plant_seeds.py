@@ -1,28 +1,23 @@
 """Walks with many seeds under a plant: which are walked, how they are counted, how an interrupted campaign goes on."""
 
-import json
-
 import pytest
 
 from gradiva.common import ConfigError, ControlMode
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant
-from gradiva_experiments import ExperimentOptions, RecordedTrials, Trial, TrialResult, find_experiment
-from gradiva_experiments.campaigns.plant_seeds import cases
-from gradiva_experiments.trial import trial_key
+from gradiva_experiments import ExperimentOptions, Trial, TrialResult, find_experiment
+from gradiva_experiments.shipped.plant_seeds import cases
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
-class SeededPool:
+class SeededPool(ImmediatePool):
     """Walks with all but some seeds, without a robot; keeps the trials."""
 
-    def __init__(self, falling=(), interrupt_after=None):
-        self.falling, self.interrupt_after = falling, interrupt_after
-        self.trials = []
+    def __init__(self, falling=()):
+        super().__init__()
+        self.falling = falling
 
     def run(self, trial):
-        if len(self.trials) == self.interrupt_after:
-            raise KeyboardInterrupt
-        self.trials.append(trial)
         fell = trial.seed in self.falling
         figures = {
             "outcome": "fell" if fell else "walked",
@@ -32,10 +27,6 @@ class SeededPool:
             **{f"{name}_error_m": {"rms": 0.001, "max": 0.001 * (trial.seed + 1)} for name in ("com", "dcm", "foot")},
         }
         return TrialResult(figures, (1.0, 0.0, 0.1))
-
-    def results(self, trials):
-        for index in reversed(range(len(trials))):
-            yield index, self.run(trials[index])
 
 
 def run_seeds(tmp_path, pool, report=lambda done, total, text: None, **options):
@@ -87,19 +78,6 @@ def test_settings_reach_all_walks_and_a_speed_beyond_the_limit_lifts_it(tmp_path
     assert (planner.swing_height, planner.max_speed) == (0.03, 0.9)
 
 
-def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path):
-    file = tmp_path / "trials.jsonl"
-    with pytest.raises(KeyboardInterrupt):
-        run_seeds(tmp_path, RecordedTrials(SeededPool((4,), interrupt_after=6), file), seeds=10, **ONE)
-    file.write_text(file.read_text() + '{"trial": "half a li')
-    rest = SeededPool((4,))
-    (row,) = run_seeds(tmp_path, RecordedTrials(rest, file), seeds=10, **ONE).rows
-    assert sorted(trial.seed for trial in rest.trials) == [0, 1, 2, 3]
-    assert (row["value"], [fall["seed"] for fall in row["falls"]]) == (9, [4])
-    (again,) = run_seeds(tmp_path, RecordedTrials(SeededPool(), file), seeds=10, **ONE).rows
-    assert again == row
-
-
 def test_a_trial_with_another_configuration_is_another_one():
     command, setting = VelocityCommand(0.1, duration=2.0), {"planner.swing_height": 0.031}
     one = Trial("icub_v2_7", command)
@@ -110,17 +88,8 @@ def test_a_trial_with_another_configuration_is_another_one():
         Trial("icub_v2_7", VelocityCommand(0.1, duration=3.0)),
         Trial("icub_v3", command),
     ]
-    assert len({trial_key(trial) for trial in (one, *others)}) == 6
-    assert trial_key(one) == trial_key(Trial("icub_v2_7", command))
-
-
-def test_the_record_keeps_what_a_trial_found(tmp_path):
-    trial = Trial("icub_v2_7", VelocityCommand(0.1, duration=2.0))
-    first = RecordedTrials(SeededPool(), tmp_path / "trials.jsonl").run(trial)
-    again = RecordedTrials(None, tmp_path / "trials.jsonl").run(trial)
-    assert (again.figures, again.planned_pose) == (first.figures, first.planned_pose)
-    assert again.track.shape == (0, 2)
-    assert len(json.loads((tmp_path / "trials.jsonl").read_text())["trial"]) == 64
+    assert len({trial.key for trial in (one, *others)}) == 6
+    assert one.key == Trial("icub_v2_7", command).key
 
 
 @pytest.mark.parametrize(

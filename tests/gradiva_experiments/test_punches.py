@@ -8,9 +8,9 @@ from gradiva.planner import StopCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns import punches
-from gradiva_experiments.campaigns.punches import PunchedWalk, punch_force
-from gradiva_experiments.forked_walks import FoundSearch
+from gradiva_experiments.shipped import punches
+from gradiva_experiments.shipped.punches import PunchedWalk, punch_force
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
 def test_punches_grow_for_a_minute_and_are_as_the_mass():
@@ -47,17 +47,19 @@ def test_a_robot_is_punched_every_five_seconds_until_it_falls(monkeypatch):
     assert outcome["link"] == punched.walk.pushes[1].link
 
 
-def test_means_and_causes_are_counted_standing_and_walking(monkeypatch, tmp_path):
-    def search(walks):
-        for number, walk in enumerate(walks):
-            for place, drawn in enumerate(walk.searches["begin"]):
-                reason = "base tilt above the limit of 45° at 9.00 s" if place else ""
-                drawn.take({"lasted": 15.0 - 6.0 * place, "reason": reason, "link": "head"})
-                yield FoundSearch(number, "begin", place, drawn, 3.0)
+class PunchedPool(ImmediatePool):
+    """The first draw lasts for 15 s, others for 9 s."""
 
-    monkeypatch.setattr(punches, "search_walks", search)
+    def value(self, job):
+        place = job.ways.way[1]
+        reason = "base tilt above the limit of 45° at 9.00 s" if place else ""
+        outcome = {"lasted": 15.0 - 6.0 * place, "reason": reason, "link": "head"}
+        return {"outcome": outcome, "time": 3.0, "failure": ""}
+
+
+def test_means_and_causes_are_counted_standing_and_walking(tmp_path):
     experiment = find_experiment("punches")
-    run = experiment.start(ExperimentOptions(robots=("g1",), quick=True), tmp_path, None, lambda *report: None)
+    run = experiment.start(ExperimentOptions(robots=("g1",), quick=True), tmp_path, PunchedPool(), lambda *report: None)
     experiment.run(run)
     assert [(row["doing"], row["value"], row["outcome"]) for row in run.rows] == [
         ("standing", 12.0, "missed"),

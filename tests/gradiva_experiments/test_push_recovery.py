@@ -12,87 +12,77 @@ from gradiva.common import ConfigError
 from gradiva.push_recovery import SteppingMode
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
-from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns import push_recovery
-from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
-from gradiva_experiments.forked_walks import PHASES, STANDING, WATCHED, FoundSearch, PushedWalk, search_in_forks
+from gradiva_experiments import ExperimentOptions, Pool, find_experiment
+from gradiva_experiments.campaign.trial_rows import read_rows
+from gradiva_experiments.continued_walks import PHASES, STANDING, WATCHED, PushedWalk, in_fork
+from gradiva_experiments.shipped import push_recovery
+from gradiva_experiments.shipped.push_recovery import ImpulseSearch, level_impulse
+from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
 
 
-def start(tmp_path, **options):
+def start(tmp_path, pool=None, **options):
     options = ExperimentOptions(**{"durations": (0.1,), "speeds": (0.1,), **options})
-    return find_experiment("push_recovery").start(options, tmp_path, None, lambda done, total, text: None)
+    return find_experiment("push_recovery").start(options, tmp_path, pool, lambda done, total, text: None)
 
 
 @pytest.mark.parametrize("limit", [0, 1, 4, 5, 6, 17, 39, 40])
 def test_the_search_finds_the_largest_impulse_that_is_survived_in_few_trials(limit):
     search = ImpulseSearch(direction=np.pi / 2.0, duration=0.5, unit=2.0)
-    while (pushing := search.next_trial()) is not None:
+
+    def push(pushing):
         force, duration = pushing
         level = round(force[1] * duration / 2.0)
         assert force == pytest.approx((0.0, level * 2.0 / 0.5, 0.0))
-        search.take({"survived": level <= limit})
+        return {"survived": level <= limit}
+
+    outcomes = search.take(push)
+    assert ImpulseSearch(np.pi / 2.0, 0.5, 2.0).taken(outcomes) == search
     assert search.impulse == 2.0 * limit
     assert search.lost == (None if limit == 40 else limit + 1)
     assert len(search.outcomes) <= 2 + limit / 3 + 2
 
 
-class Countdown:
-    """A search of three trials."""
-
-    def __init__(self):
-        self.outcomes = []
-
-    def next_trial(self):
-        return None if len(self.outcomes) == 3 else len(self.outcomes)
-
-    def take(self, outcome):
-        self.outcomes.append(outcome)
-
-
-def test_a_trial_in_a_fork_changes_nothing_here():
+def test_what_happens_in_a_fork_changes_nothing_here():
     state = [0.1]
 
-    def run(trial):
-        state.append(trial)
-        return {"trial": trial, "state": state, "process": os.getpid()}
+    def go_on(way):
+        state.append(way)
+        return {"state": state, "process": os.getpid()}
 
-    found = dict(search_in_forks([Countdown(), Countdown()], run, processes=2))
-    assert sorted(found) == [0, 1]
-    for search in found.values():
-        assert [outcome["trial"] for outcome in search.outcomes] == [0, 1, 2]
-        assert all(outcome["state"] == [0.1, outcome["trial"]] for outcome in search.outcomes)
-        assert os.getpid() not in {outcome["process"] for outcome in search.outcomes}
+    outcomes = [in_fork(go_on, way) for way in (1, 2)]
+    assert [outcome["state"] for outcome in outcomes] == [[0.1, 1], [0.1, 2]]
+    assert os.getpid() not in {outcome["process"] for outcome in outcomes}
     assert state == [0.1]
 
 
 @pytest.mark.parametrize(("sweeps", "holes"), [(True, [3]), (False, [])])
 def test_a_sweep_finds_the_smaller_push_that_fells_the_robot_and_changes_no_limit(sweeps, holes):
     search = push_recovery.ImpulseSearch(0.0, 0.1, 1.5, sweeps)
-    while search.next_trial() is not None:
-        survives = search.next_level < 11 and search.next_level != 3
-        search.take({"survived": survives, "reason": "" if survives else "it fell"})
+    search.take(lambda pushing: {"survived": (level := round(pushing[0][0] * 0.1 / 1.5)) < 11 and level != 3})
     assert (search.survived, search.lost, search.holes) == (10, 11, holes)
     assert sorted(search.outcomes) == (list(range(1, 12)) if sweeps else [5, 8, 9, 10, 11])
 
 
 def test_an_error_in_a_fork_is_raised_with_its_traceback():
-    def run(trial):
+    def go_on(way):
         raise ValueError("no such push")
 
     with pytest.raises(RuntimeError, match="ValueError: no such push"):
-        list(search_in_forks([Countdown()], run, processes=1))
+        in_fork(go_on, 1)
 
 
 def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):
-    run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",), quick=True)  # sweeps no levels
-    find_experiment("push_recovery").run(run)
-    row, line = run.rows[0], json.loads((run.folder.path / "searches.jsonl").read_text())
+    options = {"modes": (SteppingMode.OFF,), "directions": 1, "phases": ("late",), "quick": True}  # sweeps no levels
+    run = start(tmp_path, pool := Pool(workers=1, folder=tmp_path / "rows"), **options)
+    with pool:
+        find_experiment("push_recovery").run(run)
+    row, line = run.rows[0], json.loads(read_rows(pool.folder)[0]["value"])
     survived = round(row["value"] / level_impulse("icub_v2_7"))
     assert 4 <= survived <= 9  # 7 to 16 N·s
     assert "N·s: " in row["falls"][0]
-    outcome = line["outcomes"][str(survived)]
+    outcome = line["outcome"][str(survived)]
 
     setup = push_recovery.cases(run.options)[0].trial(0, run.options).setup()
     push = Push("chest", (survived * level_impulse("icub_v2_7") / 0.1, 0.0, 0.0), line["time"], 0.1)
@@ -152,30 +142,26 @@ def limit_of(search, mode):
     return {"off": (8, 5), "place_and_time": (7, 7)}[mode][ahead]
 
 
-class FakeWalks:
-    """Searches without a robot; an interruption after some of them, a law that survives one level less."""
+class PushedPool(ImmediatePool):
+    """Searches without a robot; a law survives one level less."""
 
-    def __init__(self, interrupt_after=None, weaker=""):
-        self.interrupt_after, self.weaker, self.searched = interrupt_after, weaker, []
+    def __init__(self, weaker=""):
+        super().__init__()
+        self.weaker = weaker
 
-    def __call__(self, walks):
-        for number, walk in enumerate(walks):
-            mode = walk.trial.overrides["step_adaptation.mode"]
-            less = walk.trial.overrides["walking.model"] == self.weaker
-            for phase, searches in walk.searches.items():
-                for index, search in enumerate(searches):
-                    if len(self.searched) == self.interrupt_after:
-                        raise KeyboardInterrupt
-                    while search.next_level is not None:
-                        limit = limit_of(search, mode) - less
-                        search.take({"survived": search.next_level <= limit, "reason": "base height"})
-                    self.searched.append((mode, phase, index))
-                    yield FoundSearch(number, phase, index, search, time=5.0)
+    def value(self, job):
+        mode, search = job.trial.overrides["step_adaptation.mode"], job.ways
+        limit = limit_of(search, mode) - (job.trial.overrides["walking.model"] == self.weaker)
+
+        def push(pushing):
+            level = round(np.hypot(*pushing[0][:2]) * pushing[1] / search.unit)
+            return {"survived": level <= limit, "reason": "base height"}
+
+        return {"outcome": search.taken({}).take(push), "time": 5.0, "failure": ""}
 
 
-def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_without(tmp_path, monkeypatch):
-    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks())
-    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late", "early"))
+def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_without(tmp_path):
+    run = start(tmp_path, PushedPool(), modes=ADAPTED, directions=2, phases=("late", "early"))
     push_recovery.run_push_recovery(run)
     unit = level_impulse("icub_v2_7")
     cells, (total,) = run.rows[:-1], run.rows[-1:]
@@ -200,8 +186,14 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
 
 def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 30.0)
-    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(weaker="centroidal_mpc"))
-    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",), models=("dcm", "centroidal_mpc"))
+    run = start(
+        tmp_path,
+        PushedPool(weaker="centroidal_mpc"),
+        modes=ADAPTED,
+        directions=2,
+        phases=("late",),
+        models=("dcm", "centroidal_mpc"),
+    )
     push_recovery.run_push_recovery(run)
     unit = level_impulse("icub_v2_7")
     found = [(row["mode"], row.get("direction_deg"), row["model"], round(row["value"] / unit)) for row in run.rows]
@@ -223,21 +215,6 @@ def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypa
     assert [axis.get_title(loc="left") for axis in figure.axes] == ["late, off", "late, place and time"]
     assert [line.get_label() for line in figure.axes[1].lines] == ["dcm", "centroidal_mpc", "pendulum"]
     assert figure.axes[1].lines[1].get_ydata() == pytest.approx(np.array([6, 6, 6]) * unit)
-
-
-def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 1.0)
-    monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(interrupt_after=3))
-    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",))
-    with pytest.raises(KeyboardInterrupt):
-        push_recovery.run_push_recovery(run)
-    file = run.folder.path / "searches.jsonl"
-    file.write_text(file.read_text() + '{"walk": "half a li')
-    monkeypatch.setattr(push_recovery, "search_walks", rest := FakeWalks())
-    again = find_experiment("push_recovery").within(run.folder, run.options, None, lambda done, total, text: None)
-    push_recovery.run_push_recovery(again)
-    assert len(rest.searched) == 1
-    assert [round(row["value"] / level_impulse("icub_v2_7")) for row in again.rows[:4]] == [5, 8, 7, 7]
 
 
 def test_a_robot_that_stands_is_pushed_once_in_each_direction_and_an_unknown_phase_is_refused(tmp_path):

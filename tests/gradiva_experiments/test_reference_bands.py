@@ -3,7 +3,7 @@
 from gradiva.common import ControlMode
 from gradiva.setup import Plant
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva_experiments.campaigns.reference_bands import bands
+from gradiva_experiments.shipped.reference_bands import bands
 
 
 class Pool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva_experiments.campaigns.streamed_velocity import PERIOD, RANGE, changed_step, random_walk
+from gradiva_experiments.shipped.streamed_velocity import PERIOD, RANGE, changed_step, random_walk
 from tests.walking.conftest import setup_of
 
 

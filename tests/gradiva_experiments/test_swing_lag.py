@@ -5,8 +5,8 @@ import pytest
 
 from gradiva.common import ControlMode
 from gradiva.setup import Plant
-from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns.swing_lag import OUTWARD, MovedSwing, SwingCase, lag_of
+from gradiva_experiments import ExperimentOptions, Pool, find_experiment
+from gradiva_experiments.shipped.swing_lag import OUTWARD, MovedSwing, SwingCase, lag_of
 
 
 def test_the_lag_of_a_delayed_way_is_found():
@@ -18,7 +18,7 @@ def test_the_lag_of_a_delayed_way_is_found():
 
 def test_a_moved_landing_is_wanted_and_nearly_reached():
     case = SwingCase("icub_v2_7", Plant.IDEAL, ControlMode.POSITION, OUTWARD, 0.5, 2.4, is_high=False)
-    times, wanted, reached = MovedSwing(case, {"walking.prepare_duration": 0.5}).followed()
+    times, wanted, reached = MovedSwing(case, case.trial({"walking.prepare_duration": 0.5})).followed()
     assert times[-1] - times[0] == pytest.approx(0.49, abs=1e-6)
     assert abs(wanted[-1, 1]) == pytest.approx(case.distance, abs=2e-3)
     np.testing.assert_allclose(reached, wanted, atol=0.02)
@@ -27,7 +27,7 @@ def test_a_moved_landing_is_wanted_and_nearly_reached():
 def test_a_landing_that_the_planner_refuses_is_a_row_without_figures(tmp_path):
     options = ExperimentOptions(robot="icub_v2_7", quick=True, settings=("planner.max_feet_distance=0.2",))
     experiment = find_experiment("swing_lag")
-    run = experiment.start(options, tmp_path, None, lambda done, total, text: None)
+    run = experiment.start(options, tmp_path, Pool(workers=1), lambda done, total, text: None)
     experiment.run(run)
     assert {row["outcome"] for row in run.rows} == {"refused"}
     assert all(row["value"] is None for row in run.rows)

@@ -13,17 +13,17 @@ from gradiva.simulation import GroundKind
 from gradiva.telemetry import SignalLog
 from gradiva.walking import GroundModel
 from gradiva_experiments import ExperimentOptions, find_experiment
-from gradiva_experiments.campaigns.contact_error import GROUND as ERROR_GROUND
-from gradiva_experiments.campaigns.contact_error import moment_error
-from gradiva_experiments.campaigns.soft_walks import LENGTH, STEP_LENGTH, WIDTH, SoftWalk, outcome_figure, sinkage
-from gradiva_experiments.campaigns.thesis_chapter_8 import (
+from gradiva_experiments.experiment import is_fulfilled
+from gradiva_experiments.shipped.contact_error import GROUND as ERROR_GROUND
+from gradiva_experiments.shipped.contact_error import moment_error
+from gradiva_experiments.shipped.soft_walks import LENGTH, STEP_LENGTH, WIDTH, SoftWalk, outcome_figure, sinkage
+from gradiva_experiments.shipped.thesis_chapter_8 import (
     comparison_figure,
     force_rate,
     ground_changes,
     noise_figure,
     rows_of,
 )
-from gradiva_experiments.experiment import is_fulfilled
 
 from .fake_pool import FakePool, run_with
 

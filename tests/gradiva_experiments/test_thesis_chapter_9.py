@@ -10,7 +10,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.simulated_walk import plan_from_start
 from gradiva.telemetry import SignalLog
 from gradiva_experiments import ExperimentOptions, TrialResult, find_experiment
-from gradiva_experiments.campaigns.thesis_chapter_9 import (
+from gradiva_experiments.shipped.thesis_chapter_9 import (
     MOMENTUM,
     FlexibleWalk,
     Law,

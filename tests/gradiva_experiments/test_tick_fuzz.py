@@ -6,7 +6,7 @@ from gradiva.common import ControlMode
 from gradiva.safety import SafetySupervisor
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingController
-from gradiva_experiments.campaigns.tick_fuzz import FuzzedWalk, TickFaultKind, row_of
+from gradiva_experiments.shipped.tick_fuzz import FuzzedWalk, TickFaultKind, row_of
 from tests.conftest import long
 
 pytestmark = pytest.mark.walk

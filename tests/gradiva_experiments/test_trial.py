@@ -11,7 +11,7 @@ from gradiva.common import PlanningError
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant
 from gradiva.walking import WalkingState
-from gradiva_experiments import ExperimentOptions, Trial, TrialPool, find_experiment, run_trial
+from gradiva_experiments import ExperimentOptions, Pool, Trial, find_experiment, run_trial
 from gradiva_experiments.trial import _Helm
 
 
@@ -23,9 +23,10 @@ def test_a_trial_that_cannot_be_planned_is_an_outcome():
 
 
 @pytest.mark.walk
-def test_a_trial_walks_in_another_process_and_ends_where_it_should():
-    with TrialPool(1) as pool:
-        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1))
+def test_a_trial_walks_on_the_engine_of_one_worker_and_ends_where_it_should():
+    with Pool(workers=1) as pool:
+        ((place, result),) = pool.results([Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1)])
+    assert place == 0
     assert result.walked
     assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)
     assert result.figures["goal_error_m"] < 0.05

@@ -10,18 +10,20 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
 from gradiva_experiments.campaign import trial_rows
-from gradiva_experiments.campaign.engine import Answer
-from gradiva_experiments.campaign.trial_rows import TrialRows
-from gradiva_experiments.campaign.tune import (
+from gradiva_experiments.campaign.driver import Answer
+from gradiva_experiments.campaign.search import (
     FALL,
+    FrontSearch,
     Search,
-    judge,
     read_space,
     run_search,
+    sensitivities,
     walk_all,
     walk_cost,
-    write_tuned,
 )
+from gradiva_experiments.campaign.trial_rows import TrialRows
+from gradiva_experiments.campaign.tune import judge, write_tuned
+from tests.installed import EXAMPLES, install
 
 BOWL = {"zmp_com_controller.walking.zmp": 2.0, "zmp_com_controller.walking.com": 4.0}
 SEEDS, WALKS = 6, 300
@@ -30,7 +32,7 @@ SEEDS, WALKS = 6, 300
 class FakeEngine:
     """Answers at once: the cost has its least value at `BOWL`, and differs from seed to seed; zmp above 5 falls."""
 
-    worker_count = 2
+    wants_more = True
     note = print
 
     def __init__(self):
@@ -44,11 +46,15 @@ class FakeEngine:
         self.walks += 1
         self.seeds.add(options["seed"])
         gains = {name: float(text) for name, _, text in (each.partition("=") for each in options["settings"])}
+        gains = {**BOWL, **gains}
         distance = sum((gains[name] / best - 1.0) ** 2 for name, best in BOWL.items())
         fell = gains["zmp_com_controller.walking.zmp"] > 5.0
+        refused = gains["zmp_com_controller.walking.com"] > 3.0 * gains["zmp_com_controller.walking.zmp"]
         error = 0.01 * (1.0 + distance * (1.0 + 0.03 * options["seed"]))
-        figures = {"outcome": "fell" if fell else "walked", "reason": "", "duration_s": 4.0 if fell else 10.0}
-        return key, Answer(figures | {"dcm_error_m.rms": error, "zmp_error_m.rms": 0.0})
+        outcome = "refused" if refused else "fell" if fell else "walked"
+        figures = {"outcome": outcome, "reason": "", "duration_s": 4.0 if fell else 10.0, "dcm_error_m.max": error}
+        energy = {"specific_energetic_cost": gains["zmp_com_controller.walking.zmp"], "walking_speed_mps": 0.2}
+        return key, Answer(figures | energy | {"dcm_error_m.rms": error, "zmp_error_m.rms": 0.0})
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +90,7 @@ def test_bad_candidates_are_given_up_before_they_have_walked_all_seeds(tuned):
     assert searched <= WALKS + 12 * SEEDS
     assert tried > 1.2 * searched / SEEDS
     assert whole < tried
-    assert all(len(candidate.costs) >= 3 for candidate in search.finished)
+    assert all(len(candidate.costs) >= 3 for candidate in search.finished if not candidate.is_refused)
 
 
 def test_the_figures_before_and_after_are_of_seeds_that_the_search_has_not_seen(tuned):
@@ -92,6 +98,72 @@ def test_the_figures_before_and_after_are_of_seeds_that_the_search_has_not_seen(
     assert engine.seeds == {*range(SEEDS), *range(100, 120)}
     assert found.lines[0].startswith("before: 20 of 20")
     assert "Wilcoxon" in found.lines[2]
+
+
+def test_values_that_are_refused_cost_one_call_and_no_walk(tuned):
+    _, search, _, _, searched, _ = tuned
+    refused = [candidate for candidate in search.finished if candidate.is_refused]
+    assert refused
+    assert all(len(candidate.rows) == 1 and candidate.cost >= FALL for candidate in refused)
+    assert search.given + len(refused) >= searched
+
+
+def test_the_sensitivities_name_the_gain_that_matters_more(tuned):
+    _, search, found, *_ = tuned
+    matters = sensitivities(search)
+    assert matters == found.matters
+    assert matters.keys() == BOWL.keys()
+    assert sum(matters.values()) > 0.4
+    assert sensitivities(replace(search, finished=search.finished[:10])) == {}
+
+
+@pytest.fixture(scope="module")
+def front(tuned, tmp_path_factory):
+    _, search, found, *_ = tuned
+    second = FrontSearch(
+        search.walk, search.space, range(3), 180, 1, objectives=("error", "energy"), seeded=[found.values]
+    )
+    with TrialRows(tmp_path_factory.mktemp("front")) as rows:
+        run_search(second, FakeEngine(), rows, lambda done, text: None)
+    return second
+
+
+def test_the_front_holds_compromises_of_which_none_is_worse_in_all_objectives(front, tuned):
+    *_, found = tuned[:3]
+    points = [front.values_of(each) for each in front.front]
+    assert len(points) >= 3
+    errors, energies = zip(*points, strict=True)
+    assert list(errors) == sorted(errors)
+    assert list(energies) == sorted(energies, reverse=True)
+    assert min(energies) < 0.9 * found.values["zmp_com_controller.walking.zmp"]
+    assert found.values in [each.values for each in front.finished]
+
+
+def test_no_candidate_of_the_front_is_pruned_and_none_that_loses_a_walk_is_on_it(front):
+    assert all(len(each.rows) == 3 for each in front.finished if not each.is_refused)
+    lost = [each for each in front.finished if any(row["outcome"] != "walked" for row in each.rows.values())]
+    assert lost
+    assert not {id(each) for each in lost} & {id(each) for each in front.front}
+
+
+def test_each_point_of_the_front_is_an_overlay_and_a_line_of_the_page(front, tuned, tmp_path):
+    *overlays, report = write_tuned(tuned[2], tmp_path, front)
+    assert [path.name for path in overlays[:3]] == ["tuned.toml", "front_1.toml", "front_2.toml"]
+    assert len(overlays) == 1 + len(front.front)
+    assert "work [J/kg/m]" in overlays[1].read_text()
+    assert f"{len(front.front)} of {len(front.finished)} candidates" in report.read_text()
+    assert "front_2" in report.read_text()
+
+
+def test_the_example_of_a_law_of_ones_own_is_searched_by_its_own_table(tmp_path, monkeypatch):
+    install(EXAMPLES / "own_dcm_law", tmp_path, monkeypatch)
+    walk = {"robot": "icub_v2_7", "from": [str(EXAMPLES / "own_dcm_law" / "heading_gains.toml")]}
+    space = read_space(walk)
+    assert space.before == {"balance_laws.heading_gains.forward": 1.1, "balance_laws.heading_gains.sideways": 1.6}
+    engine, search = FakeEngine(), Search(walk, space, range(2), walks=1)
+    with TrialRows(tmp_path / "rows") as rows:
+        run_search(search, engine, rows, lambda done, text: None)
+    assert search.best.values.keys() == space.before.keys()
 
 
 def test_what_is_found_is_an_overlay_that_the_robot_loads(tuned):

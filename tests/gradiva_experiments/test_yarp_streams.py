@@ -2,7 +2,7 @@
 
 import time
 
-from gradiva_experiments.campaigns.yarp_streams import machine_lateness
+from gradiva_experiments.shipped.yarp_streams import machine_lateness
 
 
 def test_the_machine_is_watched_for_as_long_as_something_is_measured():

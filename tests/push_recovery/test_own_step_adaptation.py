@@ -12,7 +12,7 @@ from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
-from gradiva_experiments.forked_walks import phase_times
+from gradiva_experiments.continued_walks import phase_times
 from tests.conftest import long
 from tests.installed import EXAMPLES, install
 

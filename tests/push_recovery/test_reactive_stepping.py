@@ -19,7 +19,7 @@ from gradiva.push_recovery.adapted_steps import (
 from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState, walking_signals
-from gradiva_experiments.forked_walks import phase_times
+from gradiva_experiments.continued_walks import phase_times
 from tests.conftest import long
 
 

@@ -10,7 +10,7 @@ from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.push_recovery import SOLE_MARGIN, ZMP_LAG, Legs, RunningStep, StepAdapter, SteppingMode
 from gradiva.push_recovery.step_adapter import RELEASE_ERROR, SWING_ACCELERATION, SWING_SPEED
 from gradiva.setup import GccCompiler, cache_folder, load_setup
-from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
+from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses
 
 SETUP = load_setup(  # the gait of the table below
     "icub_v2_7",

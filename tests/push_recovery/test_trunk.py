@@ -16,9 +16,9 @@ from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import probed_momentum, solve_start_posture, standing_reference, torso_rotation, upright_torso
-from gradiva_experiments.campaigns.push_recovery import PushedCase
+from gradiva_experiments.continued_walks import PushedWalk
 from gradiva_experiments.experiment import ExperimentOptions
-from gradiva_experiments.forked_walks import PushedWalk
+from gradiva_experiments.shipped.push_recovery import PushedCase
 from tests.conftest import long, model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 

@@ -13,22 +13,22 @@ from gradiva_experiments.experiment import (
     find_experiment,
     interrupted_experiment,
 )
+from gradiva_experiments.pool import Job, Pool
 from gradiva_experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
-from gradiva_experiments.trial import Pool, RecordedTrials, Trial, TrialPool, TrialResult, run_trial
+from gradiva_experiments.trial import Trial, TrialResult, run_trial
 
 __all__ = [
     "IS_CAPPED",
     "Experiment",
     "ExperimentOptions",
     "ExperimentRun",
+    "Job",
     "Pool",
-    "RecordedTrials",
     "Report",
     "Row",
     "SpeedLimit",
     "SpeedSearch",
     "Trial",
-    "TrialPool",
     "TrialResult",
     "all_experiments",
     "as_text",

@@ -18,6 +18,7 @@ from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, load_setup
 from gradiva.simplified_model import balance_law
 from gradiva.telemetry import RunFolder
+from gradiva_experiments.continued_walks import check_phases
 from gradiva_experiments.experiment import (
     DEFAULT_ROBOT,
     IS_CAPPED,
@@ -34,8 +35,7 @@ from gradiva_experiments.experiment import (
     interrupted_experiment,
     publish,
 )
-from gradiva_experiments.forked_walks import check_phases
-from gradiva_experiments.trial import Pool, RecordedTrials, TrialPool
+from gradiva_experiments.pool import Pool
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
@@ -94,6 +94,10 @@ Resume = Annotated[
         help="Go on with an interrupted run in its folder, as it was asked for. What it has walked so is kept.",
     ),
 ]
+Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="As in gradiva campaign.")]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Processes of this machine; one a core, at most 8, by default.")
+]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Below it the run gets a new folder, by time and name.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 Publish = Annotated[
@@ -123,6 +127,8 @@ def experiment(
     model: Models = None,
     seed: Seed = None,
     resume: Resume = None,
+    scheduler: Scheduler = "",
+    workers: Workers = None,
     out: Out = "runs",
     json_to: Json = None,
     is_published: Publish = False,
@@ -152,7 +158,7 @@ def experiment(
         raise ConfigError("which experiment? see gradiva experiment --list")
     else:
         chosen, start = begun(find_experiment(name), _options(*asked), Path(out))
-    run, is_complete = _carry_out(console, chosen, start)
+    run, is_complete = _carry_out(console, chosen, start, Pool(workers, scheduler))
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
@@ -296,10 +302,10 @@ def resumed(path: Path) -> tuple[Experiment, Starter]:
     return chosen, lambda pool, report: chosen.within(folder, options, pool, report)
 
 
-def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[ExperimentRun, bool]:
+def _carry_out(console: Console, chosen: Experiment, start: Starter, pool: Pool) -> tuple[ExperimentRun, bool]:
     """Run an experiment; return it and whether it came to its end."""
 
-    with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
+    with progress_bar(console, chosen.name, None) as update:
 
         def report(done: int, total: int | None, text: str) -> None:
             update(done, text, total)
@@ -307,10 +313,11 @@ def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[Ex
                 console.print(text, markup=False)
 
         run = start(pool, report)
-        run.pool = RecordedTrials(pool, run.folder.path / "trials.jsonl")
+        pool.folder, pool.note = run.folder.path / "rows", lambda line: console.print(line, markup=False)
         console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
         try:
-            chosen.run(run)
+            with pool:
+                chosen.run(run)
         except KeyboardInterrupt:
             return run, False
         finally:

@@ -12,22 +12,22 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import Plant, parse_setting, processor_line
+from gradiva.setup import Plant, parse_setting, processor_line, shipped_robot_names
 from gradiva.telemetry import RunFolder, plain
-from gradiva_experiments import campaigns
-from gradiva_experiments.trial import Pool
+from gradiva_experiments import shipped
+from gradiva_experiments.pool import Pool
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
 
@@ -75,6 +75,7 @@ def is_fulfilled(row: Mapping[str, Any]) -> bool:
 
 # -- an experiment and its run -----------------------------------------------------------------------------------------
 
+T = TypeVar("T")
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
 
@@ -151,6 +152,23 @@ class ExperimentOptions:
         """The settings: ``table.key`` to value."""
         return dict(map(parse_setting, self.settings))
 
+    def either(self, usual: T, quick: T) -> T:
+        """Return what belongs to a usual, or to a quick run."""
+        return quick if self.quick else usual
+
+    def count(self, usual: int, quick: int) -> int:
+        """Return the number of walks of each kind: that chosen, else of a usual, or a quick run."""
+        return self.seeds or self.either(usual, quick)
+
+    def seed_or(self, own: int) -> int:
+        """Return the seed that is chosen, else the experiment's own."""
+        return own if self.seed is None else self.seed
+
+    @property
+    def robots_or_all(self) -> Sequence[str]:
+        """The robots that are chosen, else all that are shipped."""
+        return self.robots or shipped_robot_names()
+
 
 @dataclass(slots=True, eq=False)
 class ExperimentRun:
@@ -161,7 +179,7 @@ class ExperimentRun:
         source: Table, figure or text that it stands against.
         options: What was chosen.
         folder: Where figures and result lie.
-        pool: Runs trials.
+        pool: Carries out trials and searches.
         report: Progress.
         figures: So far, paths.
         value_title: What ``value`` is, with its unit, for the tables.
@@ -444,14 +462,12 @@ GROUP = "gradiva.experiments"
 
 
 def all_experiments() -> dict[str, Experiment]:
-    """Return the experiments by name: those of ``gradiva_experiments.campaigns``, and those of installed packages.
+    """Return the experiments by name: those of ``gradiva_experiments.shipped``, and those of installed packages.
 
     A package adds one by an entry point of the group ``gradiva.experiments``. One that cannot be loaded stays in the
     list with the reason, and raises it when it is run.
     """
-    chapters = (
-        importlib.import_module(f"{campaigns.__name__}.{found.name}") for found in iter_modules(campaigns.__path__)
-    )
+    chapters = (importlib.import_module(f"{shipped.__name__}.{found.name}") for found in iter_modules(shipped.__path__))
     own = {experiment.name: experiment for chapter in chapters for experiment in getattr(chapter, "EXPERIMENTS", ())}
     others = {name: _other(name) for name in plugin_names(GROUP) if name not in own}
     return {**own, **others}

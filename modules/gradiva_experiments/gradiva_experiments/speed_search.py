@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import matplotlib
@@ -20,8 +16,9 @@ from gradiva.planner import PlannerConfig, VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import walking_time
 from gradiva.telemetry import DCM, MUTED, STYLE
+from gradiva_experiments.campaign.driver import Search
 from gradiva_experiments.experiment import ExperimentRun, Row
-from gradiva_experiments.trial import Pool, Trial
+from gradiva_experiments.trial import Trial
 
 _WIDTH, _ROW_HEIGHT, _MARGIN = 7.0, 0.5, 0.8  # [inch]
 _BAR = 0.36  # [-] of the distance of two rows
@@ -54,8 +51,8 @@ def bars_figure(rows: Sequence[dict[str, Any]], names: Sequence[str], quantity: 
 
 # -- the search --------------------------------------------------------------------------------------------------------
 
-WalkAt = Callable[[float], str | None]
-"""Walks at a speed [m/s]; returns None when the robot walked, else the reason why it did not."""
+WalkAt = Callable[[float], Search["str | None"]]
+"""Walks at a speed [m/s]: a search whose result is None when the robot walked, else the reason why it did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ class SpeedLimit:
     reason: str
 
 
-def highest_speed(walk_at: WalkAt, search: SpeedSearch, guess: float = 0.0) -> SpeedLimit:
+def highest_speed(walk_at: WalkAt, search: SpeedSearch, guess: float = 0.0) -> Search[SpeedLimit]:
     """Go up in strides until a speed does not walk, or down until one does, then halve the interval.
 
     Exact where walking at a speed implies walking at all lower ones; else a speed that walks while the next
@@ -109,12 +106,12 @@ def highest_speed(walk_at: WalkAt, search: SpeedSearch, guess: float = 0.0) -> S
     found = _Interval(walk_at, search, last + 1)
     index = min(last, max(lowest, round(guess / search.resolution)))
     while found.walks < last < found.fails:
-        found.walk(index)
+        yield from found.walk(index)
         index = min(index + search.stride, last)
     while found.walks == 0 and found.fails > lowest:
-        found.walk(max(found.fails - search.stride, lowest))
+        yield from found.walk(max(found.fails - search.stride, lowest))
     while found.walks > 0 and found.fails - found.walks > 1 and found.fails <= last:
-        found.walk((found.walks + found.fails) // 2)
+        yield from found.walk((found.walks + found.fails) // 2)
     return found.limit(last)
 
 
@@ -132,9 +129,9 @@ class _Interval:
         self._reason = f"all speeds up to {search.fastest} m/s walk"
         self.walks, self.fails = 0, beyond
 
-    def walk(self, index: int) -> None:
+    def walk(self, index: int) -> Search[None]:
         """Walk at a speed and note how it went."""
-        why = self._walk_at(self._speed(index))
+        why = yield from self._walk_at(self._speed(index))
         if why is None:
             self.walks = index
         else:
@@ -163,7 +160,6 @@ class WalkedSpeeds:
     """Walks a distance at the speeds that a search asks for.
 
     Attributes:
-        pool: Runs the walks.
         robot: Name or folder.
         plant: Simulated robot.
         overrides: ``table.key`` to value; the planner's own speed limit is out of the way.
@@ -171,10 +167,8 @@ class WalkedSpeeds:
         distance: Of each walk, [m].
         note: Called with each speed [m/s] and how it went.
         peak_speeds: Measured from stride to stride, by commanded speed, [m/s].
-        cancelled: Set to end the search at the next trial.
     """
 
-    pool: Pool
     robot: str
     plant: Plant
     overrides: Mapping[str, Any]
@@ -182,17 +176,14 @@ class WalkedSpeeds:
     distance: float
     note: Callable[[float, str], None] = lambda speed, outcome: None
     peak_speeds: dict[float, float] = field(default_factory=dict)
-    cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def walk_at(self, speed: float) -> str | None:
+    def walk_at(self, speed: float) -> Search[str | None]:
         """Walk the distance with each seed; return the reason of the first fall, None without one.
 
         Wherever the robot ends: a search is for what it can balance.
         """
         for seed in self.seeds:
-            result = self.pool.run(self.trial(speed, seed))
-            if self.cancelled.is_set():
-                raise KeyboardInterrupt
+            result = yield from self.trial(speed, seed).done()
             if not result.stands:
                 self.note(speed, str(result.figures["outcome"]))
                 return f"seed {seed}: {result.figures['reason']}"
@@ -227,28 +218,10 @@ def overrides_for(speed: float, robot: str, overrides: Mapping[str, Any], plant:
     return {**(faster_planner(planner, speed) if speed > planner.max_speed else {}), **overrides}
 
 
-_WAITING = 2  # [jobs] more than there are cores, so that no process of the pool idles; rows come one by one
-
-
-def add_rows_of(run: ExperimentRun, jobs: Sequence[Callable[[], Row]], cancelled: Sequence[threading.Event]) -> None:
-    """Run jobs that wait for trials side by side, and add the row that each returns at its place.
-
-    Args:
-        run: The experiment.
-        jobs: Each returns a row.
-        cancelled: Set when one job fails or the run is interrupted.
-    """
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) + _WAITING) as threads:
-        futures = {threads.submit(job): place for place, job in enumerate(jobs)}
-        try:
-            for future in as_completed(futures):
-                run.add_row(future.result(), futures[future])
-        except BaseException:
-            for event in cancelled:
-                event.set()
-            threads.shutdown(wait=False, cancel_futures=True)
-            run.pool.close()
-            raise
+def add_rows_of(run: ExperimentRun, searches: Sequence[Search[Row]]) -> None:
+    """Carry out searches side by side, and add the row that each returns at its place."""
+    for place, row in run.pool.searches(searches):
+        run.add_row(row, place)
 
 
 # -- a table of architectures ------------------------------------------------------------------------------------------
@@ -270,7 +243,7 @@ def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None
     """
     kinds = [(plant, model, control) for plant in run.options.plants for model, control in paper]
     searches = [_architecture(run, *kind, total=len(kinds)) for kind in kinds]
-    add_rows_of(run, [partial(_row, run, search, paper) for search in searches], [each.cancelled for each in searches])
+    add_rows_of(run, [_row(run, search, paper) for search in searches])
     run.add_figure(bars_figure(run.rows, ("plant", "model", "control"), run.value_title, origin), run.name)
 
 
@@ -283,14 +256,14 @@ def _architecture(run: ExperimentRun, plant: Plant, model: str, control: str, to
     def note(speed: float, outcome: str) -> None:
         run.report(len(run.rows), total, f"{plant}, {model}, {control}: {speed:.2f} m/s {outcome}")
 
-    return WalkedSpeeds(run.pool, run.options.robot, plant, overrides, seeds, distance, note)
+    return WalkedSpeeds(run.options.robot, plant, overrides, seeds, distance, note)
 
 
-def _row(run: ExperimentRun, walks: WalkedSpeeds, paper: PaperSpeeds) -> Row:
-    """Search, and return the result."""
+def _row(run: ExperimentRun, walks: WalkedSpeeds, paper: PaperSpeeds) -> Search[Row]:
+    """Search, and return the row."""
     model, control = walks.overrides["walking.model"], walks.overrides["walking.control"]
     search = QUICK if run.options.quick else THOROUGH
-    limit = highest_speed(walks.walk_at, search, guess=paper[model, control])
+    limit = yield from highest_speed(walks.walk_at, search, guess=paper[model, control])
     return {
         "robot": walks.robot,
         "plant": str(walks.plant),

@@ -1,21 +1,16 @@
-"""One walk of a campaign (a trial), many of them side by side in processes of their own, and what is kept of them."""
+"""One walk of an experiment (a trial), its result, and walks that several experiments share."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +32,7 @@ from gradiva.simulated_walk import (
 )
 from gradiva.telemetry import plain, write_mat
 from gradiva.walking import WalkingState
+from gradiva_experiments.pool import Job, Pool, digest
 
 _TRACK_PERIOD = 0.1  # [s]
 
@@ -66,7 +62,7 @@ Course = tuple[tuple[float, Command], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class Trial(Job):
     """A walk to be done, by names and numbers alone.
 
     Attributes:
@@ -97,6 +93,27 @@ class Trial:
         """
         return load_setup(self.robot, dict(self.overrides), plant=self.plant)
 
+    @property
+    def key(self) -> str:
+        """Digest of all that it is made of: robot, merged configuration, command and seed."""
+        configuration = _configuration_digest(self.robot, json.dumps(plain(self.overrides)), self.plant)
+        walk = [type(self.command).__name__, self.command, *self.course]
+        return digest([configuration, *walk, self.seed, self.kept_in, self.is_explained])
+
+    def run(self) -> dict[str, Any]:
+        """Walk; see ``run_trial``."""
+        return run_trial(self).as_json()
+
+    def result(self, value: Mapping[str, Any]) -> TrialResult:
+        """Return the result."""
+        return TrialResult.of_json(value)
+
+
+@lru_cache(maxsize=1024)
+def _configuration_digest(robot: str, overrides: str, plant: Plant) -> str:
+    setup = load_setup(robot, json.loads(overrides), plant=plant)
+    return digest([setup.robot, setup.tables])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialResult:
@@ -123,6 +140,17 @@ class TrialResult:
     def stands(self) -> bool:
         """Whether the robot walked to the end and still stands, wherever that is."""
         return self.figures["outcome"] in (WALKED, WALKED_BADLY)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {name: plain(getattr(self, name)) for name in ("figures", "planned_pose", "track", "log")}
+
+    @staticmethod
+    def of_json(kept: Mapping[str, Any]) -> TrialResult:
+        """Return it from what JSON holds."""
+        pose, log = kept["planned_pose"], kept.get("log")
+        track = np.array(kept["track"], dtype=float).reshape(-1, 2)
+        return TrialResult(kept["figures"], None if pose is None else tuple(pose), track, log and Path(log))
 
 
 def run_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> TrialResult:
@@ -187,185 +215,13 @@ def _track(outcome: WalkOutcome) -> NDArray:
     return 0.5 * (left + right)[np.minimum(rows, len(log) - 1), :2]
 
 
-class Pool(Protocol):
-    """Runs trials, one after the other or side by side."""
-
-    def run(self, trial: Trial) -> TrialResult:
-        """Run one trial and wait for it."""
-
-    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
-        """Run all trials; yield their index and result as they finish."""
-
-    def close(self) -> None:
-        """End what runs."""
-
-
-_LARGEST = 8  # [processes] beyond it, memory and not the processor is what runs short
-
-
-class TrialPool:
-    """Worker processes, one a core, each with single-threaded linear algebra; use it in a ``with`` statement."""
-
-    def __init__(self, workers: int | None = None) -> None:
-        """Start no process yet; the first trials do.
-
-        Args:
-            workers: How many trials run at once; by default as many as this process may use cores.
-        """
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        self.workers = workers or max(1, min(_LARGEST, len(os.sched_getaffinity(0))))
-        context = multiprocessing.get_context("spawn")
-        self._stop = context.Event()
-        self._executor = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self._stop,))
-
-    def submit(self, trial: Trial) -> Future[TrialResult]:
-        """Queue one trial."""
-        return self._executor.submit(_run, trial)
-
-    def run(self, trial: Trial) -> TrialResult:
-        """Run one trial and wait for it.
-
-        Raises:
-            WalkingError: As ``run_trial``.
-        """
-        return self.submit(trial).result()
-
-    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
-        """Run all trials; yield their index and result as they finish.
-
-        Raises:
-            WalkingError: As ``run_trial``.
-        """
-        pending = {self.submit(trial): index for index, trial in enumerate(trials)}
-        while pending:
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield pending.pop(future), future.result()
-
-    def close(self) -> None:
-        """Drop what is queued; running walks stop at their next tick."""
-        self._stop.set()
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def __enter__(self) -> TrialPool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-_stop: Event | None = None  # of this worker process
-
-
-def _begin(stop: Event) -> None:
-    """Ctrl-C reaches all processes of a terminal: a worker leaves it to the parent to stop the walks."""
-    global _stop
-    _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _run(trial: Trial) -> TrialResult:
-    return run_trial(trial, (_stop_when_asked,))
-
-
-def _stop_when_asked(walk: SimulatedWalk) -> None:
-    if _stop is not None and _stop.is_set():
-        raise KeyboardInterrupt
-
-
-# -- trials that an interrupted campaign has done ----------------------------------------------------------------------
-
-
-class RecordedTrials:
-    """A pool that keeps each result in a file, and takes from it what has been walked already."""
-
-    def __init__(self, pool: Pool, path: Path) -> None:
-        """Read the file, if there is one.
-
-        Args:
-            pool: Runs the trials that are not in the file.
-            path: JSON, a line a trial.
-        """
-        self._pool, self._path = pool, path
-        self._lock = threading.Lock()
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        whole = text[: text.rfind("\n") + 1]  # the last line of a run that was killed may be torn
-        if whole != text:
-            path.write_text(whole, encoding="utf-8")
-        self._results = dict(map(_recorded, whole.splitlines()))
-
-    def run(self, trial: Trial) -> TrialResult:
-        """Run one trial, unless it is in the file.
-
-        Raises:
-            WalkingError: As ``run_trial``.
-        """
-        key = trial_key(trial)
-        if key not in self._results:
-            self._keep(key, self._pool.run(trial))
-        return self._results[key]
-
-    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
-        """Yield what is in the file, then run the others; index and result of each.
-
-        Raises:
-            WalkingError: As ``run_trial``.
-        """
-        keys = [trial_key(trial) for trial in trials]
-        others = [index for index, key in enumerate(keys) if key not in self._results]
-        yield from ((index, self._results[key]) for index, key in enumerate(keys) if key in self._results)
-        for place, result in self._pool.results([trials[index] for index in others]):
-            self._keep(keys[others[place]], result)
-            yield others[place], result
-
-    def close(self) -> None:
-        """End what runs."""
-        self._pool.close()
-
-    def _keep(self, key: str, result: TrialResult) -> None:
-        with self._lock:
-            self._results[key] = result
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(_line(key, result) + "\n")
-
-
-def trial_key(trial: Trial) -> str:
-    """Return a digest of all that a trial is made of: robot, merged configuration, command and seed."""
-    configuration = _configuration_digest(trial.robot, json.dumps(plain(trial.overrides)), trial.plant)
-    walk = [type(trial.command).__name__, trial.command, *trial.course]
-    return _digest([configuration, *walk, trial.seed, trial.kept_in, trial.is_explained])
-
-
-@lru_cache(maxsize=1024)
-def _configuration_digest(robot: str, overrides: str, plant: Plant) -> str:
-    setup = load_setup(robot, json.loads(overrides), plant=plant)
-    return _digest([setup.robot, setup.tables])
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _line(key: str, result: TrialResult) -> str:
-    figures = {name: getattr(result, name) for name in ("figures", "planned_pose", "track")}
-    return json.dumps(plain({"trial": key, **figures, "log": None if result.log is None else str(result.log)}))
-
-
-def _recorded(line: str) -> tuple[str, TrialResult]:
-    kept = json.loads(line)
-    pose, log = kept["planned_pose"], kept.get("log")
-    track = np.array(kept["track"], dtype=float).reshape(-1, 2)
-    result = TrialResult(kept["figures"], None if pose is None else tuple(pose), track, log and Path(log))
-    return kept["trial"], result
-
-
 # -- walks that several experiments share ------------------------------------------------------------------------------
 
 
 class SharedTrials:
     """A pool that keeps results and logs beside the runs: another experiment, or a resumed one, does not walk again.
 
-    A walk is known again by its ``trial_key`` and by the code of Gradiva: after any change it is walked anew.
+    A walk is known again by its key and by the code of Gradiva: after any change it is walked anew.
     """
 
     def __init__(self, pool: Pool, folder: Path) -> None:
@@ -378,12 +234,12 @@ class SharedTrials:
         Raises:
             WalkingError: As ``run_trial``.
         """
-        kept = [replace(trial, kept_in=self._folder / _digest([trial_key(trial), code_digest()])) for trial in trials]
+        kept = [replace(trial, kept_in=self._folder / digest([trial.key, code_digest()])) for trial in trials]
         files = [trial.kept_in / _RESULT for trial in kept if trial.kept_in is not None]
         known = [file.is_file() for file in files]
         for index, file in enumerate(files):
             if known[index]:
-                yield index, _recorded(file.read_text(encoding="utf-8"))[1]
+                yield index, TrialResult.of_json(json.loads(file.read_text(encoding="utf-8")))
         others = [index for index in range(len(kept)) if not known[index]]
         for place, result in self._pool.results([kept[index] for index in others]):
             yield others[place], result
@@ -400,7 +256,7 @@ def kept_result(result: TrialResult, outcome: WalkOutcome, folder: Path) -> Tria
         write_mat(path, log, robot.joints, robot.name)
         result = replace(result, log=path)
     unfinished = folder / f"{_RESULT}.{os.getpid()}"
-    unfinished.write_text(_line("", result), encoding="utf-8")
+    unfinished.write_text(json.dumps(result.as_json()), encoding="utf-8")
     os.replace(unfinished, folder / _RESULT)
     return result
 
@@ -410,4 +266,4 @@ def code_digest() -> str:
     """Return a digest of the code of Gradiva and of its experiments."""
     folders = Path(str(gradiva.__file__)).parent, Path(__file__).parent
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    return _digest([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
+    return digest([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])

@@ -18,8 +18,9 @@ import gradiva
 from gradiva.common import ConfigError, PlanningError, WalkingError
 from gradiva.setup import parse_setting
 from gradiva.simulated_walk import WALKED, run_walk
-from gradiva_experiments.campaign.campaign_file import Campaign, CampaignTrial, read_campaign, walk_options
-from gradiva_experiments.campaign.engine import Answer, Engine
+from gradiva_experiments.campaign.campaign_file import FAILED, Campaign, as_cell, read_campaign, walk_options
+from gradiva_experiments.campaign.driver import carry_out
+from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.trial_rows import (
     KEY,
     TrialRows,
@@ -32,10 +33,8 @@ from gradiva_experiments.experiment import current_commit
 from gradiva_experiments.trial import code_digest
 
 WALK = "gradiva_experiments.campaign.campaign:walk_trial"
-FAILED = "failed"
-"""Outcome of a trial without a result: an error that has no name, a process that died or hung."""
-_REFUSED = "refused"
-_WAIT = 1.0  # [s] for an answer, between looks at the progress
+REFUSED = "refused"
+"""Outcome of a walk whose configuration is wrong."""
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
 # -- a walk, in the process of a worker ------------------------------------------------------------------------------
@@ -48,7 +47,7 @@ def walk_trial(options: Mapping[str, Any]) -> dict[str, Any]:
     except PlanningError as error:
         figures = {"outcome": "stopped", "reason": f"no plan: {error}"}
     except WalkingError as error:
-        figures = {"outcome": _REFUSED, "reason": str(error)}
+        figures = {"outcome": REFUSED, "reason": str(error)}
     diagnosis = figures.get("diagnosis") or {}
     cause = diagnosis.get("cause") or diagnosis.get("first_sign") or ""
     scores = {name: value for name, value in _numbers(figures).items() if name != "seed"}
@@ -144,35 +143,24 @@ class CampaignRun:
                 raise ConfigError(f"cannot write {self.folder / name}: {error.strerror}") from None
 
     def _walk(self, engine: Engine, rows: TrialRows, before: int) -> None:
-        source, open_trials, done = self._left(rows), dict[str, CampaignTrial](), before
-        while True:
-            while engine.wants_more and (trial := next(source, None)) is not None:
-                open_trials[trial.key] = trial
-                engine.put(trial.key, trial.options)
-            if not open_trials:
-                return
-            if (found := engine.next(_WAIT)) is not None:
-                done += 1
-                trial = open_trials.pop(found[0])
-                row = row_of(trial, found[1])
-                self._failed += row["outcome"] == FAILED
-                self._keep(rows, row)
-            self.progress(done, self._text(done, done - before))
+        walked = 0
 
-    def _left(self, rows: TrialRows) -> Any:
-        """Yield the trials without a row, each key once."""
-        given = set(rows.keys)
-        for trial in self.campaign.trials():
-            if trial.key not in given:
-                given.add(trial.key)
-                yield trial
+        def keep(row: dict[str, Any]) -> None:
+            """Write a row; while the disk does not take it, workers end what they have, and get no more."""
+            nonlocal walked
+            walked += 1
+            self._failed += row["outcome"] == FAILED
+            when_writable(lambda: rows.add(row), self.folder, self.note)
 
-    def _keep(self, rows: TrialRows, row: Mapping[str, Any]) -> None:
-        """Write a row; while the disk does not take it, workers end what they have, and get no more."""
-        when_writable(lambda: rows.add(row), self.folder, self.note)
+        left = (trial.walked() for trial in self.campaign.trials() if trial.key not in rows.keys)
+        for _ in carry_out(
+            left, engine, keep, progress=lambda: self.progress(before + walked, self._text(before, walked))
+        ):
+            pass
 
-    def _text(self, done: int, walked: int) -> str:
+    def _text(self, before: int, walked: int) -> str:
         """Return how far the campaign is, its rate and the time that is left."""
+        done = before + walked
         seconds = (time.monotonic() - self._started) / max(walked, 1)
         left = timedelta(seconds=round(seconds * (self.campaign.count - done)))
         failed = f", {self._failed} failed" if self._failed else ""
@@ -201,22 +189,6 @@ def _replace(path: Path, text: str) -> None:
     except OSError:
         unfinished.unlink(missing_ok=True)
         raise
-
-
-def row_of(trial: CampaignTrial, answer: Answer) -> dict[str, Any]:
-    """Return the row of a trial: inputs, outcome, cause, scores, versions, the command that repeats it."""
-    value = answer.value if isinstance(answer.value, dict) else {}
-    if answer.error:
-        last = answer.error.strip().splitlines()[-1]
-        value = {"outcome": FAILED, "reason": last, "cause": last, "error": answer.error}
-    about = {"command": trial.command, "options": json.dumps(trial.options, sort_keys=True)}
-    cost = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
-    inputs = {name: _as_cell(given) for name, given in trial.inputs.items()}
-    return {KEY: trial.key, **value, **inputs, **about, **cost}
-
-
-def _as_cell(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str | None) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +231,7 @@ def _with_inputs(row: dict[str, Any], inputs: list[str]) -> dict[str, Any]:
     missing = [name for name in inputs if row.get(name) is None]
     options = json.loads(row["options"]) if missing else {}
     settings = dict(map(parse_setting, options.get("settings", ())))
-    return row | {name: _as_cell(options.get(name, settings.get(name))) for name in missing}
+    return row | {name: as_cell(options.get(name, settings.get(name))) for name in missing}
 
 
 def is_success(row: Mapping[str, Any]) -> bool:

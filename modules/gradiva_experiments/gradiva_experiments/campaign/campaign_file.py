@@ -24,10 +24,14 @@ import numpy as np
 from gradiva.cli import WalkOptions
 from gradiva.common import ConfigError, WalkingError, from_table, nearest_name
 from gradiva.setup import data_folder, read_toml, robot_argument, robot_folder
+from gradiva_experiments.campaign.driver import Answer, Row, Search
+from gradiva_experiments.campaign.trial_rows import KEY
 
 Options = dict[str, Any]
 """Arguments of `WalkOptions`, as JSON holds them."""
 
+FAILED = "failed"
+"""Outcome of a trial without a result: an error that has no name, a process that died or hung."""
 _LISTS = {"from": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
 _NUMBERS = ("speed", "lateral", "turn", "duration", "flexibility", "stiffness", "damping")
 _TEXTS = ("robot", "goal", "path", "control", "model", "step_adaptation", "ground", "slope", "plant")
@@ -98,6 +102,31 @@ class CampaignTrial:
     def command(self) -> str:
         """Command that repeats the walk."""
         return command_line(self.options)
+
+    @property
+    def argument(self) -> Options:
+        """Argument of `campaign.walk_trial`."""
+        return self.options
+
+    def row(self, answer: Answer) -> dict[str, Any]:
+        """Return its row: inputs, outcome, cause, scores, versions, the command that repeats it."""
+        value = answer.value if isinstance(answer.value, dict) else {}
+        if answer.error:
+            last = answer.error.strip().splitlines()[-1]
+            value = {"outcome": FAILED, "reason": last, "cause": last, "error": answer.error}
+        about = {"command": self.command, "options": json.dumps(self.options, sort_keys=True)}
+        cost = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
+        inputs = {name: as_cell(given) for name, given in self.inputs.items()}
+        return {KEY: self.key, **value, **inputs, **about, **cost}
+
+    def walked(self) -> Search[Row]:
+        """Return the search of this trial alone."""
+        return (yield self)
+
+
+def as_cell(value: Any) -> Any:
+    """Return a value of an input as a row has it."""
+    return value if isinstance(value, bool | int | float | str | None) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,19 +101,25 @@ def walk(
     from gradiva_experiments.campaign.engine import Engine
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
-    campaign, printed = campaign_run.campaign, time.monotonic()
+    campaign = campaign_run.campaign
     with progress_bar(console, campaign.name, campaign.count) as update:
-
-        def show(done: int, text: str) -> None:
-            nonlocal printed
-            update(done, text)
-            if not console.is_terminal and time.monotonic() - printed > _LINE_PERIOD:
-                printed = time.monotonic()
-                console.print(text, markup=False)
-
-        campaign_run.progress = show
+        campaign_run.progress = shown(console, update)
         campaign_run.note = lambda line: console.print(line, markup=False, soft_wrap=True)
         campaign_run.run(lambda: Engine(function, scheduler, workers, timeout=campaign.timeout))
+
+
+def shown(console: Console, update: Callable[[int, str], object]) -> Callable[[int, str], None]:
+    """Return what shows progress: by a bar, and by a line now and then where there is no terminal."""
+    printed = -math.inf
+
+    def show(done: int, text: str) -> None:
+        nonlocal printed
+        update(done, text)
+        if not console.is_terminal and time.monotonic() - printed > _LINE_PERIOD:
+            printed = time.monotonic()
+            console.print(text, markup=False)
+
+    return show
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """Calls of one function on many workers: an interface of our own in front of dask.distributed.
 
-Nothing else of the package imports the engine. What is known to go wrong with it is kept away here:
+Nothing else of the package imports the library. What is known to go wrong with it is kept away here:
 
 - Its workers are daemons with threads: each call runs in a child process of the worker (`worker_process`), spawned,
   without threads, which keeps models and compiled functions from call to call, and is replaced when it dies, hangs or
@@ -37,7 +37,7 @@ from typing import Any
 import dask.config
 from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
 
-from gradiva.common import WalkingError
+from gradiva_experiments.campaign.driver import Answer, EngineError
 
 _BATCH_TIME = 30.0  # [s] of calls that are one task
 _PREFETCHED = 2  # [batches] of a worker: it never waits for the driver
@@ -58,29 +58,6 @@ _DASK = {
 }
 
 
-class EngineError(WalkingError):
-    """The scheduler cannot be reached, or has no workers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Result of a call.
-
-    Attributes:
-        value: Returned by the function, as JSON holds it; None after an error.
-        error: Its traceback, or why there is no answer; empty where there is one.
-        wall_s: Duration, [s].
-        memory_mb: Largest memory of the process so far, [MB].
-        worker: Host on which it ran.
-    """
-
-    value: Any
-    error: str = ""
-    wall_s: float = 0.0
-    memory_mb: float = 0.0
-    worker: str = ""
-
-
 Call = tuple[str, Any]
 """Key and argument."""
 
@@ -98,7 +75,7 @@ class Engine:
     """Runs calls on a scheduler's workers, or on a cluster of this machine; use it in a ``with`` statement.
 
     Attributes:
-        function: ``package.module:function`` of one argument, both as JSON holds them.
+        function: ``package.module:function`` of one argument; it returns what JSON holds.
         scheduler: Address, as ``tcp://host:8786``; empty: a cluster of this machine, which ends with the engine.
         workers: Of that cluster; None: one for each core that this process may use.
         timeout: After which a call is given up, [s].

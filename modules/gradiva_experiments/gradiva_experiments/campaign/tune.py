@@ -1,246 +1,39 @@
-"""``gradiva tune``: gains by Optuna's CMA-ES, asked and answered in the driver, the walks on the campaigns' engine.
-
-All candidates walk the same seeds, in one shuffled order (common random numbers); each is the seed's draw of the plant.
-A candidate that is worse than the best one on the seeds that both have walked, by Wilcoxon's test, walks no more. The
-figures before and after are of seeds that the search has never seen.
-"""
+"""``gradiva tune``: searches gains, judges them on seeds that the search has not seen, writes overlay and page."""
 
 from __future__ import annotations
 
-import json
-import logging
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-import optuna
 import tomli_w
 import typer
-from optuna.pruners import WilcoxonPruner
-from optuna.samplers import CmaEsSampler
 
 from gradiva.cli import JsonTarget, console_beside, progress_bar
-from gradiva.common import ConfigError, from_table
-from gradiva.setup import parse_setting, read_toml
+from gradiva.common import ConfigError, nearest_name
+from gradiva.setup import parse_setting
 from gradiva.telemetry import page
-from gradiva_experiments.campaign.campaign import WALK, is_success, row_of
-from gradiva_experiments.campaign.campaign_file import CampaignTrial, Draw, flat, trial_of, walk_options
+from gradiva_experiments.campaign.campaign import WALK, is_success
+from gradiva_experiments.campaign.command import shown
+from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
+from gradiva_experiments.campaign.search import (
+    OBJECTIVES,
+    Candidate,
+    FrontSearch,
+    Search,
+    read_space,
+    run_search,
+    sensitivities,
+    walk_all,
+    walk_cost,
+)
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
-from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows, when_writable
-
-FALL = 1.0
-"""Cost of a walk that is lost at its end, [m]; at its start twice as much. Walks that succeed cost millimetres."""
-_P_VALUE = 0.1  # below which a candidate is worse than the best one
-_FIRST = 3  # [walks] of a candidate before it may be given up
-_GENERATION = 12  # [candidates] of CMA-ES, which walk side by side
-_WAIT = 1.0  # [s]
-
-
-def walk_cost(row: Mapping[str, Any]) -> float:
-    """Return rms DCM error plus rms ZMP error, [m]; of a walk that is lost `FALL` and more, the earlier the more."""
-    dcm, zmp = (row.get(f"{name}_error_m.rms") for name in ("dcm", "zmp"))
-    if is_success(row) and dcm is not None and zmp is not None:
-        return float(dcm + zmp)
-    asked = json.loads(row["options"]).get("duration", 10.0)
-    return FALL * (2.0 - min(1.0, (row.get("duration_s") or 0.0) / asked))
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSpace:
-    """The keys that are searched.
-
-    Attributes:
-        keys: Range of each, by dotted name.
-        before: Value of each before the search.
-    """
-
-    keys: dict[str, Draw]
-    before: dict[str, float]
-
-    def ask(self, trial: optuna.Trial) -> dict[str, float]:
-        """Return a candidate, with as many digits as one would type."""
-        return {
-            name: float(f"{trial.suggest_float(name, *draw.between, log=draw.scale == 'log'):.5g}")
-            for name, draw in self.keys.items()
-        }
-
-
-def read_space(walk: Mapping[str, Any]) -> SearchSpace:
-    """Return the search space of the tables ``[tune]`` among the files of ``from``, or of the usual gains.
-
-    Raises:
-        ConfigError: A range is wrong, or a key has no value.
-    """
-    files = [Path(str(file)) for file in walk.get("from", [])]
-    tables = [flat(read_toml(file).get("tune", {})) for file in files]
-    asked = {name: value for table in tables for name, value in table.items()}
-    asked = asked or flat(read_toml(Path(__file__).with_name("gains.toml"))["tune"])
-    keys = {name: from_table(Draw, value, f"tune, {name}") for name, value in asked.items()}
-    setup = walk_options(trial_of(walk, {}, 0).options).request().setup
-    values = flat(setup.tables)
-    for name, draw in keys.items():
-        if not draw.between:
-            raise ConfigError(f"tune, {name}: expected between = [least, largest]")
-        if not isinstance(values.get(name), int | float):
-            raise ConfigError(f"tune, {name}: the configuration of {setup.robot.name} has no such number")
-    before = {name: min(max(float(values[name]), draw.between[0]), draw.between[1]) for name, draw in keys.items()}
-    return SearchSpace(keys, before)
-
-
-@dataclass(slots=True, eq=False)
-class _Candidate:
-    """Values that are tried, and their costs by seed."""
-
-    trial: optuna.Trial
-    values: dict[str, float]
-    costs: dict[int, float] = field(default_factory=dict)
-    is_given_up: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Search:
-    """A search that hands out walks and takes their costs.
-
-    Attributes:
-        walk: Common to all walks, as in the file of a campaign.
-        space: Of the keys.
-        seeds: Of the search.
-        walks: After so many no further candidate is begun.
-        seed: Of CMA-ES, and of the order of the seeds.
-    """
-
-    walk: Mapping[str, Any]
-    space: SearchSpace
-    seeds: Sequence[int]
-    walks: int
-    seed: int = 0
-    given: int = 0
-    best: _Candidate | None = None
-    finished: list[_Candidate] = field(default_factory=list)
-    _study: optuna.Study = field(init=False)
-
-    def __post_init__(self) -> None:
-        optuna.logging.set_verbosity(logging.ERROR)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what Optuna may change in a version that we do not allow
-            sampler = CmaEsSampler(x0=dict(self.space.before), seed=self.seed, popsize=_GENERATION)
-            pruner = WilcoxonPruner(p_threshold=_P_VALUE, n_startup_steps=_FIRST)
-        self._study = optuna.create_study(sampler=sampler, pruner=pruner)
-        self._study.enqueue_trial(self.space.before)
-        self.seeds = [int(seed) for seed in np.random.default_rng(self.seed).permutation(self.seeds)]
-
-    def begin(self) -> list[_Candidate]:
-        """Return the candidates of the next generation; none when there is to be no further one."""
-        if self.given >= self.walks:
-            return []
-        trials = [self._study.ask() for _ in range(_GENERATION)]
-        return [_Candidate(trial, self.space.ask(trial)) for trial in trials]
-
-    def next_walk(self, candidate: _Candidate) -> CampaignTrial | None:
-        """Return the candidate's next walk; None of one that has walked all seeds, or has been given up."""
-        if len(candidate.costs) == len(self.seeds) or candidate.is_given_up:
-            return None
-        self.given += 1
-        return self.trial(candidate.values, self.seeds[len(candidate.costs)])
-
-    def trial(self, values: Mapping[str, float], seed: int) -> CampaignTrial:
-        """Return the walk of values with a seed."""
-        return trial_of(self.walk, values, seed)
-
-    def take(self, candidate: _Candidate, cost: float) -> None:
-        """Take the cost of a candidate's last walk, and give the candidate up if it is worse than the best one."""
-        place = len(candidate.costs)
-        candidate.costs[self.seeds[place]] = cost
-        candidate.trial.report(cost, place)
-        candidate.is_given_up = candidate.trial.should_prune()
-
-    def end(self, generation: Sequence[_Candidate]) -> None:
-        """Answer a generation, in its order: the search is the same on any number of workers."""
-        for candidate in generation:
-            self._study.tell(candidate.trial, self._estimate(candidate))
-            self.finished.append(candidate)
-        for candidate in generation:
-            is_whole = len(candidate.costs) == len(self.seeds)
-            if is_whole and (self.best is None or _mean(candidate) < _mean(self.best)):
-                self.best = candidate
-
-    def _estimate(self, candidate: _Candidate) -> float:
-        """Return the mean cost over all seeds; of one that was given up that of the best plus the mean difference."""
-        if self.best is None or len(candidate.costs) == len(self.seeds):
-            return _mean(candidate)
-        differences = [cost - self.best.costs[seed] for seed, cost in candidate.costs.items()]
-        return _mean(self.best) + float(np.mean(differences))
-
-
-def _mean(candidate: _Candidate) -> float:
-    return float(np.mean(list(candidate.costs.values())))
-
-
-def run_search(search: Search, engine: Engine, rows: TrialRows, progress: Callable[[int, str], None]) -> None:
-    """Carry out a search; what has a row from an earlier run of the same command is not walked again."""
-    known: dict[str, Mapping[str, Any]] = {row[KEY]: row for row in read_rows(rows.folder)}
-    while generation := search.begin():
-        _walk_generation(search, generation, engine, rows, known, progress)
-        search.end(generation)
-
-
-def _walk_generation(
-    search: Search,
-    generation: Sequence[_Candidate],
-    engine: Engine,
-    rows: TrialRows,
-    known: dict[str, Mapping[str, Any]],
-    progress: Callable[[int, str], None],
-) -> None:
-    """Walk candidates side by side, each until it has walked all seeds or is given up."""
-    running: dict[str, list[tuple[CampaignTrial, _Candidate]]] = {}
-
-    def go_on(candidate: _Candidate) -> None:
-        while (trial := search.next_walk(candidate)) is not None:
-            if trial.key not in known:
-                if trial.key not in running:
-                    engine.put(trial.key, trial.options)
-                running.setdefault(trial.key, []).append((trial, candidate))
-                return
-            search.take(candidate, walk_cost(known[trial.key]))
-
-    for candidate in generation:
-        go_on(candidate)
-    while running:
-        if (found := engine.next(_WAIT)) is None:
-            continue
-        waiting = running.pop(found[0])
-        known[found[0]] = row = row_of(waiting[0][0], found[1])
-        _keep(rows, row, engine)
-        for _, candidate in waiting:
-            search.take(candidate, walk_cost(row))
-            go_on(candidate)
-        best = f", best {1e3 * _mean(search.best):.2f} mm" if search.best else ""
-        progress(search.given, f"{search.given} walks, {len(search.finished)} candidates{best}")
-
-
-def walk_all(trials: Sequence[CampaignTrial], engine: Engine, rows: TrialRows) -> dict[str, dict[str, Any]]:
-    """Walk trials that have no row; return the rows of all by key."""
-    asked = {trial.key: trial for trial in trials}
-    known = {row[KEY]: row for row in read_rows(rows.folder) if row[KEY] in asked}
-    for key in asked.keys() - known.keys():
-        engine.put(key, asked[key].options)
-    while len(known) < len(asked):
-        if (found := engine.next(_WAIT)) is not None:
-            known[found[0]] = row_of(asked[found[0]], found[1])
-            _keep(rows, known[found[0]], engine)
-    return known
-
-
-def _keep(rows: TrialRows, row: Mapping[str, Any], engine: Engine) -> None:
-    when_writable(lambda: rows.add(row), rows.folder, engine.note)
-
+from gradiva_experiments.campaign.trial_rows import TrialRows
 
 # -- result ----------------------------------------------------------------------------------------------------------
 
@@ -255,6 +48,7 @@ class Tuned:
         walks: Number of walks of the search.
         candidates: That were tried, and how many of them to the end.
         lines: Figures before and after, on seeds that the search has not seen.
+        matters: Fraction of the cost's variance that each key explains, see `sensitivities`.
     """
 
     values: dict[str, float]
@@ -262,9 +56,10 @@ class Tuned:
     walks: int
     candidates: tuple[int, int]
     lines: list[str]
+    matters: dict[str, float]
 
 
-def judge(search: Search, fresh: Sequence[int], engine: Engine, rows: TrialRows) -> Tuned:
+def judge(search: Search, fresh: Sequence[int], engine: AnyEngine, rows: TrialRows) -> Tuned:
     """Walk fresh seeds with the values before and after, and compare.
 
     Raises:
@@ -284,31 +79,72 @@ def judge(search: Search, fresh: Sequence[int], engine: Engine, rows: TrialRows)
         f"after: {rate_text(rates.second, rates.pairs)} walked, median cost {costs.second:.2f} mm",
         f"p = {rates.p_value:.2g} (McNemar) for the walks that succeed, {p_cost} for the cost",
     ]
-    whole = sum(len(candidate.costs) == len(search.seeds) for candidate in search.finished)
-    return Tuned(search.best.values, search.space.before, search.given, (len(search.finished), whole), lines)
+    tried = len(search.finished), sum(map(search.is_whole, search.finished))
+    return Tuned(search.best.values, search.space.before, search.given, tried, lines, sensitivities(search))
 
 
-def write_tuned(tuned: Tuned, folder: Path) -> tuple[Path, Path]:
-    """Write the overlay for ``--from``, and the page; return their paths."""
+def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) -> list[Path]:
+    """Write the overlay for ``--from``, one for each point of a front, and the page; return their paths."""
+    overlays = [_overlay(folder / "tuned.toml", tuned.values, ["By gradiva tune, on fresh seeds:", *tuned.lines])]
+    points = front.front if front is not None else []
+    for number, point in enumerate(points, 1):
+        assert front is not None, "it has points"
+        texts = [f"Point {number} of the front of gradiva tune, on the seeds of the search:", *_figures(front, point)]
+        overlays.append(_overlay(folder / f"front_{number}.toml", point.values, texts))
+    rows = [
+        [name, f"{tuned.before[name]:.5g}", f"{value:.5g}", f"{tuned.matters[name]:.0%}" if tuned.matters else "–"]
+        for name, value in tuned.values.items()
+    ]
+    tried, whole = tuned.candidates
+    parts = [
+        "<header><h1>Tuned</h1>",
+        *(f'<p class="reason">{escape(line)}</p>' for line in tuned.lines),
+        f'<p class="run">{tuned.walks} walks, {tried} candidates, {whole} of them with all seeds</p></header>',
+        "<h2>Values</h2>",
+        table_card(["key", "before", "after", "matters"], rows),
+        '<p class="note">Matters: the fraction of the variance of the cost, by rank, that the key explains alone.</p>',
+        *(_front(front) if front is not None else ()),
+    ]
+    report = folder / "report.html"
+    report.write_text(page("Tuned", "".join(parts), None), encoding="utf-8")
+    return [*overlays, report]
+
+
+def _overlay(path: Path, values: Mapping[str, float], comments: Sequence[str]) -> Path:
     tables: dict[str, Any] = {}
-    for name, value in tuned.values.items():
-        *path, key = name.split(".")
+    for name, value in values.items():
+        *above, key = name.split(".")
         table = tables
-        for part in path:
+        for part in above:
             table = table.setdefault(part, {})
         table[key] = value
-    overlay, report = folder / "tuned.toml", folder / "report.html"
-    comments = "".join(f"# {line}\n" for line in tuned.lines)
-    overlay.write_text(
-        f"# By gradiva tune, on seeds that the search has not seen:\n{comments}\n{tomli_w.dumps(tables)}"
+    path.write_text("".join(f"# {line}\n" for line in comments) + f"\n{tomli_w.dumps(tables)}", encoding="utf-8")
+    return path
+
+
+def _figures(front: FrontSearch, point: Candidate) -> list[str]:
+    """Return the objectives of a candidate as texts."""
+    found = zip(front.objectives, front.values_of(point), strict=True)
+    return [f"{OBJECTIVES[name].title}: {OBJECTIVES[name].factor * value:.3g}" for name, value in found]
+
+
+def _front(front: FrontSearch) -> list[str]:
+    """Return the table of the front, the values before in its first line."""
+    before = next((each for each in front.finished if each.values == front.space.before), None)
+    named = [("before", before)] if before is not None else []
+    rows = [
+        [
+            name,
+            *(text.rpartition(": ")[2] for text in _figures(front, each)),
+            *(f"{v:.5g}" for v in each.values.values()),
+        ]
+        for name, each in (*named, *((f"front_{number}", each) for number, each in enumerate(front.front, 1)))
+    ]
+    heads = ["point", *(OBJECTIVES[name].title for name in front.objectives), *front.space.keys]
+    note = (
+        f"{len(front.front)} of {len(front.finished)} candidates, {front.given} walks; means over the search's seeds."
     )
-    rows = [[name, f"{tuned.before[name]:.5g}", f"{value:.5g}"] for name, value in tuned.values.items()]
-    texts = "".join(f'<p class="reason">{line}</p>' for line in tuned.lines)
-    tried, whole = tuned.candidates
-    cost = f'<p class="run">{tuned.walks} walks, {tried} candidates, {whole} of them with all seeds</p>'
-    body = f"<header><h1>Tuned</h1>{texts}{cost}</header><h2>Values</h2>{table_card(['key', 'before', 'after'], rows)}"
-    report.write_text(page("Tuned", body, None), encoding="utf-8")
-    return overlay, report
+    return ["<h2>Front of several objectives</h2>", f'<p class="note">{note}</p>', table_card(heads, rows)]
 
 
 # -- command ---------------------------------------------------------------------------------------------------------
@@ -334,6 +170,14 @@ def tune(
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Of all walks.")
     ] = None,
     walks: Annotated[int, typer.Option(metavar="N", min=1, help="After which no candidate is begun.")] = 300,
+    front: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Walks of a second stage: the front of --objective."),
+    ] = 0,
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option("--objective", metavar="NAME", help=f"{', '.join(OBJECTIVES)}; all by default; may be repeated."),
+    ] = None,
     seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of a candidate.")] = 10,
     fresh: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of the figures before and after.")] = 20,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="First seed of the search, and of CMA-ES.")] = 0,
@@ -345,20 +189,30 @@ def tune(
 
     No shipped file is touched. The same command goes on with the walks that it has done.
     """
+    for name in objectives or ():
+        if name not in OBJECTIVES:
+            raise ConfigError(f"unknown --objective '{name}'{nearest_name(name, OBJECTIVES)}")
     walk: dict[str, Any] = {"robot": robot, "plant": plant, "duration": duration, "from": list(files or ())}
     walk |= {name: value for name, value in (("control", control), ("speed", speed)) if value is not None}
     walk |= dict(map(parse_setting, settings or ()))
     search = Search(walk, read_space(walk), range(seed, seed + seeds), walks, seed)
     folder = Path(out) / f"tune-{Path(robot).name}"
     console = console_beside(JsonTarget(None))
+    second = None
     with TrialRows(folder / "rows") as rows, Engine(WALK, scheduler, workers) as engine:
         engine.note = lambda line: console.print(line, markup=False)
-        with progress_bar(console, robot, walks) as update:
-            run_search(search, engine, rows, update)
+        with progress_bar(console, robot, walks + front) as update:
+            run_search(search, engine, rows, show := shown(console, update))
             tuned = judge(search, range(seed + seeds, seed + seeds + fresh), engine, rows)
+            if front:
+                chosen = tuple(dict.fromkeys(objectives or OBJECTIVES))
+                second = FrontSearch(
+                    walk, search.space, search.seeds, front, seed, objectives=chosen, seeded=[tuned.values]
+                )
+                run_search(second, engine, rows, lambda done, text: show(search.given + done, text))
     for name, value in tuned.values.items():
         console.print(f"{name}: {tuned.before[name]:.5g} -> {value:.5g}", markup=False)
-    for line in (*tuned.lines, *map(str, write_tuned(tuned, folder))):
+    for line in (*tuned.lines, *map(str, write_tuned(tuned, folder, second))):
         console.print(line, markup=False, soft_wrap=True)
     return 0
 

@@ -24,7 +24,7 @@ def main() -> None:
     """Answer calls until the worker closes the connection, or is gone."""
     sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal: the driver answers it
-    _end_with_parent()
+    end_with_parent()
     connection = Connection(int(sys.argv[1]))
     try:
         while True:
@@ -51,8 +51,8 @@ def _function(name: str) -> Any:
     return getattr(importlib.import_module(module), function)
 
 
-def _end_with_parent() -> None:
-    """End this process, also in the middle of a call, when the worker was killed."""
+def end_with_parent() -> None:
+    """End this process, also in the middle of a call, when its parent is gone."""
     parent = os.getppid()
 
     def look(number: int, frame: FrameType | None) -> None:

@@ -19,6 +19,7 @@ from gradiva.common import ControlMode
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup, preset_tables, shipped_robot_names
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
+from gradiva_experiments.campaign.driver import Search
 from gradiva_experiments.experiment import IS_CAPPED, Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.speed_search import SpeedLimit, SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
 from gradiva_experiments.trial import Trial, TrialResult
@@ -137,8 +138,8 @@ class EffectWalks:
 
     def __post_init__(self) -> None:
         options = self.run.options
-        distance = _QUICK_DISTANCE if options.quick else _DISTANCE
-        self.speeds = WalkedSpeeds(self.run.pool, self.robot, self.plant, self.overrides, (0,), distance)
+        distance = options.either(_DISTANCE, _QUICK_DISTANCE)
+        self.speeds = WalkedSpeeds(self.robot, self.plant, self.overrides, (0,), distance)
 
     @property
     def plant(self) -> Plant:
@@ -155,17 +156,20 @@ class EffectWalks:
         """Robot, control mode and effect."""
         return f"{self.robot}, {self.control} control, {self.effect}"
 
-    def row(self) -> Row:
+    def row(self) -> Search[Row]:
         """Walk, search, and return the row; the value is the highest speed, [m/s].
 
         Without one effect of all, seeds are walked and nothing is searched.
         """
-        results = [self._walk(seed) for seed in range(self._seeds)]
+        results = []
+        for seed in range(self._seeds):
+            results.append((yield from self._walk(seed).done()))
         walked = sum(result.stands for result in results)
         falls = [str(result.figures["reason"]) for result in results if not result.stands]
         limit, gain = SpeedLimit(None, None, "; ".join(falls)), None
         if not self.effect.startswith(ALL_BUT):
-            limit, gain = self._limit(), self._gain()
+            limit = yield from self._limit()
+            gain = (yield from self._gain()).speed
         self.run.report(len(self.run.rows) + 1, None, f"{self.title}: {walked} of {self._seeds} walked")
         return {
             "robot": self.robot,
@@ -185,13 +189,13 @@ class EffectWalks:
             "reason": limit.reason,
         }
 
-    def _limit(self) -> SpeedLimit:
+    def _limit(self) -> Search[SpeedLimit]:
         search = _QUICK_SEARCH if self.run.options.quick else _SEARCH
         return highest_speed(self.speeds.walk_at, search, guess=_SPEED[self.control])
 
-    def _gain(self) -> float | None:
+    def _gain(self) -> Search[SpeedLimit]:
         search = _QUICK_GAINS if self.run.options.quick else _GAINS
-        return highest_speed(self._walks_with_gain, search, guess=5.0).speed
+        return highest_speed(self._walks_with_gain, search, guess=5.0)
 
     @property
     def _seeds(self) -> int:
@@ -199,23 +203,17 @@ class EffectWalks:
         options = self.run.options
         return 1 if self.effect == NONE or options.quick else options.seeds or _SEEDS
 
-    def _walk(self, seed: int) -> TrialResult:
+    def _walk(self, seed: int) -> Trial:
         duration = _QUICK_DURATION if self.run.options.quick else _DURATION
         command = VelocityCommand(_SPEED[self.control], duration=duration)
-        return self._run(Trial(self.robot, command, self.overrides, self.plant, seed))
+        return Trial(self.robot, command, self.overrides, self.plant, seed)
 
-    def _walks_with_gain(self, step: float) -> str | None:
+    def _walks_with_gain(self, step: float) -> Search[str | None]:
         gains = scaled_gains(self.robot, self.control, gain_factor(step), self.overrides)
         duration = _QUICK_DURATION if self.run.options.quick else _GAIN_DURATION
         command = VelocityCommand(_SPEED[self.control], duration=duration)
-        result = self._run(Trial(self.robot, command, {**self.overrides, **gains}, self.plant))
+        result = yield from Trial(self.robot, command, {**self.overrides, **gains}, self.plant).done()
         return None if result.stands else str(result.figures["reason"])
-
-    def _run(self, trial: Trial) -> TrialResult:
-        result = self.run.pool.run(trial)
-        if self.speeds.cancelled.is_set():
-            raise KeyboardInterrupt
-        return result
 
 
 def _mean(results: Sequence[TrialResult], key: str, factor: float) -> float | None:
@@ -254,7 +252,7 @@ def _controls(options: ExperimentOptions) -> tuple[ControlMode, ...]:
 def run_plant_effects(run: ExperimentRun) -> None:
     """Walk with each effect; a figure for each robot and control mode."""
     walks = walks_of(run)
-    add_rows_of(run, [walk.row for walk in walks], [walk.speeds.cancelled for walk in walks])
+    add_rows_of(run, [walk.row() for walk in walks])
     for robot, control in dict.fromkeys((walk.robot, str(walk.control)) for walk in walks):
         rows = [row for row in run.rows if (row["robot"], row["control"]) == (robot, control)]
         name = f"{run.name}_{rows[0]['robot'].rstrip('/').rpartition('/')[2]}_{control}"

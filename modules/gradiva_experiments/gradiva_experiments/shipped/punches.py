@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradiva.planner import Command, StopCommand, VelocityCommand
-from gradiva.setup import Plant, load_robot, shipped_robot_names
+from gradiva.setup import Plant, load_robot
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
-from gradiva_experiments.campaigns.domain_randomization import arms, by_frequency, random_push
+from gradiva_experiments.continued_walks import Continuation, Continued, ContinuedWalk, OneWay, Outcome
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, OneTrial, Outcome, WalkSearches, search_walks
+from gradiva_experiments.shipped.domain_randomization import arms, by_frequency, random_push
 from gradiva_experiments.trial import Trial
 
 SEED = 2030
@@ -37,30 +36,30 @@ def punch_force(time: float, robot_mass: float) -> float:
     return (WEAKEST + (STRONGEST - WEAKEST) * min(time / _GROWTH, 1.0)) * robot_mass / REFERENCE_MASS
 
 
-class PunchedWalk(ForkedWalk):
+class PunchedWalk(ContinuedWalk):
     """A robot that stands or walks, and is punched from its first tick on."""
 
     def __init__(self, trial: Trial, longest: float) -> None:
-        """Begin the walk as `ForkedWalk`; it is watched for ``longest`` [s]."""
+        """Begin the walk as `ContinuedWalk`; it is watched for ``longest`` [s]."""
         self._longest = longest
         super().__init__(trial)
 
     def _moments(self) -> dict[str, float]:
         return {_BEGIN: self.walk.time}
 
-    def continued(self, trial: tuple[int, int]) -> Outcome:
+    def continued(self, way: tuple[int, int]) -> Outcome:
         """Punch the robot until it is down, has stopped, or has lasted.
 
         Returns:
             For how long it ``lasted`` [s], the ``reason`` of its end, and the ``link`` of the last punch.
         """
-        walk, robot, parent, random = self.walk, self.walk.setup.robot, os.getppid(), np.random.default_rng(trial)
+        walk, robot, random = self.walk, self.walk.setup.robot, np.random.default_rng(way)
         begin, links = walk.time, [""]
         punches = []
         for time in np.arange(PERIOD, self._longest, PERIOD).tolist():
             punches.append(random_push(robot, punch_force(time, robot.mass), begin + time, _PUNCH, random))
             walk.robot.push(Push(**{**punches[-1], "force": tuple(punches[-1]["force"])}))
-        while walk.time < begin + self._longest - 1e-9 and not self._is_over and os.getppid() == parent:
+        while walk.time < begin + self._longest - 1e-9 and not self._is_over:
             walk.tick()
         links += [punch["link"] for punch in punches if punch["start"] <= walk.time]
         return {"lasted": walk.time - begin, "reason": self._reason(), "link": links[-1]}
@@ -70,9 +69,9 @@ class PunchedWalk(ForkedWalk):
         return self.walk.is_down or self.walk.controller.state is WalkingState.STOPPED
 
 
-@dataclass(frozen=True, slots=True)
-class PunchSearches(WalkSearches):
-    """Draws of punches on one robot that stands or walks.
+@dataclass(frozen=True, slots=True, eq=False)
+class Punched(Continuation):
+    """A draw of punches on a robot that stands or walks.
 
     Attributes:
         longest: For so long a robot is watched, [s].
@@ -80,8 +79,8 @@ class PunchSearches(WalkSearches):
 
     longest: float = LONGEST
 
-    def begin(self) -> ForkedWalk:
-        """Begin the walk; errors as of `WalkSearches`."""
+    def begin(self) -> ContinuedWalk:
+        """Begin the walk."""
         return PunchedWalk(self.trial, self.longest)
 
 
@@ -91,30 +90,35 @@ def _moved_arms(robot: str) -> dict[str, Any]:
 
 def run_punches(run: ExperimentRun) -> None:
     """Punch each robot, standing and walking, by each draw; the value is the mean time that it lasts."""
-    options, seed = run.options, SEED if run.options.seed is None else run.options.seed
-    longest = _QUICK_LONGEST if options.quick else LONGEST
-    runs = options.seeds or (_QUICK_RUNS if options.quick else RUNS)
-    robots = options.robots or shipped_robot_names()
-    cases = [(plant, robot, doing) for plant in options.plants for robot in robots for doing in _COMMANDS]
-    walks = [
-        PunchSearches(
-            Trial(robot, _COMMANDS[doing], {**_WORLD, **_moved_arms(robot), **options.overrides}, plant, seed),
-            {_BEGIN: [OneTrial((seed, number)) for number in range(runs)]},
-            longest=longest,
-        )
+    options = run.options
+    longest, runs, seed = (
+        options.either(LONGEST, _QUICK_LONGEST),
+        options.count(RUNS, _QUICK_RUNS),
+        options.seed_or(SEED),
+    )
+    cases = [
+        (plant, robot, doing) for plant in options.plants for robot in options.robots_or_all for doing in _COMMANDS
+    ]
+    jobs = [
+        [
+            Punched(
+                Trial(robot, _COMMANDS[doing], {**_WORLD, **_moved_arms(robot), **options.overrides}, plant, seed),
+                _BEGIN,
+                OneWay((seed, number)),
+                longest,
+            )
+            for number in range(runs)
+        ]
         for plant, robot, doing in cases
     ]
-    found: dict[int, list[FoundSearch]] = {}
-    for one in search_walks(walks):
-        found.setdefault(one.walk, []).append(one)
-        if len(found[one.walk]) == runs:
-            run.add_row(row := _row(*cases[one.walk], found[one.walk], longest), one.walk)
-            run.report(len(run.rows), len(cases), f"{row['robot']}, {row['doing']}: {row['value']:.1f} s")
+    for place, found in run.pool.grouped(jobs):
+        run.add_row(row := _row(*cases[place], found, longest), place)
+        run.report(len(run.rows), len(cases), f"{row['robot']}, {row['doing']}: {row['value']:.1f} s")
 
 
-def _row(plant: Plant, robot: str, doing: str, found: Sequence[FoundSearch], longest: float) -> Row:
+def _row(plant: Plant, robot: str, doing: str, found: Sequence[Continued], longest: float) -> Row:
     """Return a row: mean and quartiles of the times, causes of the ends and links of the last punches by frequency."""
-    outcomes = [_outcome(one) for one in found]
+    outcomes = [one.outcome or {"lasted": 0.0, "reason": one.failure, "link": ""} for one in found]
     times = np.array([outcome["lasted"] for outcome in outcomes])
     ends = [outcome for outcome in outcomes if outcome["reason"]]
     asked = min(ASKED[doing], longest)
@@ -131,11 +135,6 @@ def _row(plant: Plant, robot: str, doing: str, found: Sequence[FoundSearch], lon
         "outcome": "met" if times.mean() >= asked else "missed",
         "reason": by_frequency(_in_short(outcome["reason"]) for outcome in ends),
     }
-
-
-def _outcome(found: FoundSearch) -> dict[str, Any]:
-    assert isinstance(found.search, OneTrial), "of this campaign"
-    return found.search.outcome or {"lasted": 0.0, "reason": found.failure, "link": ""}
 
 
 def _in_short(reason: str) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError
-from gradiva.planner import Command, VelocityCommand, WalkingPlan, WalkingPlanner
-from gradiva.setup import Plant, load_setup
+from gradiva.planner import Command, StopCommand, VelocityCommand, WalkingPlan, WalkingPlanner
+from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva_experiments.pool import Job
+from gradiva_experiments.trial import Trial
 
 RANGE = np.array([0.3, 0.1, math.radians(30.0)])  # [m/s], [m/s], [rad/s]: ahead, to the left, turning to the left
 PERIOD = 0.02  # [s] of the stream
@@ -113,18 +115,39 @@ def changed_step(before: WalkingPlan, plan: WalkingPlan, time: float) -> float |
 def run_streamed_velocity(run: ExperimentRun) -> None:
     """Drive each robot; the value is the median latency, [s]."""
     options = run.options
-    duration = _QUICK_DURATION if options.quick else _DURATION
-    seeds = range(options.seed or 0, (options.seed or 0) + (options.seeds or 1))
-    robots = options.robots or (options.robot,)
-    cases = [(robot, plant, seed) for robot in robots for plant in options.plants for seed in seeds]
-    for done, (robot, plant, seed) in enumerate(cases):
-        overrides = {**options.overrides, "walking.planner": f"{__name__}:{TimedPlanner.__name__}"}
-        walk = StreamedWalk(SimulatedWalk(load_setup(robot, overrides, plant=plant), seed))
+    duration, first = options.either(_DURATION, _QUICK_DURATION), options.seed_or(0)
+    overrides = {**options.overrides, "walking.planner": f"{__name__}:{TimedPlanner.__name__}"}
+    trials = [
+        Trial(robot, StopCommand(), overrides, plant, seed)
+        for robot in options.robots or (options.robot,)
+        for plant in options.plants
+        for seed in range(first, first + options.count(1, 1))
+    ]
+    for place, figures in run.pool.results([StreamJob(trial, duration) for trial in trials]):
+        trial = trials[place]
+        run.add_row({"robot": trial.robot, "plant": str(trial.plant), "seed": trial.seed, **figures}, place)
+        text = f"{trial.robot}, {trial.plant}, seed {trial.seed}: {figures['outcome']}"
+        run.report(len(run.rows), len(trials), text)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamJob(Job):
+    """Drives a robot by the stream of its seed, in the process of a worker.
+
+    Attributes:
+        trial: The robot, before the stream begins.
+        duration: Of the stream, [s].
+    """
+
+    trial: Trial
+    duration: float
+
+    def run(self) -> Row:
+        """Return the figures of the walk."""
+        walk = StreamedWalk(SimulatedWalk(self.trial.setup(), self.trial.seed))
         if walk.walk.get_ready():
-            walk.drive(random_walk(duration, seed))
-        first = {"robot": robot, "plant": str(plant), "seed": seed}
-        run.add_row({**first, **_figures(walk, duration)}, done)
-        run.report(done + 1, len(cases), f"{robot}, {plant}, seed {seed}: {run.rows[-1]['outcome']}")
+            walk.drive(random_walk(self.duration, self.trial.seed))
+        return _figures(walk, self.duration)
 
 
 def _figures(driven: StreamedWalk, duration: float) -> Row:

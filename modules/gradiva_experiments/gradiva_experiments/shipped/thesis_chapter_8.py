@@ -19,8 +19,8 @@ from gradiva.contacts import ViscoElasticParameters
 from gradiva.setup import Plant
 from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, draw_plot
 from gradiva.walking import GroundModel
-from gradiva_experiments.campaigns.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva_experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
+from gradiva_experiments.shipped.soft_walks import ROBOT, SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva_experiments.trial import walk_trial
 
 # -- table 8.1 ---------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def run_comparison(run: ExperimentRun, ground: ViscoElasticParameters, papers: P
     logs = {}
     for count, (controller, paper) in enumerate(papers.items()):
         run.report(count, len(papers), str(controller))
-        steps = _COMPARISON_QUICK_STEPS if run.options.quick else _COMPARISON_STEPS
+        steps = run.options.either(_COMPARISON_STEPS, _COMPARISON_QUICK_STEPS)
         walk = _as_in_the_thesis(ground, steps, controller)
         outcome = walk_trial(walk.trial())
         logs[str(controller)] = log = outcome.walk.recorder.log

@@ -13,12 +13,13 @@ import numpy as np
 from gradiva.common import ControlMode, NDArray, PlanningError, Side, WalkingReference
 from gradiva.planner import Foothold, FootPose, PlannedStep, Retarget, VelocityCommand, WalkingPlan
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import Plant, load_setup
+from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import SimulatedState
+from gradiva_experiments.continued_walks import phase_times
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva_experiments.forked_walks import phase_times
-from gradiva_experiments.trial import RobotCase
+from gradiva_experiments.pool import Job
+from gradiva_experiments.trial import RobotCase, Trial
 
 SPEED = 0.1  # [m/s]
 ACCELERATIONS = (6.0, 12.0, 18.0)  # [m/s²] of the cubic that a landing is chosen for
@@ -51,6 +52,11 @@ class SwingCase(RobotCase):
         """Way of the sole, [m]."""
         return self.acceleration * self.time**2 / 6.0
 
+    def trial(self, overrides: dict[str, Any]) -> Trial:
+        """Return the walk."""
+        chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(SteppingMode.OFF), **overrides}
+        return Trial(self.robot, VelocityCommand(SPEED, duration=_COMMAND_DURATION), chosen, self.plant)
+
     @property
     def as_row(self) -> Row:
         """First columns of its row."""
@@ -73,13 +79,11 @@ def lag_of(times: NDArray, wanted: NDArray, reached: NDArray) -> float:
 class MovedSwing:
     """One swing whose landing is moved, and how the sole follows it."""
 
-    def __init__(self, case: SwingCase, overrides: dict[str, Any]) -> None:
+    def __init__(self, case: SwingCase, trial: Trial) -> None:
         """Walk until shortly after a lift-off."""
-        chosen = {"walking.control": str(case.control), "step_adaptation.mode": str(SteppingMode.OFF), **overrides}
-        self.walk = SimulatedWalk(load_setup(case.robot, chosen, plant=case.plant), 0)
-        self._case = case
+        self.walk, self._case = SimulatedWalk(trial.setup(), trial.seed), case
         self.walk.get_ready(0.5)
-        self.walk.controller.walk(VelocityCommand(SPEED, duration=_COMMAND_DURATION))
+        self.walk.controller.walk(trial.command)
         start = phase_times(self._plan)["early"] + _AFTER_LIFT_OFF
         while self.walk.time < start and not self.walk.is_down:
             self.walk.tick()
@@ -135,16 +139,35 @@ def cases(run: ExperimentRun) -> Iterator[SwingCase]:
 def run_swing_lag(run: ExperimentRun) -> None:
     """Move one landing of each walk; the value is the lag of the sole along its way, [s]."""
     chosen = list(cases(run))
-    for done, case in enumerate(chosen):
-        row = {**case.as_row, **_measured(case, dict(run.options.overrides))}
-        run.add_row(row, done)
-        run.report(done + 1, len(chosen), f"{case.robot} {case.way} {case.time} s: {row['value']} {row['reason']}")
+    jobs = [SwingJob(case, case.trial(run.options.overrides)) for case in chosen]
+    for place, figures in run.pool.results(jobs):
+        case = chosen[place]
+        run.add_row({**case.as_row, **figures}, place)
+        text = f"{case.robot} {case.way} {case.time} s: {figures['value']} {figures['reason']}"
+        run.report(len(run.rows), len(chosen), text)
 
 
-def _measured(case: SwingCase, overrides: dict[str, Any]) -> Row:
+@dataclass(frozen=True, slots=True, eq=False)
+class SwingJob(Job):
+    """Moves a landing in the process of a worker.
+
+    Attributes:
+        case: Which landing.
+        trial: The walk.
+    """
+
+    case: SwingCase
+    trial: Trial
+
+    def run(self) -> Row:
+        """Return the figures of the swing."""
+        return _measured(self.case, self.trial)
+
+
+def _measured(case: SwingCase, trial: Trial) -> Row:
     """Return the figures of one swing; a landing that the planner refuses has none."""
     names = ("peak_mps2", "largest_mm", "touch_down_mm", "height_mm")
-    swing = MovedSwing(case, overrides)
+    swing = MovedSwing(case, trial)
     try:
         times, wanted, reached = swing.followed()
     except PlanningError as error:

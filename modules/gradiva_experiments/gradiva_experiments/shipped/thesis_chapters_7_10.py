@@ -38,7 +38,7 @@ _DURATION, _QUICK_DURATION = 20.0, 6.0  # [s]
 
 def run_table_7_2(run: ExperimentRun) -> None:
     """Walk alike in both on each plant; the value is positive work over mass and distance."""
-    duration = _QUICK_DURATION if run.options.quick else _DURATION
+    duration = run.options.either(_DURATION, _QUICK_DURATION)
     command = VelocityCommand(SPEED, duration=duration)
     kinds = [(plant, control) for plant in run.options.plants for control in COST_PAPER]
     trials = [Trial(run.options.robot, command, {"walking.control": control}, plant) for plant, control in kinds]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,11 +11,11 @@ from typing import Any
 from gradiva.common import ControlMode, PlanningError, Side
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Plant, load_robot, shipped_robot_names
+from gradiva.setup import Plant, load_robot
 from gradiva.simulation import Fault, FaultKind
 from gradiva.walking import SafetyEvent, WalkingState
+from gradiva_experiments.continued_walks import Continuation, Continued, ContinuedWalk, OneWay, Outcome
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
-from gradiva_experiments.forked_walks import ForkedWalk, FoundSearch, OneTrial, Outcome, WalkSearches, search_walks
 from gradiva_experiments.trial import RobotCase, Trial
 
 MOMENTS, _QUICK_MOMENTS = 20, 2
@@ -79,11 +78,11 @@ def deaths(kind: DyingKind, robot: RobotDescription, moments: int) -> list[Death
     return [Death(kind, str(subjects[number % len(subjects)])) for number in range(moments)]
 
 
-class WalkWithDyingSensors(ForkedWalk):
+class WalkWithDyingSensors(ContinuedWalk):
     """A walk that is continued at moments of the stride that begins with its second step."""
 
     def __init__(self, trial: Trial, moments: int) -> None:
-        """Begin the walk as `ForkedWalk`."""
+        """Begin the walk as `ContinuedWalk`."""
         self._count = moments
         super().__init__(trial)
 
@@ -96,25 +95,25 @@ class WalkWithDyingSensors(ForkedWalk):
             name: begin + (end - begin) * (number + 0.5) / self._count for number, name in enumerate(names(self._count))
         }
 
-    def continued(self, trial: Death) -> Outcome:
+    def continued(self, way: Death) -> Outcome:
         """Let sensors be dead from now on, until the robot has fallen, or has stopped and stood.
 
         Returns:
             Whether it ``stands``, whether an event is about what died, ``is_named``, the ``reason`` of its end, safety
             ``events``, and when it ended, ``time_s``.
         """
-        walk, robot, parent = self.walk, self.walk.setup.robot, os.getppid()
-        for fault in trial.faults(robot, walk.time):
+        walk, robot = self.walk, self.walk.setup.robot
+        for fault in way.faults(robot, walk.time):
             walk.robot.inject(fault)
         stops = walk.time + _WALKED_ON
         end = stops + _STOOD
-        while walk.time < end and walk.robot.fall is None and os.getppid() == parent:
+        while walk.time < end and walk.robot.fall is None:
             walk.tick()
             if walk.controller.state is not WalkingState.WALKING and walk.time < stops:
                 stops, end = walk.time, walk.time + _STOOD
         return {
             "stands": walk.robot.fall is None,
-            "is_named": trial.is_named(robot, walk.controller.safety_events),
+            "is_named": way.is_named(robot, walk.controller.safety_events),
             "reason": self._reason(),
             "events": [event.text for event in walk.controller.safety_events],
             "time_s": walk.time,
@@ -126,12 +125,20 @@ def names(moments: int) -> list[str]:
     return [str(number) for number in range(moments)]
 
 
-class MomentSearches(WalkSearches):
-    """A walk with a moment for each death."""
+@dataclass(frozen=True, slots=True, eq=False)
+class DyingAt(Continuation):
+    """Lets sensors die at one moment of a walk.
 
-    def begin(self) -> ForkedWalk:
-        """Begin the walk; errors as of `WalkSearches`."""
-        return WalkWithDyingSensors(self.trial, len(self.searches))
+    Attributes:
+        moments: Number of the walk's moments.
+    """
+
+    ways: OneWay
+    moments: int = MOMENTS
+
+    def begin(self) -> ContinuedWalk:
+        """Begin the walk."""
+        return WalkWithDyingSensors(self.trial, self.moments)
 
 
 # -- the campaign ------------------------------------------------------------------------------------------------------
@@ -147,44 +154,41 @@ class WalkCase(RobotCase):
 
     kind: DyingKind
 
-    def searches(self, moments: int, overrides: dict[str, Any], seed: int) -> MomentSearches:
-        """Return what is walked, from moment to moment."""
+    def jobs(self, moments: int, overrides: dict[str, Any], seed: int) -> list[DyingAt]:
+        """Return a job for each moment."""
         trial = Trial(self.robot, _COMMAND, {**overrides, "walking.control": str(self.control)}, self.plant, seed)
         each = zip(names(moments), deaths(self.kind, load_robot(self.robot), moments), strict=True)
-        return MomentSearches(trial, {name: [OneTrial(death)] for name, death in each})
+        return [DyingAt(trial, name, OneWay(death), moments) for name, death in each]
 
 
 def run_dead_sensor(run: ExperimentRun) -> None:
     """Walk each robot up to each moment; the value is after how many of them it stands in the end."""
-    moments = _QUICK_MOMENTS if run.options.quick else MOMENTS
+    moments = run.options.either(MOMENTS, _QUICK_MOMENTS)
     cases = [
         WalkCase(robot, plant, control, kind)
         for kind in DyingKind
         for plant in run.options.plants
-        for robot in run.options.robots or shipped_robot_names()
+        for robot in run.options.robots_or_all
         for control in run.options.controls or (ControlMode.POSITION,)
     ]
-    found: dict[int, list[FoundSearch]] = {}
-    seed = run.options.seed or 0
-    for one in search_walks([case.searches(moments, run.options.overrides, seed) for case in cases]):
-        found.setdefault(one.walk, []).append(one)
-        if len(found[one.walk]) == moments:
-            run.add_row(row := _row(cases[one.walk], found[one.walk]), one.walk)
-            text = f"{row['robot']}, {row['sensor']}, {row['plant']} plant: {row['value']} of {moments}"
-            run.report(len(run.rows), len(cases), text)
+    jobs = [case.jobs(moments, run.options.overrides, run.options.seed_or(0)) for case in cases]
+    for place, found in run.pool.grouped(jobs):
+        died = [job.ways.way for job in jobs[place]]
+        run.add_row(row := _row(cases[place], list(zip(died, found, strict=True))), place)
+        text = f"{row['robot']}, {row['sensor']}, {row['plant']} plant: {row['value']} of {moments}"
+        run.report(len(run.rows), len(cases), text)
 
 
-def _row(case: WalkCase, found: Sequence[FoundSearch]) -> Row:
-    falls = [fall for one in found if (fall := _fall(one))]
+def _row(case: WalkCase, found: Sequence[tuple[Death, Continued]]) -> Row:
+    falls = [_fall(death, one) for death, one in found if not one.outcome.get("stands")]
     standing, needed = len(found) - len(falls), math.ceil(STANDING * len(found) - 1e-9)
-    unnamed = [str(dying.trial) for one in found if not (dying := _dying(one)).outcome or not dying.outcome["is_named"]]
     return {
         **case.first_columns,
         "sensor": str(case.kind),
         "moments": len(found),
         "needed": needed,
         "falls": falls,
-        "unnamed": unnamed,
+        "unnamed": [str(death) for death, one in found if not one.outcome.get("is_named")],
         "paper": None,
         "value": standing,
         "outcome": "met" if standing >= needed else "missed",
@@ -192,23 +196,14 @@ def _row(case: WalkCase, found: Sequence[FoundSearch]) -> Row:
     }
 
 
-def _fall(found: FoundSearch) -> dict[str, Any] | None:
-    """Return what died, moment and what came of it where the robot does not stand; None where it does."""
-    dying = _dying(found)
-    outcome = dying.outcome or {"stands": False, "reason": found.failure, "events": []}
-    if outcome["stands"]:
-        return None
+def _fall(death: Death, found: Continued) -> dict[str, Any]:
+    """Return what died, the moment and what came of it."""
     return {
-        "died": str(dying.trial),
+        "died": str(death),
         "start_s": found.time,
-        "reason": outcome["reason"],
-        "events": outcome["events"],
+        "reason": found.outcome.get("reason", found.failure),
+        "events": found.outcome.get("events", []),
     }
-
-
-def _dying(found: FoundSearch) -> OneTrial[Death]:
-    assert isinstance(found.search, OneTrial), "of this campaign"
-    return found.search
 
 
 EXPERIMENTS = (

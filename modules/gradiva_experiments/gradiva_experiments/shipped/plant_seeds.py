@@ -11,9 +11,9 @@ import numpy as np
 
 from gradiva.common import ConfigError, ControlMode
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
-from gradiva_experiments.campaigns.domain_randomization import by_frequency
+from gradiva.setup import Plant
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.shipped.domain_randomization import by_frequency
 from gradiva_experiments.speed_search import overrides_for
 from gradiva_experiments.trial import Trial, TrialResult
 
@@ -44,7 +44,7 @@ class SeedCase:
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
-        duration = _QUICK_DURATION if options.quick else DURATION
+        duration = options.either(DURATION, _QUICK_DURATION)
         chosen = {"walking.control": str(self.control), **options.overrides}
         overrides = overrides_for(self.speed, self.robot, chosen, self.plant)
         return Trial(self.robot, VelocityCommand(self.speed, duration=duration), overrides, self.plant, seed)
@@ -56,8 +56,7 @@ def cases(options: ExperimentOptions) -> list[SeedCase]:
     Raises:
         ConfigError: A control mode without a usual speed is chosen, and no speed.
     """
-    robots = options.robots or shipped_robot_names()
-    pairs = ((robot, plant) for plant in options.plants for robot in robots)
+    pairs = ((robot, plant) for plant in options.plants for robot in options.robots_or_all)
     found = [case for robot, plant in pairs for case in _cases_of(robot, plant, options)]
     if not found:
         raise ConfigError(
@@ -80,7 +79,7 @@ def _cases_of(robot: str, plant: Plant, options: ExperimentOptions) -> list[Seed
 
 def run_plant_seeds(run: ExperimentRun) -> None:
     """Walk each case with each seed; the value is how many walked."""
-    seeds = run.options.seeds or (_QUICK_SEEDS if run.options.quick else SEEDS)
+    seeds = run.options.count(SEEDS, _QUICK_SEEDS)
     chosen = cases(run.options)
     walks = [(case, seed) for case in chosen for seed in range(seeds)]
     run.report(0, len(walks), f"{_heading(chosen, seeds)}, {len(walks)} walks")

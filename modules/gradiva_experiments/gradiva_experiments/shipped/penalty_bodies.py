@@ -137,7 +137,7 @@ def run_penalty_ball(run: ExperimentRun) -> None:
     motions = {}
     for count, stiffness in enumerate(STIFFNESSES):
         run.report(count, len(STIFFNESSES), f"k_p = {stiffness:g}")
-        motions[stiffness] = motion = drop_ball(stiffness, _QUICK_FINE if run.options.quick else _FINE)
+        motions[stiffness] = motion = drop_ball(stiffness, run.options.either(_FINE, _QUICK_FINE))
         for row in ball_rows_of(stiffness, motion):
             run.add_row(row)
     run.add_figure(_figure_ball(motions), run.name)

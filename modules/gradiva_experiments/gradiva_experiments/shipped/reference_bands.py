@@ -9,7 +9,7 @@ import numpy as np
 
 from gradiva.common import ControlMode
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
+from gradiva.setup import Plant
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.telemetry import KeyFigure
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
@@ -51,7 +51,7 @@ def bands(options: ExperimentOptions) -> list[BandCase]:
         BandCase(robot, plant, control, speed)
         for control in options.controls or (ControlMode.POSITION, ControlMode.TORQUE)
         for plant in options.plants
-        for robot in options.robots or shipped_robot_names()
+        for robot in options.robots_or_all
         for speed in options.speeds or (_SPEED,)
     ]
 
@@ -70,7 +70,7 @@ def run_reference_bands(run: ExperimentRun) -> None:
     walks = [(place, seed, walk) for place, own in enumerate(each) for seed, walk in enumerate(own, _FIRST_SEED)]
     run.report(0, len(walks), f"{len(chosen)} bands of {len(walks)} walks")
     found: dict[int, list[TrialResult]] = {}
-    duration = _QUICK_DURATION if run.options.quick else _DURATION
+    duration = run.options.either(_DURATION, _QUICK_DURATION)
     trials = [walk.trial(seed, duration) for _, seed, walk in walks]
     for done, (index, result) in enumerate(run.pool.results(trials), 1):
         place, seed, walk = walks[index]

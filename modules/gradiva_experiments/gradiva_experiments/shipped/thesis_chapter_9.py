@@ -162,7 +162,7 @@ def _add_walks(
     run: ExperimentRun, walks: Sequence[FlexibleWalk], papers: Sequence[Any], quantity: Quantity | None = None
 ) -> list[SignalLog]:
     """Walk all, side by side, and add a row for each; return the logs if a quantity of them is asked for."""
-    steps, logs = _QUICK_STEPS if run.options.quick else _STEPS, [SignalLog() for _ in walks]
+    steps, logs = run.options.either(_STEPS, _QUICK_STEPS), [SignalLog() for _ in walks]
     pool = SharedTrials(run.pool, run.folder.path.parent / _WALKS)
     for count, (place, result) in enumerate(pool.results([walk.trial(steps) for walk in walks]), 1):
         row = walks[place].row(result.figures, papers[place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +19,9 @@ from gradiva.simulated_walk import SimulatedWalk, WalkOutcome
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState
-from gradiva_experiments.campaigns.push_recovery import ImpulseSearch, name_directions
+from gradiva_experiments.continued_walks import PHASES, OneWay, PushedFrom
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva_experiments.forked_walks import PHASES, Outcome, Pushing, WalkSearches, search_walks
+from gradiva_experiments.shipped.push_recovery import ImpulseSearch, name_directions
 from gradiva_experiments.trial import Trial, walk_trial
 
 ROBOT, ARM = "icub_v3", "r_elbow_1"
@@ -106,7 +106,7 @@ def pushed_walk(
     law: str, direction: tuple[float, float], options: ExperimentOptions, force: float = FORCE
 ) -> tuple[WalkOutcome, ArmPushes]:
     """Let the robot walk by a law of layer 2, pushed twice in a direction; quickly, once."""
-    starts = _QUICK_STARTS if options.quick else STARTS
+    starts = options.either(STARTS, _QUICK_STARTS)
     pushes = ArmPushes((force * direction[0], force * direction[1], 0.0), starts)
     command = VelocityCommand(SPEED, duration=starts[-1] + _AFTER)
     trial = Trial(ROBOT, command, {**LAWS[law], **options.overrides}, (options.plants or (Plant.IDEAL,))[0])
@@ -134,28 +134,6 @@ def run_figure_11_6(run: ExperimentRun) -> None:
 # -- one push, in all directions and at several moments of a step -----------------------------------------------------
 
 
-@dataclass(slots=True)
-class SinglePush:
-    """Pushes once with `FORCE`: a search of a single trial.
-
-    Attributes:
-        direction: Of the push, from straight ahead to the left, [rad].
-        outcome: None before the trial.
-    """
-
-    direction: float
-    outcome: Outcome | None = None
-
-    def next_trial(self) -> Pushing | None:
-        """See ``Search.next_trial``."""
-        force = FORCE * math.cos(self.direction), FORCE * math.sin(self.direction), 0.0
-        return None if self.outcome else (force, DURATION)
-
-    def take(self, outcome: Outcome) -> None:
-        """See ``Search.take``."""
-        self.outcome = outcome
-
-
 def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
     """Push at four moments of a step of the right foot, and search the largest push in the middle of it."""
     directions = [2.0 * math.pi * index / angles for index in range(angles)]
@@ -163,29 +141,33 @@ def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
     for count, law in enumerate(laws):
         where = "ahead" if angles == 1 else f"in each of {angles} directions"
         run.report(count, len(laws), f"{law}: largest push {where}")
-        singles = {phase: [SinglePush(angle) for angle in directions] for phase in PHASES}
-        largest = [ImpulseSearch(angle, DURATION, _UNIT) for angle in directions]
-        searches = {phase: [*found, *(largest if phase == _SEARCHED else ())] for phase, found in singles.items()}
         trial = Trial(ROBOT, VelocityCommand(SPEED, duration=10.0), {**LAWS[law], **run.options.overrides}, plant)
-        for found in search_walks([WalkSearches(trial, searches, ARM)]):
-            one = found.search
-            (singles[found.phase] if isinstance(one, SinglePush) else largest)[found.index % angles] = one  # type: ignore
-        rows += [
-            _map_row(law, search, [singles[phase][index] for phase in PHASES]) for index, search in enumerate(largest)
-        ]
+        pushes = [OneWay((_force(direction), DURATION)) for direction in directions]
+        searches = [ImpulseSearch(direction, DURATION, _UNIT) for direction in directions]
+        jobs = [PushedFrom(trial, phase, push, ARM) for phase in PHASES for push in pushes]
+        jobs += [PushedFrom(trial, _SEARCHED, search, ARM) for search in searches]
+        found = dict(run.pool.results(jobs))
+        for index, search in enumerate(searches):
+            survived = {phase: found[place * angles + index].survived for place, phase in enumerate(PHASES)}
+            rows.append(_map_row(law, search.taken(found[len(PHASES) * angles + index].outcome), survived))
     for row in rows:
         run.add_row(row)
     run.add_figure(map_figure(rows), f"{run.name}_largest")
 
 
-def _map_row(law: str, search: ImpulseSearch, pushes: Sequence[SinglePush]) -> Row:
-    survived = [phase for phase, push in zip(PHASES, pushes, strict=True) if push.outcome and push.outcome["survived"]]
+def _force(direction: float) -> tuple[float, float, float]:
+    """Return the force of the thesis in a direction from straight ahead to the left [rad], [N]."""
+    return FORCE * math.cos(direction), FORCE * math.sin(direction), 0.0
+
+
+def _map_row(law: str, search: ImpulseSearch, survived: Mapping[str, bool]) -> Row:
+    at = [phase for phase, is_survived in survived.items() if is_survived]
     return {
         "law": law,
         "direction": f"{math.degrees(search.direction):.0f}°",
         "force_n": FORCE,
-        "survived": f"{len(survived)} of {len(PHASES)}",
-        "at": survived,
+        "survived": f"{len(at)} of {len(PHASES)}",
+        "at": at,
         "largest_ns": search.impulse,
         "paper": None,
         "value": None,

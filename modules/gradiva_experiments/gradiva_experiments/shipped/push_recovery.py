@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import chain, cycle, groupby
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -20,20 +18,19 @@ from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, load_setup
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
-from gradiva_experiments.campaigns.pushed_pendulum import AttainableImpulses
-from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva_experiments.forked_walks import (
+from gradiva_experiments.continued_walks import (
     PHASES,
     STANDING,
-    FoundSearch,
+    Continued,
     Outcome,
+    PushedFrom,
     Pushing,
-    WalkSearches,
     check_phases,
-    search_walks,
 )
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses
 from gradiva_experiments.speed_search import overrides_for
-from gradiva_experiments.trial import RobotCase, Trial, trial_key
+from gradiva_experiments.trial import RobotCase, Trial
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------
 
@@ -90,19 +87,17 @@ class ImpulseSearch:
             return next((level for level in below if level not in self.outcomes), None)
         return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
 
-    def next_trial(self) -> Pushing | None:
-        """Return the push to be tried next; None when the search is done."""
-        level = self.next_level
-        if level is None:
-            return None
-        force = level * self.unit / self.duration
-        return (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
+    def take(self, go_on: Callable[[Pushing], Outcome]) -> Outcome:
+        """Push at one level after the other; return the outcomes by level, as JSON holds them."""
+        while (level := self.next_level) is not None:
+            force = level * self.unit / self.duration
+            pushing = (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
+            self.outcomes[level] = go_on(pushing)
+        return {str(level): outcome for level, outcome in self.outcomes.items()}
 
-    def take(self, outcome: Outcome) -> None:
-        """Take the outcome of that push."""
-        level = self.next_level
-        assert level is not None, "the search is done"
-        self.outcomes[level] = outcome
+    def taken(self, outcomes: Outcome) -> ImpulseSearch:
+        """Return the search with its outcomes, those that `take` has returned."""
+        return replace(self, outcomes={int(level): outcome for level, outcome in outcomes.items()})
 
     @property
     def impulse(self) -> float:
@@ -226,46 +221,6 @@ def level_impulse(robot: str) -> float:
 # -- the campaign ------------------------------------------------------------------------------------------------------
 
 
-class RecordedSearches:
-    """Searches that a campaign has done, in a file: one that was interrupted goes on with the others."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the file, if there is one: JSON, a line a search."""
-        self._path = path
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        whole = text[: text.rfind("\n") + 1]  # the last line of a run that was killed may be torn
-        if whole != text:
-            path.write_text(whole, encoding="utf-8")
-        self._lines = {_key(line): line for line in map(json.loads, whole.splitlines())}
-
-    def recall(self, walk: str, phase: str, search: ImpulseSearch) -> dict[str, Any] | None:
-        """Return the line of a search of a walk (`trial_key`), its outcomes restored; None: it has to be done."""
-        line = self._lines.get((walk, phase, search.direction, search.duration))
-        if line is not None:
-            search.outcomes = {int(level): outcome for level, outcome in line["outcomes"].items()}
-        return line
-
-    def keep(self, walk: str, found: FoundSearch, search: ImpulseSearch) -> dict[str, Any]:
-        """Write a line for a search that has ended, and return it."""
-        line = {
-            "walk": walk,
-            "phase": found.phase,
-            "direction": search.direction,
-            "duration": search.duration,
-            "time": found.time,
-            "failure": found.failure,
-            "outcomes": search.outcomes,
-        }
-        self._lines[_key(line)] = line
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-        return line
-
-
-def _key(line: Mapping[str, Any]) -> tuple[str, str, float, float]:
-    return line["walk"], line["phase"], line["direction"], line["duration"]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
     """One direction, phase and duration of a push on one walk, over its seeds.
@@ -273,24 +228,28 @@ class Cell:
     Attributes:
         case: The walk.
         phase: Of the gait.
-        searches: Of each seed.
-        lines: What was recorded of each.
+        search: That is done with each seed.
+        found: By seed.
     """
 
     case: PushedCase
     phase: str
-    searches: tuple[ImpulseSearch, ...]
-    lines: dict[int, dict[str, Any]] = field(default_factory=dict)
+    search: ImpulseSearch
+    found: dict[int, Continued] = field(default_factory=dict)
+
+    def job(self, seed: int, options: ExperimentOptions) -> PushedFrom:
+        """Return the search with a seed, counted from the first."""
+        return PushedFrom(self.case.trial(seed, options), self.phase, self.search)
 
     @property
-    def is_done(self) -> bool:
-        """Whether all seeds were searched."""
-        return len(self.lines) == len(self.searches)
+    def searches(self) -> list[ImpulseSearch]:
+        """The search of each seed, with its outcomes."""
+        return [self.search.taken(self.found[seed].outcome) for seed in sorted(self.found)]
 
     @property
     def name(self) -> tuple[Any, ...]:
         """Return what it has in common with the same cell of another mode."""
-        return replace(self.case, mode=OFF), self.phase, self.searches[0].direction, self.searches[0].duration
+        return replace(self.case, mode=OFF), self.phase, self.search.direction, self.search.duration
 
     @property
     def impulse(self) -> float:
@@ -299,7 +258,7 @@ class Cell:
 
     def row(self, off: float | None) -> Row:
         """Return its row; ``off`` is the impulse that is survived without adapted steps, [N·s], where it is known."""
-        search, lines = self.searches[0], [self.lines[seed] for seed in sorted(self.lines)]
+        search, found = self.search, [self.found[seed] for seed in sorted(self.found)]
         attainable = self.case.attainable(search, self.phase)
         outcome, reason = _judged(self, off, attainable)
         return {
@@ -307,11 +266,11 @@ class Cell:
             "phase": self.phase,
             "direction_deg": round(math.degrees(search.direction), 1),
             "push_s": search.duration,
-            "start_s": [line["time"] for line in lines],
+            "start_s": [each.time for each in found],
             "force_n": round(self.impulse / search.duration, 1),
-            "impulses": [found.impulse for found in self.searches],
-            "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
-            "holes": [[_outcome_of(found, level) for level in found.holes] for found in self.searches],
+            "impulses": [each.impulse for each in self.searches],
+            "falls": [_fall(each, one.failure) for each, one in zip(self.searches, found, strict=True)],
+            "holes": [[_outcome_of(each, level) for level in each.holes] for each in self.searches],
             "paper": attainable,
             "value": self.impulse,
             "asked": _asked(self, attainable),
@@ -321,7 +280,7 @@ class Cell:
 
 
 def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[str, str]:
-    failures = {line["failure"] for line in cell.lines.values() if line["failure"]}
+    failures = {found.failure for found in cell.found.values() if found.failure}
     if failures:
         return "failed", "; ".join(sorted(failures))
     if cell.case.mode == OFF:
@@ -347,14 +306,14 @@ def _asked_fraction(cell: Cell, attainable: float | None) -> float | None:
     """Return the fraction of the pendulum's impulse that is asked of a cell, [-]; None: none is."""
     if cell.case.mode is not SteppingMode.PLACE_AND_TIME or attainable is None:
         return None
-    is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
+    is_backward = math.cos(cell.search.direction) < math.cos(_BACKWARD)
     return _ASKED_BACKWARD if is_backward else _ASKED
 
 
-def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
+def _fall(search: ImpulseSearch, failure: str) -> str:
     """Return how the robot goes down at the smallest impulse that it does not survive."""
     if search.lost is None:
-        return str(line["failure"])
+        return failure
     return _outcome_of(search, search.lost)
 
 
@@ -372,73 +331,29 @@ def cells_of(run: ExperimentRun) -> list[Cell]:
 
 
 def _cells(case: PushedCase, options: ExperimentOptions) -> list[Cell]:
-    by_seed = [searches_of(case, options) for _ in range(options.seeds or 1)]
-    return [
-        Cell(case, phase, tuple(found[phase][index] for found in by_seed))
-        for phase, searches in by_seed[0].items()
-        for index in range(len(searches))
-    ]
+    return [Cell(case, phase, search) for phase, found in searches_of(case, options).items() for search in found]
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """A walk with a seed, and the numbers of the cells that are still to be searched, by phase."""
-
-    trial: Trial
-    seed: int
-    left: dict[str, list[int]]
-
-
-class _Campaign:
-    """The cells of a run, filled one by one."""
-
-    def __init__(self, run: ExperimentRun) -> None:
-        self.cells = cells_of(run)
-        self._run, self._recorded = run, RecordedSearches(run.folder.path / "searches.jsonl")
-        self._off: dict[tuple[Any, ...], float] = {}
-        self._done = 0
-
-    def carry_out(self) -> None:
-        """Take what is recorded, then search the others."""
-        walks = [walk for walk in self._walks() if walk.left]
-        chosen = [WalkSearches(walk.trial, self._searches(walk)) for walk in walks]
-        for found in search_walks(chosen) if walks else ():
-            walk = walks[found.walk]
-            number = walk.left[found.phase][found.index]
-            search = self.cells[number].searches[walk.seed]
-            search.outcomes = cast(ImpulseSearch, found.search).outcomes
-            self._take(number, walk.seed, self._recorded.keep(trial_key(walk.trial), found, search))
-
-    def _walks(self) -> Iterator[_Walk]:
-        numbers_of: dict[PushedCase, list[int]] = {}
-        for number, cell in enumerate(self.cells):
-            numbers_of.setdefault(cell.case, []).append(number)
-        for case, numbers in numbers_of.items():
-            for seed in range(self._run.options.seeds or 1):
-                trial, left = case.trial(seed, self._run.options), dict[str, list[int]]()
-                for number in numbers:
-                    cell = self.cells[number]
-                    line = self._recorded.recall(trial_key(trial), cell.phase, cell.searches[seed])
-                    if line is None:
-                        left.setdefault(cell.phase, []).append(number)
-                    else:
-                        self._take(number, seed, line)
-                yield _Walk(trial, seed, left)
-
-    def _searches(self, walk: _Walk) -> dict[str, list[ImpulseSearch]]:
-        return {phase: [self.cells[n].searches[walk.seed] for n in numbers] for phase, numbers in walk.left.items()}
-
-    def _take(self, number: int, seed: int, line: dict[str, Any]) -> None:
-        cell = self.cells[number]
-        cell.lines[seed] = line
-        self._done += 1
-        if cell.is_done:
-            if cell.case.mode == OFF:
-                self._off[cell.name] = cell.impulse
-            row = cell.row(self._off.get(cell.name))
-            self._run.add_row(row, number)
-            total = sum(len(each.searches) for each in self.cells)
-            self._run.report(self._done, total, f"{_title(row)}: {row['value']:.1f} N·s")
+def _searched(run: ExperimentRun, cells: Sequence[Cell]) -> None:
+    """Search all cells with each seed, walk by walk, and add the row of each that is done."""
+    seeds = range(run.options.seeds or 1)
+    walks = dict.fromkeys((cell.case, seed) for cell in cells for seed in seeds)
+    places = [(cell, seed) for case, seed in walks for cell in cells if cell.case == case]
+    off: dict[tuple[Any, ...], float] = {}
+    for done, (place, found) in enumerate(
+        run.pool.results([cell.job(seed, run.options) for cell, seed in places]), start=1
+    ):
+        cell, seed = places[place]
+        cell.found[seed] = found
+        if len(cell.found) < len(seeds):
+            continue
+        if cell.case.mode == OFF:
+            off[cell.name] = cell.impulse
+        for number, other in enumerate(cells):  # one of adapted steps may have been done before that without
+            if other.name == cell.name and len(other.found) == len(seeds):
+                run.add_row(other.row(off.get(cell.name)), number)
+        row = cell.row(off.get(cell.name))
+        run.report(done, len(places), f"{_title(row)}: {row['value']:.1f} N·s")
 
 
 def _title(row: Mapping[str, Any]) -> str:
@@ -448,8 +363,7 @@ def _title(row: Mapping[str, Any]) -> str:
 
 def run_push_recovery(run: ExperimentRun) -> None:
     """Search each cell of each map, then sum up each map and draw it; the value is the largest impulse survived."""
-    campaign = _Campaign(run)
-    campaign.carry_out()
+    _searched(run, cells_of(run))
     cells = run.rows
     for row in sums(cells):
         run.add_row(row)

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle, so3
 from gradiva.contacts import LinearContact, SoleMotion, ViscoElasticContact, ViscoElasticParameters
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
-from gradiva_experiments.campaigns.soft_walks import LENGTH, WIDTH
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row, as_text
+from gradiva_experiments.shipped.soft_walks import LENGTH, WIDTH
 
 GROUND = ViscoElasticParameters(stiffness=2e6, damping=1e4)
 AXES = ("roll", "pitch", "yaw")
@@ -35,7 +35,7 @@ def run_figure_8_3(run: ExperimentRun) -> None:
     The thesis draws the error in yaw and gives no number of it; it says that the error grows with the angle, and alike
     in the other components. What is tested is that, and that the exact moment is the sum over the sole.
     """
-    angles = _QUICK_ANGLES if run.options.quick else _ANGLES
+    angles = run.options.either(_ANGLES, _QUICK_ANGLES)
     for axis, name in enumerate(AXES):
         for smaller, angle in pairwise((0.0, *angles)):
             run.add_row(_row(axis, angle, smaller))

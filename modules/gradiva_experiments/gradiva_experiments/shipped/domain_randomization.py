@@ -17,13 +17,13 @@ import numpy as np
 from gradiva.common import GRAVITY
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Plant, load_setup, shipped_robot_names
+from gradiva.setup import Plant, load_setup
 from gradiva.simulation import RigidBody, load_tree
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.trial import Course, Trial, TrialResult
 
 SEED = 2029
-DRAWS, _QUICK_DRAWS = 20, 3
+DRAWS = 20
 ASKED = 0.95  # [-] of the draws of a robot that have to walk
 _SPEED = 0.2  # [m/s] of the first command, and the largest
 _DURATION, _QUICK_DURATION = 20.0, 6.0  # [s]
@@ -134,6 +134,7 @@ _ENDS = (  # but those at which nothing differs: no load, no push, arms at rest
     ("pushes", 1.0),
     ("arms", 1.0),
 )
+_QUICK_DRAWS = [0, 1, len(_ENDS)]
 
 
 def hand(robot: RobotDescription, side: str) -> str:
@@ -193,11 +194,11 @@ def course(draw: int, duration: float, seed: int) -> Course:
 def run_domain_randomization(run: ExperimentRun) -> None:
     """Walk all draws with each robot on each plant; the value is how many walked."""
     options = run.options
-    draws = _quick_draws() if options.quick else list(range(options.seeds or DRAWS))
-    robots = options.robots or shipped_robot_names()
+    draws = options.either(list(range(options.seeds or DRAWS)), _QUICK_DRAWS)
+    robots = options.robots_or_all
     cases = [(plant, robot, draw) for plant in options.plants for robot in robots for draw in draws]
     described = {robot: load_setup(robot, options.overrides).robot for robot in robots}
-    seed = SEED if options.seed is None else options.seed
+    seed = options.seed_or(SEED)
     worlds = [world(draw, described[robot], seed) for _, robot, draw in cases]
     trials = [_trial(case, place, seed, options) for case, place in zip(cases, worlds, strict=True)]
     found: dict[int, TrialResult] = {}
@@ -216,13 +217,9 @@ def run_domain_randomization(run: ExperimentRun) -> None:
                 run.add_row(_row("all", plant, axis, indices, worlds, found))
 
 
-def _quick_draws() -> list[int]:
-    return [0, 1, len(_ENDS)]
-
-
 def _trial(case: tuple[Plant, str, int], place: World, seed: int, options: ExperimentOptions) -> Trial:
     plant, robot, draw = case
-    duration = _QUICK_DURATION if options.quick else _DURATION
+    duration = options.either(_DURATION, _QUICK_DURATION)
     first = VelocityCommand(_SPEED, duration=duration)
     overrides = {**place.overrides, **options.overrides}
     return Trial(robot, first, overrides, plant, seed + draw, course=course(draw, duration, seed))

@@ -16,8 +16,8 @@ from gradiva.setup import Setup, default_tables, read_toml, typed_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, run_walk
 from gradiva.simulation import PenaltyGround
 from gradiva.walking import WalkingState
-from gradiva_experiments.campaigns.penalty_bodies import Panel, Trace, traces_figure
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva_experiments.shipped.penalty_bodies import Panel, Trace, traces_figure
 
 # -- the biped ---------------------------------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class BipedWalk:
 
 def run_penalty_biped(run: ExperimentRun) -> None:
     """Walk with each penetration; the value is the number of false impacts."""
-    duration = _QUICK_DURATION if run.options.quick else _DURATION
+    duration = run.options.either(_DURATION, _QUICK_DURATION)
     walks = {}
     for count, penetration in enumerate(PENETRATIONS):
         run.report(count, len(PENETRATIONS), f"ε = {penetration:g} m")

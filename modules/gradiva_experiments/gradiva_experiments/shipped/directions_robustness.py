@@ -48,7 +48,7 @@ def commands(duration: float) -> dict[str, Command]:
 
 def run_directions(run: ExperimentRun) -> None:
     """Walk all on each plant; the value is the distance between the robot's and the plan's last place, [m]."""
-    walks = commands(_DIRECTIONS_QUICK_DURATION if run.options.quick else _DIRECTIONS_DURATION)
+    walks = commands(run.options.either(_DIRECTIONS_DURATION, _DIRECTIONS_QUICK_DURATION))
     kinds = [(plant, name) for plant in run.options.plants for name in walks]
     trials = [Trial(run.options.robot, walks[name], run.options.overrides, plant) for plant, name in kinds]
     tracks: dict[str, Tracks] = {name: Tracks() for name in walks}

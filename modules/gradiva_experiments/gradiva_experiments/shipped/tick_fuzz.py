@@ -485,7 +485,7 @@ class FuzzedWalk:
 
 def run_tick_fuzz(run: ExperimentRun) -> None:
     """Fuzz each control mode with a third of the cases; the value is how many of them were not as they should be."""
-    cases = _QUICK_CASES if run.options.quick else _CASES
+    cases = run.options.either(_CASES, _QUICK_CASES)
     total = 0
     for number, mode in enumerate(ControlMode):
         setup = load_setup(run.options.robot, [f"walking.control={mode}", _SHORT_MOVE])

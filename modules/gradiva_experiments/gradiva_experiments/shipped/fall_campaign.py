@@ -15,6 +15,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import CauseKind
 from gradiva.simulation import FaultKind, GroundKind, slope_components
+from gradiva_experiments.campaign.driver import Search
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva_experiments.trial import Trial, TrialResult
 
@@ -80,26 +81,23 @@ def run_fall_causes(run: ExperimentRun) -> None:
     counts = dict.fromkeys(_COUNTS, 1) if run.options.quick else _COUNTS
     kinds = [(cause, number) for cause, count in counts.items() for number in range(count)]
     falls = [_Fall(plant, *kind) for plant in run.options.plants for kind in kinds]
-    places = {fall: place for place, fall in enumerate(falls)}
-    seed = SEED if run.options.seed is None else run.options.seed
-    still_open = list(falls)
-    for attempt in range(_ATTEMPTS):
-        drawn: list[tuple[Trial, Disturbance]] = [
-            draw(fall.cause, [seed, fall.number, attempt], fall.plant) for fall in still_open
-        ]
-        fallen = []
-        for index, result in run.pool.results([trial for trial, _ in drawn]):
-            if result.figures["outcome"] == "fell":
-                fall = still_open[index]
-                fallen.append(fall)
-                row = _row(fall, *drawn[index], result)
-                run.add_row(row, places[fall])
-                run.report(len(run.rows), len(falls), f"{fall.plant} plant, {row['cause']}: {row['named']}")
-        still_open = [fall for fall in still_open if fall not in fallen]
-        if not still_open:
-            break
+    seed = run.options.seed_or(SEED)
+    for place, row in run.pool.searches([_search(fall, seed) for fall in falls]):
+        if row is not None:
+            run.add_row(row, place)
+            run.report(len(run.rows), len(falls), f"{row['plant']} plant, {row['cause']}: {row['named']}")
     for number, plant in enumerate(run.options.plants):
         _add_count(run, plant, len(kinds), len(falls) + number)
+
+
+def _search(fall: _Fall, seed: int) -> Search[Row | None]:
+    """Draw until the robot falls; return the row of the fall, None where it walks whatever is drawn."""
+    for attempt in range(_ATTEMPTS):
+        trial, disturbance = draw(fall.cause, [seed, fall.number, attempt], fall.plant)
+        result = yield from trial.done()
+        if result.figures["outcome"] == "fell":
+            return _row(fall, trial, disturbance, result)
+    return None
 
 
 def draw(cause: CauseKind, seed: list[int], plant: Plant) -> tuple[Trial, Disturbance]:

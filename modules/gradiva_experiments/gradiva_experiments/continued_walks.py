@@ -1,0 +1,350 @@
+"""Continues a simulated walk in many ways: each continuation runs in a fork of the process, an exact and cheap copy.
+
+One walk is simulated up to the moment at which its continuations differ, by a push for instance, and no further: each
+continuation is a ``fork`` there, which the operating system copies page by page as it is written to. A fork is
+bit-identical to a walk of its own that took the same way. It is taken in the process of a worker, which has no threads
+and keeps the walk from job to job; Linux only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
+from gradiva.planner import StopCommand, WalkingPlan
+from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulation import Push
+from gradiva.walking import WalkingLog, WalkingState
+from gradiva_experiments.campaign.worker_process import end_with_parent
+from gradiva_experiments.pool import Job, digest
+from gradiva_experiments.trial import Trial
+
+Outcome = dict[str, Any]
+"""Result of one continuation; what JSON can hold."""
+
+
+def in_fork(run: Callable[[Any], Outcome], way: Any) -> Outcome:
+    """Return the outcome of a function in a fork of this process; what it changes is gone afterwards.
+
+    Raises:
+        RuntimeError: It raised an error, which is in the message.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        _run_and_exit(run, way, writer)
+    os.close(writer)
+    try:
+        with os.fdopen(reader, encoding="utf-8") as pipe:
+            text = pipe.read()
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        os.waitpid(child, 0)
+    outcome: Outcome = json.loads(text) if text else {"error": "the process of a continuation was killed"}
+    if "error" in outcome:
+        raise RuntimeError(outcome["error"])
+    return outcome
+
+
+def _run_and_exit(run: Callable[[Any], Outcome], way: Any, writer: int) -> None:
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_with_parent()
+        try:
+            outcome = run(way)
+        except BaseException:
+            outcome = {"error": traceback.format_exc()}
+        with os.fdopen(writer, "w", encoding="utf-8") as pipe:
+            json.dump(outcome, pipe)
+    finally:
+        os._exit(0)  # no clean-up: what is open belongs to the parent
+
+
+# -- a walk that is continued ---------------------------------------------------------------------------------------
+
+
+class RobotDownError(RuntimeError):
+    """The robot falls or gives up before it is continued."""
+
+
+class ContinuedWalk:
+    """A walk up to one moment after the other, at each of which it can be continued in many ways.
+
+    Attributes:
+        walk: Plant and controller.
+        times: Of the moments by name, in the order of the walk, since the simulation began, [s].
+    """
+
+    def __init__(self, trial: Trial) -> None:
+        """Put the robot on the ground, start it, and give it the command, to stand where that is a ``StopCommand``.
+
+        Raises:
+            WalkingError: The configuration is wrong, the command cannot be planned, or lacks a moment.
+            RobotDownError: The robot does not even stand.
+        """
+        self.walk = walk = SimulatedWalk(trial.setup(), trial.seed)
+        walk.recorder = _NoRecorder()  # type: ignore[assignment]
+        if not walk.get_ready():
+            raise RobotDownError(self._reason())
+        if not isinstance(trial.command, StopCommand):
+            walk.controller.walk(trial.command)
+        self.times, self._reached = self._moments(), -math.inf
+
+    def is_before(self, moment: str) -> bool:
+        """Return whether the walk has not gone beyond a moment."""
+        return self.times[moment] >= self._reached
+
+    def advance(self, moment: str) -> float:
+        """Walk to a moment and return its time [s]; moments come in the order of the walk.
+
+        Raises:
+            RobotDownError: The robot does not reach it.
+        """
+        self._reached, time = self.times[moment], self.times[moment] - 1e-9
+        if not self.walk.run_until(lambda: self.walk.time >= time, 60.0):
+            raise RobotDownError(self._reason())
+        return self.walk.time
+
+    def continued(self, way: Any) -> Outcome:
+        """Go on from this moment in one way, and return what comes of it."""
+        raise NotImplementedError
+
+    def _moments(self) -> dict[str, float]:
+        """Return when the walk can be continued, [s], by name."""
+        raise NotImplementedError
+
+    def _reason(self) -> str:
+        """Return why the robot is down, or no longer walks; empty where it does what it is commanded."""
+        walk = self.walk
+        if walk.robot.fall is not None:
+            return f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s"
+        ended = walk.controller.state in (WalkingState.FAULT, WalkingState.STOPPED)
+        return f"{walk.controller.reason} at {walk.time:.2f} s" if ended else ""
+
+
+# -- a walk that is pushed -------------------------------------------------------------------------------------------
+
+STANDING = "standing"
+PHASES = {"early": 0.05, "middle": 0.4, "late": 0.75, "touch_down": 1.0}
+"""Moments of a single support by name, as fractions of it."""
+
+
+def check_phases(names: Iterable[str]) -> None:
+    """Refuse names that are none of `PHASES`.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for name in names:
+        if name not in PHASES:
+            raise ConfigError(f"unknown --phase '{name}'{nearest_name(name, PHASES)}")
+
+
+SWING_SIDE = Side.RIGHT
+"""Foot that swings in the step that is pushed: its stance foot, and so the weak side, is at +y."""
+
+_STEP = 1  # of this foot: the one before still gathers speed
+_SETTLED = 1.0  # [s] between start and push of a robot that stands
+WATCHED = 4.0
+"""Time after a push in which the robot must not fall, [s]: four steps or more."""
+TRACKED, RECOVERED = 0.0125, 1.0
+"""DCM error [m] and time [s], a step: a robot that tracks so well for so long has recovered, and is left alone."""
+
+Pushing = tuple[tuple[float, float, float], float]
+"""Force (world, [N]) and duration [s] of a push."""
+
+
+class PushedWalk(ContinuedWalk):
+    """A walk that is pushed in the phases of a step; a robot that stands, after a second (`STANDING`)."""
+
+    def __init__(self, trial: Trial, link: str = "") -> None:
+        """Begin the walk as `ContinuedWalk`; ``link`` is pushed, the torso where it is empty."""
+        super().__init__(trial)
+        self._link = link or self.walk.setup.robot.torso_frame
+
+    def _moments(self) -> dict[str, float]:
+        plan = self.walk.controller.plan
+        if plan is None or not plan.steps:
+            return {STANDING: self.walk.time + _SETTLED}
+        return phase_times(plan)
+
+    def continued(self, way: Pushing) -> Outcome:
+        """Push from now on and watch the robot until it is down, has recovered, or `WATCHED` has passed.
+
+        Returns:
+            Whether it ``survived``, for which ``reason`` not, and where the base is at the end: ``time_s`` and
+            ``base_position`` [m].
+        """
+        walk, failure = self.walk, ""
+        push = Push(self._link, way[0], walk.time, way[1])
+        walk.robot.push(push)
+        end, recovered = push.end + WATCHED - 1e-9, push.end + RECOVERED - 1e-9
+        try:
+            while walk.time < min(end, recovered) and not walk.is_down:
+                if not _is_tracking(walk.tick()):
+                    recovered = max(push.end, walk.time) + RECOVERED - 1e-9
+        except RobotInterfaceError as error:
+            failure = str(error)
+        return {
+            "survived": not walk.is_down and not failure,
+            "reason": failure or self._reason(),
+            "time_s": walk.time,
+            "base_position": walk.robot.truth().base_position.tolist(),
+        }
+
+
+def _is_tracking(log: WalkingLog) -> bool:
+    """Return whether the DCM is within `TRACKED` of its reference."""
+    state, reference = log.robot_state, log.reference
+    if state is None or reference is None:
+        return False
+    return math.dist(state.dcm_position, reference.dcm.position) <= TRACKED
+
+
+def phase_times(plan: WalkingPlan | None) -> dict[str, float]:
+    """Return the time of each of `PHASES` in the step that is pushed, [s].
+
+    Raises:
+        PlanningError: The plan has no such step.
+    """
+    steps = [] if plan is None else [step for step in plan.steps if step.footstep.side is SWING_SIDE]
+    if len(steps) <= _STEP:
+        raise PlanningError(f"the walk has {len(steps)} steps of the {SWING_SIDE} foot, {_STEP + 1} are needed")
+    step = steps[_STEP]
+    return {phase: step.lift_off + part * (step.touch_down - step.lift_off) for phase, part in PHASES.items()}
+
+
+class _NoRecorder:
+    """Records nothing: of a trial the end counts."""
+
+    def wants(self, log: object) -> bool:
+        """Return that no tick is wanted."""
+        return False
+
+    def record_standing(self, log: object, measurement: object) -> None:
+        """Drop a tick."""
+
+
+# -- jobs ------------------------------------------------------------------------------------------------------------
+
+
+class Ways(Protocol):
+    """Ways to continue a walk, each chosen by the outcomes of those before it."""
+
+    def take(self, go_on: Callable[[Any], Outcome]) -> Outcome:
+        """Go on in one way after the other; return what comes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneWay:
+    """One way to continue a walk.
+
+    Attributes:
+        way: As `ContinuedWalk.continued` takes it.
+    """
+
+    way: Any
+
+    def take(self, go_on: Callable[[Any], Outcome]) -> Outcome:
+        """Go on in it."""
+        return go_on(self.way)
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """Result of continuations from one moment.
+
+    Attributes:
+        outcome: Returned by `Ways.take`; empty where the robot went down before.
+        time: Of the moment, since the simulation began, [s].
+        failure: Why the moment was not reached; empty where it was.
+    """
+
+    outcome: Outcome
+    time: float = math.nan
+    failure: str = ""
+
+    @property
+    def survived(self) -> bool:
+        """Whether the outcome of one way is that the robot did."""
+        return bool(self.outcome.get("survived"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continuation(Job):
+    """Continues a walk from one moment; a robot that goes down without is a result as well.
+
+    Attributes:
+        trial: The walk.
+        moment: Name of one of its times.
+        ways: To go on.
+    """
+
+    trial: Trial
+    moment: str
+    ways: Ways
+
+    def begin(self) -> ContinuedWalk:
+        """Begin the walk.
+
+        Raises:
+            WalkingError: The configuration is wrong, or the command cannot be planned.
+            RobotDownError: The robot does not even stand.
+        """
+        raise NotImplementedError
+
+    @property
+    def walk_key(self) -> str:
+        """Digest of the walk: the same for jobs that differ in moment and ways alone."""
+        own = [getattr(self, each.name) for each in fields(self) if each.name not in ("trial", "moment", "ways")]
+        return digest([type(self).__qualname__, self.trial.key, *own])
+
+    def run(self) -> Outcome:
+        """Walk to the moment and go on from there, each way in a fork."""
+        try:
+            walk, time = _walk_at(self)
+        except RobotDownError as error:
+            return {"outcome": {}, "time": None, "failure": f"goes down before: {error}"}
+        return {"outcome": self.ways.take(lambda way: in_fork(walk.continued, way)), "time": time, "failure": ""}
+
+    def result(self, value: Outcome) -> Continued:
+        """Return the result."""
+        time = math.nan if value["time"] is None else value["time"]
+        return Continued(value["outcome"], time, value["failure"])
+
+
+_kept: dict[str, ContinuedWalk] = {}
+"""The last walk of this process, by `Continuation.walk_key`."""
+
+
+def _walk_at(job: Continuation) -> tuple[ContinuedWalk, float]:
+    """Return the walk at the moment of a job, and its time [s]; the last walk goes on unless it is beyond."""
+    walk = _kept.get(job.walk_key)
+    if walk is None or not walk.is_before(job.moment):
+        _kept.clear()
+        _kept[job.walk_key] = walk = job.begin()
+    return walk, walk.advance(job.moment)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PushedFrom(Continuation):
+    """Pushes a walk from one of its moments on; its ways are of type `Pushing`.
+
+    Attributes:
+        link: That is pushed; empty: the torso.
+    """
+
+    link: str = ""
+
+    def begin(self) -> ContinuedWalk:
+        """Begin the walk."""
+        return PushedWalk(self.trial, self.link)

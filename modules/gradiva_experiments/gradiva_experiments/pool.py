@@ -1,0 +1,158 @@
+"""Jobs of an experiment on an engine, and a journal of their values: a run that is interrupted goes on from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from gradiva.common import WalkingError
+from gradiva.telemetry import plain
+from gradiva_experiments.campaign.driver import Answer, AnyEngine, EngineError, InProcess, Search, carry_out
+from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows, when_writable
+
+_TIMEOUT = 3600.0  # [s] after which a job is given up
+_LARGEST = 8  # [processes] beyond it, memory and not the processor is what runs short
+_REFUSED = "refused"
+T = TypeVar("T")
+
+
+class Job:
+    """One call of a worker: a dataclass, whose fields are pickled, with a method `run`."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> str:
+        """Digest of its fields."""
+        given = [getattr(self, each.name) for each in fields(cast(Any, self))]
+        return digest([type(self).__qualname__, *(value.key if isinstance(value, Job) else value for value in given)])
+
+    @property
+    def argument(self) -> bytes:
+        """Pickled, so that only the process that runs it loads its modules."""
+        return pickle.dumps(self)
+
+    def run(self) -> Any:
+        """Do it, in the process of a worker, and return what JSON can hold.
+
+        Raises:
+            WalkingError: The configuration is wrong.
+        """
+        raise NotImplementedError
+
+    def result(self, value: Any) -> Any:
+        """Return the result, from the value of `run` after it was JSON."""
+        return value
+
+    def done(self) -> Search[Any]:
+        """Return the search of this job alone: within another one ``result = yield from job.done()``."""
+        row = yield self
+        return self.result(json.loads(row["value"]))
+
+    def row(self, answer: Answer) -> dict[str, Any]:
+        """Return the row of the journal.
+
+        Raises:
+            WalkingError: The job was refused, or failed.
+        """
+        if answer.error:
+            raise EngineError(answer.error)
+        if isinstance(answer.value, Mapping) and _REFUSED in answer.value:
+            raise WalkingError(answer.value[_REFUSED])
+        about = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
+        return {KEY: self.key, "value": json.dumps(answer.value), **about}
+
+
+def run_job(pickled: bytes) -> Any:
+    """Run a job in the process of a worker."""
+    try:
+        return plain(pickle.loads(pickled).run())
+    except WalkingError as error:
+        return {_REFUSED: str(error)}
+
+
+def digest(value: Any) -> str:
+    """Return a digest of what `plain` makes of a value."""
+    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, default=str).encode()).hexdigest()
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    """Carries out jobs side by side; use it in a ``with`` statement.
+
+    Attributes:
+        workers: Processes of this machine, of which one is this process; None: one for each core that it may use.
+        scheduler: Address of a dask scheduler, whose workers are used instead.
+        folder: Of the journal; None: there is none.
+        note: Called with a line that the user should read.
+    """
+
+    workers: int | None = None
+    scheduler: str = ""
+    folder: Path | None = None
+    note: Callable[[str], None] = lambda line: None
+    _known: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _rows: TrialRows | None = None
+    _engine: AnyEngine | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Pool:
+        if self.folder is not None:
+            self._rows = self._open.enter_context(TrialRows(self.folder))
+            self._known = {row[KEY]: row for row in read_rows(self.folder)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def searches(self, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:
+        """Carry out searches, whose trials are jobs; yield place and result of each as it ends.
+
+        Raises:
+            WalkingError: A job was refused, or failed.
+        """
+        self._engine = self._engine or self._begun()
+        yield from carry_out(searches, self._engine, self._keep, self._known)
+
+    def results(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
+        """Carry out jobs; yield place and result of each as it ends.
+
+        Raises:
+            WalkingError: A job was refused, or failed.
+        """
+        return self.searches([job.done() for job in jobs])
+
+    def grouped(self, groups: Sequence[Sequence[Job]]) -> Iterator[tuple[int, list[Any]]]:
+        """Carry out groups of jobs; yield the place of each group, as its last job ends, and its results in order.
+
+        Raises:
+            WalkingError: A job was refused, or failed.
+        """
+        owners = [place for place, group in enumerate(groups) for _ in group]
+        found: list[dict[int, Any]] = [{} for _ in groups]
+        for number, result in self.results([job for group in groups for job in group]):
+            owner = owners[number]
+            found[owner][number] = result
+            if len(found[owner]) == len(groups[owner]):
+                yield owner, [found[owner][each] for each in sorted(found[owner])]
+
+    def _begun(self) -> AnyEngine:
+        function = f"{__name__}:{run_job.__name__}"
+        workers = self.workers or min(_LARGEST, len(os.sched_getaffinity(0)))
+        if workers == 1 and not self.scheduler:
+            return InProcess(function)
+        from gradiva_experiments.campaign.engine import Engine
+
+        return self._open.enter_context(Engine(function, self.scheduler, workers, _TIMEOUT, self.note))
+
+    def _keep(self, row: Mapping[str, Any]) -> None:
+        rows = self._rows
+        if rows is not None:
+            when_writable(lambda: rows.add(row), rows.folder, self.note)

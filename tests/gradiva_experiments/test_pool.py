@@ -1,0 +1,119 @@
+"""Jobs of an experiment on an engine: searches side by side, the journal from which an interrupted run goes on."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from gradiva.common import ConfigError, WalkingError
+from gradiva_experiments import Job, Pool
+from gradiva_experiments.campaign.driver import EngineError
+from gradiva_experiments.continued_walks import Continuation, ContinuedWalk, OneWay, RobotDownError
+from gradiva_experiments.experiment import ExperimentOptions
+from gradiva_experiments.trial import Trial
+
+done = []
+
+
+@dataclass(frozen=True, slots=True)
+class Square(Job):
+    """Squares a number; refuses 13, fails at 7, is interrupted at 5."""
+
+    number: int
+
+    def run(self):
+        done.append(self.number)
+        if self.number == 13:
+            raise ConfigError("no luck")
+        if self.number == 7:
+            raise ValueError("seven")
+        if self.number == 5:
+            raise KeyboardInterrupt
+        return {"square": self.number**2}
+
+    def result(self, value):
+        return value["square"]
+
+
+def largest_below(limit):
+    """Yield squares until one is beyond a limit; the result is the number before."""
+    number = 0
+    while (yield from Square(number).done()) <= limit:
+        number += 1
+    return number - 1
+
+
+@pytest.fixture(autouse=True)
+def nothing_done():
+    done.clear()
+
+
+def test_searches_choose_their_jobs_by_what_came_before_and_share_them():
+    with Pool(workers=1) as pool:
+        assert dict(pool.searches([largest_below(1), largest_below(10)])) == {0: 1, 1: 3}
+        assert dict(pool.results([Square(4), Square(2)])) == {0: 16, 1: 4}
+    assert sorted(done) == [0, 1, 2, 3, 4]
+
+
+def test_groups_end_as_a_whole_with_their_results_in_order():
+    with Pool(workers=1) as pool:
+        assert dict(pool.grouped([[Square(2), Square(1)], [Square(3)]])) == {0: [4, 1], 1: [9]}
+
+
+def test_an_interrupted_run_goes_on_from_its_journal(tmp_path):
+    with pytest.raises(KeyboardInterrupt), Pool(workers=1, folder=tmp_path) as pool:
+        dict(pool.results([Square(1), Square(2), Square(5)]))
+    done.clear()
+    with Pool(workers=1, folder=tmp_path) as pool:
+        assert dict(pool.results([Square(1), Square(3), Square(2)])) == {0: 1, 1: 9, 2: 4}
+    assert done == [3]
+
+
+@pytest.mark.parametrize(("number", "kind", "text"), [(13, WalkingError, "no luck"), (7, EngineError, "seven")])
+def test_a_job_that_is_refused_or_fails_ends_the_run(number, kind, text):
+    with Pool(workers=1) as pool, pytest.raises(kind, match=text):
+        dict(pool.results([Square(number)]))
+
+
+def test_options_of_a_quick_run_and_what_is_chosen_before_both():
+    usual, quick, chosen = ExperimentOptions(), ExperimentOptions(quick=True), ExperimentOptions(seeds=7, seed=0)
+    assert [options.count(50, 2) for options in (usual, quick, chosen)] == [50, 2, 7]
+    assert [options.seed_or(2029) for options in (usual, chosen)] == [2029, 0]
+    assert quick.either("all", "few") == "few"
+    assert set(usual.robots_or_all) > {"g1", "talos"}
+
+
+class Counting(ContinuedWalk):
+    """Counts how often it is begun and how far it has come, without a robot; goes down before ``never``."""
+
+    begun = 0
+
+    def __init__(self):
+        Counting.begun += 1
+        self.times, self._reached = {"early": 1.0, "late": 2.0, "never": 3.0}, 0.0
+
+    def advance(self, moment):
+        if moment == "never":
+            raise RobotDownError("base tilt")
+        self._reached = self.times[moment]
+        return self._reached
+
+    def continued(self, way):
+        return {"way": way, "from": self._reached}
+
+
+class CountingFrom(Continuation):
+    def begin(self):
+        return Counting()
+
+
+def test_a_walk_is_kept_from_job_to_job_as_long_as_they_come_in_its_order():
+    trial = Trial("icub_v2_7", None)
+    moments = ["early", "early", "late", "early", "never"]
+    with Pool(workers=1) as pool:
+        jobs = [CountingFrom(trial, moment, OneWay(place)) for place, moment in enumerate(moments)]
+        found = dict(pool.results(jobs))
+    assert [found[place].outcome for place in range(3)] == [
+        {"way": w, "from": t} for w, t in enumerate((1.0, 1.0, 2.0))
+    ]
+    assert (found[3].time, found[4].failure) == (1.0, "goes down before: base tilt")
+    assert Counting.begun == 2
