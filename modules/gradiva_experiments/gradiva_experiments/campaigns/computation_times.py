@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from gradiva.setup import shipped_robot_names
+from gradiva.setup import installed_robot_names
 from gradiva.simulated_walk import FULL, QUICK, run_benchmark
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 
@@ -15,7 +15,7 @@ def run_computation_times(run: ExperimentRun) -> None:
     """Time all layers; the value is the median, [µs]."""
     stages = count()
     size = QUICK if run.options.quick else FULL
-    robots = run.options.robots or shipped_robot_names()
+    robots = run.options.robots or installed_robot_names()
     for timed in run_benchmark(robots, lambda text: run.report(next(stages), None, text), size)["results"]:
         run.add_row(_row(timed))
 

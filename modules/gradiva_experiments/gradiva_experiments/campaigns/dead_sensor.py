@@ -12,7 +12,7 @@ from typing import Any
 from gradiva.common import ControlMode, PlanningError, Side
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Plant, load_robot, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names, load_robot
 from gradiva.simulation import Fault, FaultKind
 from gradiva.walking import SafetyEvent, WalkingState
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
@@ -161,7 +161,7 @@ def run_dead_sensor(run: ExperimentRun) -> None:
         WalkCase(robot, plant, control, kind)
         for kind in DyingKind
         for plant in run.options.plants
-        for robot in run.options.robots or shipped_robot_names()
+        for robot in run.options.robots or installed_robot_names()
         for control in run.options.controls or (ControlMode.POSITION,)
     ]
     found: dict[int, list[FoundSearch]] = {}

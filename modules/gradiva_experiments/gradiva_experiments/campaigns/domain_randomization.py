@@ -17,7 +17,7 @@ import numpy as np
 from gradiva.common import GRAVITY
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import Plant, load_setup, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names, load_setup
 from gradiva.simulation import RigidBody, load_tree
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.trial import Course, Trial, TrialResult
@@ -194,7 +194,7 @@ def run_domain_randomization(run: ExperimentRun) -> None:
     """Walk all draws with each robot on each plant; the value is how many walked."""
     options = run.options
     draws = _quick_draws() if options.quick else list(range(options.seeds or DRAWS))
-    robots = options.robots or shipped_robot_names()
+    robots = options.robots or installed_robot_names()
     cases = [(plant, robot, draw) for plant in options.plants for robot in robots for draw in draws]
     described = {robot: load_setup(robot, options.overrides).robot for robot in robots}
     seed = SEED if options.seed is None else options.seed

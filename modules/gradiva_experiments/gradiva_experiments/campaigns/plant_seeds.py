@@ -11,7 +11,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, ControlMode
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names
 from gradiva_experiments.campaigns.domain_randomization import by_frequency
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.speed_search import overrides_for
@@ -56,7 +56,7 @@ def cases(options: ExperimentOptions) -> list[SeedCase]:
     Raises:
         ConfigError: A control mode without a usual speed is chosen, and no speed.
     """
-    robots = options.robots or shipped_robot_names()
+    robots = options.robots or installed_robot_names()
     pairs = ((robot, plant) for plant in options.plants for robot in robots)
     found = [case for robot, plant in pairs for case in _cases_of(robot, plant, options)]
     if not found:

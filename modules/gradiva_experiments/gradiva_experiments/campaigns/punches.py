@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.planner import Command, StopCommand, VelocityCommand
-from gradiva.setup import Plant, load_robot, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names, load_robot
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments.campaigns.domain_randomization import arms, by_frequency, random_push
@@ -94,7 +94,7 @@ def run_punches(run: ExperimentRun) -> None:
     options, seed = run.options, SEED if run.options.seed is None else run.options.seed
     longest = _QUICK_LONGEST if options.quick else LONGEST
     runs = options.seeds or (_QUICK_RUNS if options.quick else RUNS)
-    robots = options.robots or shipped_robot_names()
+    robots = options.robots or installed_robot_names()
     cases = [(plant, robot, doing) for plant in options.plants for robot in robots for doing in _COMMANDS]
     walks = [
         PunchSearches(

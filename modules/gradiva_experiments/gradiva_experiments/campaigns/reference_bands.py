@@ -9,7 +9,7 @@ import numpy as np
 
 from gradiva.common import ControlMode
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.telemetry import KeyFigure
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
@@ -51,7 +51,7 @@ def bands(options: ExperimentOptions) -> list[BandCase]:
         BandCase(robot, plant, control, speed)
         for control in options.controls or (ControlMode.POSITION, ControlMode.TORQUE)
         for plant in options.plants
-        for robot in options.robots or shipped_robot_names()
+        for robot in options.robots or installed_robot_names()
         for speed in options.speeds or (_SPEED,)
     ]
 
