@@ -12,7 +12,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from gradiva.robot_model import IdynTreeModel, RobotDescription
-from gradiva.setup import GccCompiler, cache_folder, load_robot
+from gradiva.setup import GccCompiler, cache_folder, describe_robot, is_installed, load_robot
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job, and of all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,6 +20,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background
 os.environ["GRADIVA_DUMPS"] = "none"  # modules of tests keep no black box but where a test is about it
 os.environ["XDG_DATA_HOME"] = "/nowhere"  # no test depends on how healthy this user's robots are
 ROBOTS = ("g1", "icub_v2_7", "icub_v3", "talos")
+ERGOCUB = pytest.param(
+    "ergocub",
+    marks=pytest.mark.skipif(
+        not is_installed(describe_robot("ergocub")),
+        reason="the model of ergoCub is not installed: conda package ergocub-models, or ROS_PACKAGE_PATH",
+    ),
+)
+EVERY_ROBOT = (*ROBOTS, ERGOCUB)
+"""All shipped robots; ergoCub's model comes with no package that Gradiva depends on."""
 
 
 def long(*values: object) -> ParameterSet:
@@ -75,7 +84,7 @@ def compiler():
     return GccCompiler(cache_folder())
 
 
-@pytest.fixture(params=ROBOTS)
+@pytest.fixture(params=EVERY_ROBOT)
 def model(request) -> IdynTreeModel:
     return model_of(request.param)
 

@@ -12,7 +12,7 @@ import pytest
 import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
-from gradiva.setup import shipped_robot_names
+from gradiva.setup import installed_robot_names
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from tests.cli.test_walk_command import CONTRACT
 
@@ -105,7 +105,7 @@ def test_every_signal_of_a_controller_is_on_the_page(reference, pages):
 def test_every_frame_and_joint_of_a_robot_is_on_the_page(reference, pages):
     frames = importlib.import_module("reference_pages.frames")
     sections = re.split(r"^## ", pages["frames"], flags=re.MULTILINE)[1:]
-    assert {section.split()[0] for section in sections} == set(shipped_robot_names())
+    assert {section.split()[0] for section in sections} == set(installed_robot_names())
     for section in sections:
         names = frames.names_of(section.split()[0])
         assert all(f"`{name}`" in section for group in names.values() for name in group)

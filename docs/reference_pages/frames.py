@@ -1,7 +1,7 @@
 """The names of each shipped robot that tasks, commands and configuration may use: joints, links, further frames."""
 
 from gradiva.robot_model import IdynTreeModel
-from gradiva.setup import load_setup, shipped_robot_names
+from gradiva.setup import installed_robot_names, load_setup
 from reference_pages.markdown import code
 
 _INTRODUCTION = """# Frames and joints
@@ -21,7 +21,7 @@ A joint that is not here is locked at zero in the walk; its link is part of the 
 
 def frames_page() -> str:
     """Return the page."""
-    return "\n".join([_INTRODUCTION, *map(_section, shipped_robot_names())])
+    return "\n".join([_INTRODUCTION, *map(_section, installed_robot_names())])
 
 
 def names_of(robot: str) -> dict[str, list[str]]:

@@ -66,7 +66,16 @@ def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch,
     status, out, _ = gradiva("robots", "--no-walk")
     assert status == 1
     lines = out.splitlines()
-    assert [line.split()[0] for line in lines[1:8]] == ["broken", "empty", "g1", "icub_v2_7", "icub_v3", "odd", "talos"]
+    assert [line.split()[0] for line in lines[1:9]] == [
+        "broken",
+        "empty",
+        "ergocub",
+        "g1",
+        "icub_v2_7",
+        "icub_v3",
+        "odd",
+        "talos",
+    ]
     assert any("fail  broken: robots/broken/robot.toml is not valid TOML" in line for line in lines)
     assert any("fail  empty: robots/empty/robot.toml: missing key 'name'" in line for line in lines)
     no_model = "fail  odd: robots/odd/robot.toml: model_file: there is no file robots/odd/no.urdf"

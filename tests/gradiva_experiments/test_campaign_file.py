@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
+from gradiva.setup import load_setup
 from gradiva_experiments.campaign.campaign_file import Draw, read_campaign
 
 
@@ -93,3 +94,22 @@ def test_a_trial_is_another_one_when_a_file_behind_it_has_changed(campaign, tmp_
 
     assert key(1.0) != key(1.1)
     assert key(1.1) == key(1.1, tmp_path / "the_same.toml")
+
+
+def test_tables_in_a_list_reach_the_walk(campaign):
+    asked = campaign(
+        """
+        [walk]
+        whole_body.external_joints = ["l_elbow"]
+        [[walk.simulation.joint_motions]]
+        joints = ["{moved}"]
+        amplitude = 0.5
+        frequency = 1.0
+        [grid]
+        moved = ["l_elbow"]
+        """
+    )
+    asked.check()
+    setup = load_setup("icub_v2_7", next(asked.trials()).options["settings"])
+    (motion,) = setup.simulation.joint_motions
+    assert (motion.joints, motion.amplitude, motion.frequency) == (("l_elbow",), 0.5, 1.0)

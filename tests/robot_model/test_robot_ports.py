@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.robot_model import Environment, IdynTreeModel, MeasuredWrench, RobotPorts
-from tests.conftest import ROBOTS, description_of
+from tests.conftest import EVERY_ROBOT, ROBOTS, description_of
 
 
 def ports_of(name: str) -> RobotPorts:
@@ -13,7 +13,7 @@ def ports_of(name: str) -> RobotPorts:
     return ports
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", EVERY_ROBOT)
 def test_every_sensor_measures_in_a_frame_of_the_model(name):
     model, ports = IdynTreeModel(description_of(name)), ports_of(name)
     inertial = [sensor for server in ports.inertial_servers for sensor in server.sensors]

@@ -8,14 +8,20 @@ from gradiva.robot_model import IdynTreeModel, RotorCoupling, balanced, links_fr
 from gradiva.setup import find_model_file
 from gradiva.setup.new_robot import ModelFile, draft_robot
 from gradiva.simulation import load_tree
-from tests.conftest import ROBOTS, description_of, model_of
+from tests.conftest import ERGOCUB, ROBOTS, description_of, model_of
 
 ROMEO = ("example-robot-data", "romeo_description/urdf/romeo_small.urdf")
 
 
 @pytest.mark.parametrize(
     ("name", "joints", "mass"),
-    [("icub_v2_7", 23, 33.06), ("icub_v3", 23, 52.47), ("talos", 32, 90.27), ("g1", 23, 33.34)],
+    [
+        ("icub_v2_7", 23, 33.06),
+        ("icub_v3", 23, 52.47),
+        ("talos", 32, 90.27),
+        ("g1", 23, 33.34),
+        pytest.param("ergocub", 23, 56.65, marks=ERGOCUB.marks),
+    ],
 )
 def test_the_robots_have_their_joints_and_their_mass(name, joints, mass):
     model = model_of(name)

@@ -5,10 +5,10 @@ import pytest
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.setup import Plant, data_folder, load_setup, read_toml, robot_folder, robot_of
 from gradiva.setup.load_setup import CONSTANTS, MOVED, place_of
-from tests.conftest import ROBOTS
+from tests.conftest import EVERY_ROBOT, ROBOTS
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", EVERY_ROBOT)
 def test_the_facts_of_the_robot_are_the_planner_s(robot):
     setup = load_setup(robot)
     for fact in ("com_height", "step_width", "max_speed"):

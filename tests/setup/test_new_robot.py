@@ -20,7 +20,7 @@ from gradiva.setup.new_robot import (
 from gradiva.setup.robot_checks import check_robot_folder
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
-from tests.conftest import ROBOTS, description_of
+from tests.conftest import EVERY_ROBOT, description_of
 
 ROMEO = "example-robot-data:romeo_description/urdf/romeo_small.urdf"
 
@@ -30,7 +30,7 @@ def draft_of(name, urdf, **more):
     return draft_robot(name, ModelFile(source, find_model_file(*source)), **more)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", EVERY_ROBOT)
 def test_limbs_and_soles_are_found_as_they_are_described(name):
     robot = description_of(name)
     urdf = read_urdf(robot.model_path)

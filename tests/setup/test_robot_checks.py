@@ -9,7 +9,7 @@ from gradiva.common import ConfigError, ModelError
 from gradiva.setup import data_folder, load_robot, load_setup, robot_names
 from gradiva.setup.robot_checks import check_robot_folder
 from gradiva.simulated_walk import SimulatedWalk
-from tests.conftest import ROBOTS
+from tests.conftest import EVERY_ROBOT, ROBOTS
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def copy_of_talos(tmp_path, monkeypatch):
     return change
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", EVERY_ROBOT)
 def test_shipped_robots_hold_what_they_promise(robot):
     findings = [finding for finding in check_robot_folder(robot) if finding.verdict != "ok"]
     assert [(finding.verdict, finding.text) for finding in findings] == []
@@ -80,7 +80,7 @@ def test_a_base_that_is_no_root_is_refused_before_anything_is_compiled(copy_of_t
 
 def test_robots_are_found_by_the_search_path(copy_of_talos, tmp_path, monkeypatch):
     copy_of_talos()
-    assert robot_names() == sorted([*ROBOTS, "mine"])
+    assert robot_names() == sorted(["ergocub", *ROBOTS, "mine"])
     monkeypatch.chdir(tmp_path.parent)
     with pytest.raises(ConfigError, match="unknown robot 'mine'"):
         load_robot("mine")

@@ -14,10 +14,10 @@ from gradiva.setup import Plant as PlantName
 from gradiva.setup import (
     check_margins,
     has_wrench_loop,
+    installed_robot_names,
     load_setup,
     noise_response,
     robot_checks,
-    shipped_robot_names,
     stability_margins,
 )
 from gradiva.setup.stability_margins import Margins, StabilityMargins
@@ -104,7 +104,7 @@ def largest(gain: np.ndarray) -> np.ndarray:
     return values[np.argsort(-np.abs(values))[:2]]
 
 
-@pytest.mark.parametrize("robot", shipped_robot_names())
+@pytest.mark.parametrize("robot", installed_robot_names())
 @pytest.mark.parametrize("plant", [PlantName.IDEAL, PlantName.ROBOT])
 @pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])
 def test_shipped_gains_have_a_margin(robot, plant, control):

@@ -23,7 +23,7 @@ from gradiva.cli.doctor import COLOURS, follow_clock_of, plugin_findings
 from gradiva.cli.output import text_console
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.cli.yarp.session import log_lines, network_session
-from gradiva.common import ConfigError, NDArray, StateError
+from gradiva.common import ConfigError, ModelNotInstalled, NDArray, StateError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.planner import VelocityCommand
@@ -149,6 +149,8 @@ def check_robot(name: str) -> Finding:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
         margins = list(margin_findings(name, (Plant.IDEAL,)))
+    except ModelNotInstalled as error:
+        return Finding("warn", f"{name}: {error}")
     except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
     text = f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg"

@@ -94,12 +94,12 @@ def bench(
         return int(run_peers(peers_python, blf_python, json_to))
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.setup import shipped_robot_names
+        from gradiva.setup import installed_robot_names
 
     target = JsonTarget(json_to)
     console = console_beside(target)
     try:
-        result = _timed(console, robot or shipped_robot_names(), quick)
+        result = _timed(console, robot or installed_robot_names(), quick)
     except RuntimeError as error:
         console.print(f"failed: {error}", markup=False)
         return 1

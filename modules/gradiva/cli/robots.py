@@ -62,8 +62,8 @@ def robots(
     console.print(_table(names))
     failed = False
     for name in names:
-        findings = check_robot_folder(name)
-        if walks and not any(finding.verdict == FAIL for finding in findings):
+        findings = check_robot_folder(name, needs_model=robot is not None)
+        if walks and OK in (verdicts := {finding.verdict for finding in findings}) and FAIL not in verdicts:
             findings.append(check_first_walk(name))
         facts = [finding.text for finding in findings if finding.verdict == OK and ": " not in finding.text]
         lines = [(OK, ", ".join(facts))] if facts else []
@@ -132,7 +132,7 @@ def _table(names: list[str]) -> object:
     from rich.table import Table
 
     from gradiva.common import WalkingError
-    from gradiva.setup import load_robot
+    from gradiva.setup import describe_robot
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True)
@@ -142,7 +142,7 @@ def _table(names: list[str]) -> object:
     table.add_column("model")
     for name in names:
         try:
-            robot = load_robot(name)
+            robot = describe_robot(name)
         except WalkingError:
             table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
             continue

@@ -31,6 +31,10 @@ class ModelError(WalkingError):
     """A robot model is missing, unreadable, or does not have a joint, link or frame."""
 
 
+class ModelNotInstalled(ModelError):  # noqa: N818 (it reads as the sentence it is)
+    """The model of a robot comes with a package that Gradiva does not bring; the message names where it is searched."""
+
+
 class PlanningError(WalkingError):
     """No footsteps or trajectories satisfy the constraints; the message names the constraint."""
 

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from gradiva.common import ControlMode, ModelError, Side, WalkingError, nearest_name
+from gradiva.common import ControlMode, ModelError, ModelNotInstalled, Side, WalkingError, nearest_name
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.load_setup import Plant, load_setup
@@ -28,10 +28,15 @@ _CHOICES: tuple[dict[str, str], ...] = (
 )
 
 
-def check_robot_folder(argument: str) -> list[Finding]:
-    """Check one robot, found by name or path; the text of a finding begins with its subject."""
+def check_robot_folder(argument: str, needs_model: bool = True) -> list[Finding]:
+    """Check one robot, found by name or path; the text of a finding begins with its subject.
+
+    A model that Gradiva does not bring may be missing unless ``needs_model``: a warning is then all that is found.
+    """
     try:
         robot = load_robot(argument)
+    except ModelNotInstalled as error:
+        return [Finding(FAIL if needs_model else WARN, str(error))]
     except WalkingError as error:
         return [Finding(FAIL, str(error))]
     checks: tuple[Callable[[RobotDescription], Iterator[Finding]], ...] = (

@@ -1,4 +1,4 @@
-"""Find robots and their models: shipped folders, folders of the user, model packages, a robot.toml of one's own."""
+"""Find robots: shipped folders, folders of the user, packages of robots, a robot.toml of one's own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import os
 import re
+import sys
 import sysconfig
 import tomllib
 from copy import deepcopy
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import gradiva
-from gradiva.common import ConfigError, ModelError, from_table, installed_plugins, nearest_name
+from gradiva.common import ConfigError, ModelError, ModelNotInstalled, from_table, installed_plugins, nearest_name
 from gradiva.robot_model import RobotDescription
 
 SEARCH_PATH = "GRADIVA_ROBOTS"
@@ -25,6 +26,14 @@ ROBOTS = "gradiva.robots"
 """Group of entry points of robots of installed packages."""
 FILE = "file"
 """Instead of a package: the model is the path of a URDF, absolute or relative to the folder of the robot."""
+SHARES = {
+    "CONDA_PREFIX": ("share",),
+    "AMENT_PREFIX_PATH": ("share",),
+    "ROS_PACKAGE_PATH": (".", ".."),  # holds packages, or is one
+    "YARP_DATA_DIRS": ("..",),  # share/ergoCub
+    "GAZEBO_MODEL_PATH": (".", "../.."),  # share and share/ergoCub/robots
+}
+"""Environment variables with folders, to the ways from there to the folder ``share`` that holds packages of models."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -94,9 +103,23 @@ def shipped_robot_names() -> list[str]:
     return sorted(file.parent.name for file in data_folder("robots").glob(f"*/{ROBOT_FILE}"))
 
 
+def installed_robot_names() -> list[str]:
+    """Return the names of the shipped robots whose models are installed, in alphabetical order."""
+    return [name for name in shipped_robot_names() if is_installed(describe_robot(name))]
+
+
+def is_installed(robot: RobotDescription) -> bool:
+    """Return whether the model of a shipped robot is installed, for those whose package Gradiva does not bring."""
+    try:
+        find_model_file(robot.package, robot.model)
+    except ModelNotInstalled:
+        return False
+    return True
+
+
 def robots_with_ports() -> list[RobotDescription]:
     """Return the shipped robots that have a place on the YARP network."""
-    return [robot for robot in map(load_robot, shipped_robot_names()) if robot.ports is not None]
+    return [robot for robot in map(describe_robot, shipped_robot_names()) if robot.ports is not None]
 
 
 def robot_folder(robot: str) -> Path:
@@ -134,6 +157,19 @@ def robot_argument(robot: str) -> str:
     return robot if robot in robot_folders() else str(robot_folder(robot).resolve())
 
 
+def describe_robot(robot: str) -> RobotDescription:
+    """Return a robot's description without its model, which need not be installed.
+
+    Args:
+        robot: Name or path, as of `robot_folder`.
+
+    Raises:
+        ConfigError: No such robot, or its file is wrong.
+    """
+    table, where = _described(robot)
+    return from_table(RobotDescription, table, where=where)
+
+
 def load_robot(robot: str) -> RobotDescription:
     """Return a robot's description, its model file found.
 
@@ -144,8 +180,15 @@ def load_robot(robot: str) -> RobotDescription:
         ConfigError: No such robot, or its file is wrong.
         ModelError: The package of its model is not installed, or there is no such model file.
     """
-    folder = robot_folder(robot)
-    table, where = read_toml(folder / ROBOT_FILE), file_place(folder.resolve() / ROBOT_FILE)
+    table, where = _described(robot)
+    model_file = find_model_file(table["package"], table["model"], robot_folder(robot))
+    return from_table(RobotDescription, {**table, "model_file": str(model_file)}, where=where)
+
+
+def _described(robot: str) -> tuple[dict[str, Any], str]:
+    """Return the table of a robot.toml, with ``package`` and ``model``, and its short name."""
+    file = robot_folder(robot) / ROBOT_FILE
+    table, where = read_toml(file), file_place(file.resolve())
     if "flexible_joints" in table:
         raise ConfigError(f"{where}: flexible joints are the table [flexibility] of another file of this folder")
     if "model_file" in table:
@@ -157,8 +200,7 @@ def load_robot(robot: str) -> RobotDescription:
     if robot in robot_folders() and table["name"] != robot:
         raise ConfigError(f"{where}: name = '{table['name']}', it must be that of the folder, '{robot}'")
     check_robot_name(table["name"], f"{where}: ")
-    model_file = find_model_file(table["package"], table["model"], folder)
-    return from_table(RobotDescription, {**table, "model_file": str(model_file)}, where=where)
+    return table, where
 
 
 def _with_model_file(table: dict[str, Any], where: str) -> dict[str, Any]:
@@ -188,11 +230,12 @@ def find_model_file(package: str, model: str, folder: Path = Path()) -> Path:
     """Return the URDF of ``model`` in ``package``.
 
     Args:
-        package: Python package, or ``FILE``.
+        package: Of models, or ``FILE``.
         model: Its name there, or a path.
         folder: From which a relative path begins.
 
     Raises:
+        ModelNotInstalled: The package is one that Gradiva does not bring, and is not installed.
         ModelError: The package is not installed or cannot be loaded, or does not carry the model.
     """
     if package == FILE:
@@ -201,7 +244,11 @@ def find_model_file(package: str, model: str, folder: Path = Path()) -> Path:
                 f"{file_place(folder.resolve() / ROBOT_FILE)}: model_file: there is no file {folder / model}"
             )
         return (folder / model).resolve()
-    finders = {"icub-models": _find_in_icub_models, "example-robot-data": _find_in_example_robot_data}
+    finders = {
+        "icub-models": _find_in_icub_models,
+        "example-robot-data": _find_in_example_robot_data,
+        "ergocub-models": _find_in_ergocub_models,
+    }
     if package not in finders:
         raise ModelError(f"unknown model package '{package}'{nearest_name(package, [*finders, FILE])}")
     return finders[package](model)
@@ -251,6 +298,26 @@ def _find_in_example_robot_data(model: str) -> Path:
     if not (robots / model).is_file():
         raise ModelError(f"example-robot-data has no file '{model}' below its robots")
     return robots / model
+
+
+def _find_in_ergocub_models(model: str) -> Path:
+    places = [share / "ergoCub" / "robots" for share in _shares()]
+    found = next((path for place in places if (path := place / model / "model.urdf").is_file()), None)
+    if found is None:
+        raise ModelNotInstalled(
+            f"the model {model} of ergoCub is not installed: conda install -c conda-forge ergocub-models, or name where"
+            f" it is: {', '.join(SHARES)}; searched: {', '.join(map(str, places))}"
+        )
+    return found
+
+
+def _shares() -> list[Path]:
+    """Return the folders that hold the data of packages: of Python's and conda's prefix, of ROS, YARP and Gazebo."""
+    named = [(name, Path(entry)) for name in SHARES for entry in os.environ.get(name, "").split(os.pathsep) if entry]
+    shares = [Path(sys.prefix, "share")]
+    for name, entry in named:
+        shares += [place for way in SHARES[name] if (place := (entry / way).resolve()) not in shares]
+    return shares
 
 
 def _example_robot_data() -> Path:

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import Plant, parse_setting, processor_line, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names, parse_setting, processor_line
 from gradiva.telemetry import RunFolder, plain
 from gradiva_experiments import shipped
 from gradiva_experiments.pool import Pool
@@ -166,8 +166,8 @@ class ExperimentOptions:
 
     @property
     def robots_or_all(self) -> Sequence[str]:
-        """The robots that are chosen, else all that are shipped."""
-        return self.robots or shipped_robot_names()
+        """The robots that are chosen, else the shipped ones whose models are installed."""
+        return self.robots or installed_robot_names()
 
 
 @dataclass(slots=True, eq=False)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gradiva.robot_model import Environment
-from gradiva.setup import load_robot, robots_with_ports
+from gradiva.setup import describe_robot, robots_with_ports
 from gradiva.yarp_modules.application import read_application
 from gradiva.yarp_modules.application.shipped_applications import shipped_applications
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class, program_name
@@ -23,7 +23,7 @@ def test_each_robot_has_one_for_each_place_and_form():
     robots = [robot.name for robot in robots_with_ports()]
     expected = {f"{robot}-{place}{form}" for robot in robots for place in places for form in ("", "-three")}
     assert {path.stem for path in FILES} == expected
-    assert len(expected) == 24
+    assert len(expected) == 30
 
 
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)
@@ -49,7 +49,7 @@ def test_their_parameters_are_options_of_their_modules(application):
 
 
 def test_the_controller_waits_for_the_boards_and_sensors_that_it_reads(application):
-    robot = load_robot(application.file.stem.split("-")[0])
+    robot = describe_robot(application.file.stem.split("-")[0])
     is_hardware = "-hardware" in application.file.stem
     environment = Environment.HARDWARE if is_hardware else Environment.SIMULATION
     controller = next(each for each in application.modules if each.port == "/walking-coordinator")

@@ -114,8 +114,7 @@ def run_application(request: RunRequest) -> int:
         logs = log_additions(found, request.out)
         additions = (*logs, *shared, *request.additions, *plant_additions(found, request.plant))
         application = as_requested(found, request.without, additions)
-        if shared:
-            check_configuration(application)
+        check_configuration(application)
         for note in application.notes:
             say(note)
         with stop_signals() as signals:

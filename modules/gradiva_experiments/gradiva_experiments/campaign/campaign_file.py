@@ -305,6 +305,8 @@ def _put(options: Options, name: str, value: Any) -> None:
 def _filled(value: Any, fillings: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         return [_filled(each, fillings) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _filled(each, fillings) for name, each in value.items()}
     if not isinstance(value, str):
         return value
     return _HOLE.sub(lambda hole: str(fillings.get(hole[1], hole[0])), value)
@@ -315,7 +317,12 @@ def _each(value: Any) -> Sequence[Any]:
 
 
 def _as_toml(value: Any) -> str:
-    return json.dumps(value) if not isinstance(value, float) else repr(value)  # lists, texts, true: as in TOML
+    """Return a value as TOML has it, on one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{json.dumps(name)} = {_as_toml(each)}' for name, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    return repr(value) if isinstance(value, float) else json.dumps(value)
 
 
 def walk_options(options: Mapping[str, Any]) -> WalkOptions:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ControlMode
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, load_setup, preset_tables, shipped_robot_names
+from gradiva.setup import Plant, installed_robot_names, load_setup, preset_tables
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
 from gradiva_experiments.campaign.driver import Search
 from gradiva_experiments.experiment import IS_CAPPED, Asked, Experiment, ExperimentOptions, ExperimentRun, Row
@@ -227,7 +227,7 @@ def _mean(results: Sequence[TrialResult], key: str, factor: float) -> float | No
 def walks_of(run: ExperimentRun) -> list[EffectWalks]:
     """Return all robots in all control modes with each effect, or those that are chosen."""
     options = run.options
-    robots = options.robots or ((options.robot,) if options.quick else tuple(shipped_robot_names()))
+    robots = options.robots or ((options.robot,) if options.quick else tuple(installed_robot_names()))
     return [
         EffectWalks(run, robot, control, effect, keys)
         for robot in robots
