@@ -13,11 +13,12 @@ phase margin
 Of both feet they are those of feet that have stood for 0.25 s: before, the ZMP of old wrenches lags less.
 
 A soft floor sets the opposite limit. With :math:`\rho = k_\theta / (m g h)`, the stiffness against tipping of servos
-and one sole over that of gravity, a pendulum on this spring is stable for
+and one sole over that of gravity, a pendulum on this spring, undamped and without delay, is stable for
 
-.. math:: K_{CoM} < K_{ZMP} (\rho - K_p + \rho K_p K_{ZMP} / \omega),
+.. math:: K_{CoM} < K_{ZMP} (\rho - K_p + \rho K_p K_{ZMP} / \omega).
 
-which is conservative by a factor of 1.5 to 3 in ρ.
+Damping and delays are in the whole loop, cut at the velocity of the CoM: on one foot, with the gains of walking and on
+a floor of 28 ms, it has to be stable, by the argument principle, with :math:`M_s \le 2` below 5 Hz.
 
 A loop with margins still passes on what its sensors add. With the closed loop's gains :math:`H_i` from the noises
 :math:`n_i` of all readings, white from tick to tick but for the tilt, and the gain G of the filter of ``chatter.py``
@@ -57,10 +58,16 @@ CONTACT_TIMES = (0.002, 0.006, 0.02)
 GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what is usual beside it
 PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
 SITUATION = f"one foot or both for {STRIDE_OVER:g} s"  # of the margins
-_LOWEST = 5.0  # [Hz]
+_LOWEST = 5.0  # [Hz] of the loop of the wrenches, highest of balance
+SOFT_FLOOR = (
+    0.028  # [s] of the softest floor that K_CoM is designed for; a foot of a robot whose servos yield has ρ < 1
+)
+_SLOWEST, _BALANCE_FREQUENCIES = 0.05, 120  # [Hz]; of the return difference, which may turn by less than 180° each
+_FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the controller are on the unit circle
+_LARGEST_RATIO = 3.0  # [-] of K_CoM to K_ZMP, which is refused
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
-_HALVINGS = 7  # of the factor of a gain: to 1 %
+_HALVINGS = 7  # of a gain: to 1 or 2 %
 _MODELLED = ("dcm", "dcm_mpc")  # laws of layer 2, near their references the instantaneous one
 _FEET = {"double support": (Side.LEFT, Side.RIGHT), "single support": (Side.LEFT,)}
 _GAINS = {
@@ -144,8 +151,9 @@ class StabilityMargins:
     Attributes:
         margins: The least ones.
         case: Support, gains and floor that have the least gain margin.
-        stiffness_ratio: ρ on the softest of these floors, [-].
-        largest_com_gain: Of walking, on that floor, [1/s].
+        balance_peak: M_s of balance on one foot on a floor of 28 ms; infinite where it is unstable, NaN where the
+            robot has no posture on one foot, [-].
+        largest_com_gain: Largest K_CoM of walking with which that M_s is 2 where it is more; zero where none is, [1/s].
         gain: Key of the gain that takes most of the margin; empty where the margins are wide or all gains zero. With
             a ``zmp`` its ``com`` is scaled as well.
         value: Present value of that gain.
@@ -154,8 +162,8 @@ class StabilityMargins:
 
     margins: Margins
     case: str
-    stiffness_ratio: float
-    largest_com_gain: float
+    balance_peak: float
+    largest_com_gain: float = math.nan
     gain: str = ""
     value: float = math.nan
     largest: float = math.nan
@@ -171,8 +179,9 @@ class StabilityMargins:
         margins = self.margins
         figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
         where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
-        soft = f"ρ {self.stiffness_ratio:.1f}, K_CoM up to {max(0.0, self.largest_com_gain):.1f} 1/s"
-        return f"wrench loop, {SITUATION}: {figures} at {where}; {soft} on a floor of {1e3 * CONTACT_TIMES[-1]:.0f} ms"
+        soft = f"balance on one foot on a floor of {1e3 * SOFT_FLOOR:.0f} ms: M_s {self.balance_peak:.1f}"
+        gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
+        return f"wrench loop, {SITUATION}: {figures} at {where}; {soft}{gain}"
 
     @property
     def advice(self) -> str:
@@ -218,8 +227,7 @@ class _Analysis:
     def result(self) -> StabilityMargins:
         config = self._setup.walking
         margins, case = self._least(config)
-        soft = self._plants[-1][2].body.stiffness_ratio(CONTACT_TIMES[-1])
-        result = StabilityMargins(margins, case, soft, self._largest_com_gain(soft))
+        result = StabilityMargins(margins, case, *self._balance(config))
         if margins.is_wide:
             return result
         gain, value = self._most_effective(config)
@@ -254,19 +262,48 @@ class _Analysis:
 
     def _largest_factor(self, config: WalkingConfig, gain: str) -> float:
         scaled: Callable[[WalkingConfig, float], WalkingConfig] = _GAINS[gain]
-        low, high = 0.05, 1.0
-        if not self._least(scaled(config, low))[0].is_wide:
-            return math.nan
-        for _ in range(_HALVINGS):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if self._least(scaled(config, middle))[0].is_wide else (low, middle)
-        return low
+        found = _largest(lambda factor: self._least(scaled(config, factor))[0].is_wide, 0.05, 1.0)
+        return found or math.nan
 
-    def _largest_com_gain(self, ratio: float) -> float:
-        config = self._setup.walking
-        zmp, dcm = config.zmp_com_controller.walking.zmp, config.dcm_controller.proportional_gain
-        frequency = math.sqrt(GRAVITY / config.planner.com_height)
-        return zmp * (ratio - dcm + ratio * dcm * zmp / frequency)
+    def _balance(self, config: WalkingConfig) -> tuple[float, float]:
+        """Return ``balance_peak`` and ``largest_com_gain`` of ``StabilityMargins``."""
+        support, _, plant = self._plants[-1]
+        if support != "single support":
+            return math.nan, math.nan
+        gains, floor = config.zmp_com_controller.walking, Plant(plant.body, SOFT_FLOOR)
+
+        def peak(com: float) -> float:
+            return balance_peak(WrenchLoop(floor, config, replace(gains, com=com)))
+
+        found, most = peak(gains.com), _LARGEST_RATIO * gains.zmp
+        if found <= PEAK:
+            return found, math.nan
+        return found, _largest(lambda com: peak(com) <= PEAK, 0.05 * most, most)
+
+
+def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the largest value between two for which something holds; zero where it does not for the lower one."""
+    if not holds(low):
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def balance_peak(loop: WrenchLoop) -> float:
+    """Return M_s of the loop cut at the velocity of the CoM; infinite where the loop is unstable."""
+    radius, peak = math.exp(_FADING * loop.period), 0.0
+    frequencies = np.geomspace(_SLOWEST, 0.5 / loop.period, _BALANCE_FREQUENCIES)
+    angles = []
+    for frequency in (0.0, *frequencies):
+        gain, difference = loop.balance(radius * complex(np.exp(2j * np.pi * frequency * loop.period)))
+        angles.append(float(np.angle(np.linalg.slogdet(difference)[0])))
+        if frequency <= _LOWEST:
+            peak = max(peak, 1.0 / float(np.abs(1.0 - np.linalg.eigvals(gain)).min()))
+    turned = np.unwrap(angles)
+    unstable = loop.unstable_poles(radius) - round((turned[-1] - turned[0]) / math.pi)
+    return math.inf if unstable else peak
 
 
 def _scaled_zmp(config: WalkingConfig, situation: str, factor: float) -> WalkingConfig:

@@ -47,7 +47,6 @@ CHANNELS = (1, 2, 3, 4)  # f_y, f_z, μ_x, μ_y of a wrench
 _PROBE = 1e-6  # [m, rad, m of the ZMP] of finite differences
 _ITERATIONS = 60  # of the posture; 20 are enough
 _TOLERANCE = 1e-6  # [m, rad]
-_RIGID = 1e9  # [N·m/rad], [N/m]
 _IMPEDANCE = (0.9, 0.95, 0.001)  # of contacts, by depth: at none, at most, [m] in between, of a quadratic spline
 
 
@@ -191,20 +190,6 @@ class StandingBody:
         """Return the Jacobian of all corners, three rows each, shape (3 corners, 6 + n)."""
         rows = [self.jacobians[side][:3] - _skew(lever) @ self.jacobians[side][3:] for side, lever in self.corners]
         return np.vstack(rows)
-
-    def stiffness_ratio(self, contact_time: float) -> float:
-        r"""Return :math:`\rho = k_\theta / (m g h)` of soles and servos at rest, the lesser of both directions, [-].
-
-        Integrals of servos, which give way to nothing that lasts, count as stiff.
-        """
-        law, contact = ServoLaw.of(self.setup.robot), Contact.of(self, contact_time)
-        springs = np.where(law.integral_gain > 0.0, _RIGID, law.stiffness)
-        corner = np.tile([_RIGID, _RIGID, contact.spring / contact.resistance], len(self.corners))
-        jacobian = self.corner_jacobian()
-        stiffness = jacobian.T * corner @ jacobian + np.diag(np.concatenate((np.zeros(6), springs)))
-        com = self.jacobians["com"][:2]
-        yields = np.diag(com @ np.linalg.solve(stiffness, com.T))
-        return float(self.com_position[2] / (self.mass * GRAVITY * yields.max()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +350,11 @@ class Plant:
             whole = np.vstack((np.eye(3), _skew(lever)))[list(CHANNELS)]
             blocks.append(np.vstack([whole if side is foot else 0.0 * whole for foot in body.sides]))
         return np.hstack(blocks)
+
+    @property
+    def poles(self) -> Complex:
+        """From tick to tick, while the commands stay as they are."""
+        return np.asarray(np.linalg.eigvals(self._at[self._steps][:, : self._states]))
 
     def response(self, z: complex) -> tuple[Complex, Complex]:
         """Return wrenches (channels) and sampled positions and velocities (2 (6 + n)) for each joint's command."""

@@ -16,6 +16,9 @@ where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags
 inverse of :math:`M F_\alpha \dot \nu + K_g q_d - J^\top W^e` for :math:`\delta`. Behind ``AttitudeFilter`` the
 controller reads roll and pitch q, of rate p and age a, as
 :math:`F_R (q + a p) + (1 - F_R) \tfrac T2 \tfrac{1 + z^{-1}}{1 - z^{-1}} p`.
+
+The same loop is cut at :math:`v` instead for balance itself, below 5 Hz: which velocity of the CoM layer 2 asks for
+after one that layer 3 is given.
 """
 
 from __future__ import annotations
@@ -57,6 +60,18 @@ class WrenchLoop:
         wrench, sampled = self._plant.response(z)
         inner = np.eye(len(by_state)) - by_state @ sampled
         return np.asarray(wrench @ np.linalg.solve(inner, by_wrench))
+
+    def balance(self, z: complex) -> tuple[Complex, Complex]:
+        """Return the loop cut at the velocity of the CoM, (2, 2), and the return difference of the commands, (n, n)."""
+        held, velocity, moved = self._motion.parts(z)
+        exerted = np.vstack(self._plant.response(z))
+        still = np.eye(len(held)) - held @ exerted
+        asked = velocity @ exerted
+        return np.asarray(asked @ np.linalg.solve(still, moved)), np.asarray(still - moved @ asked)
+
+    def unstable_poles(self, radius: float) -> int:
+        """Return how many poles the robot has outside of a circle of z while its commands stay as they are."""
+        return int(np.count_nonzero(np.abs(self._plant.poles) > radius))
 
     def noise_gains(self, z: complex) -> tuple[Complex, Complex, Complex]:
         """Return what noise on all that the controller reads makes of the closed loop.
@@ -103,10 +118,19 @@ class _MotionController:
 
     def command(self, z: complex) -> tuple[Complex, Complex]:
         """Return the command for the wrenches, shape (n, channels), and for sampled states, (n, 2 (6 + n))."""
-        zmp, velocity, com = self._balance(z)
-        shifts, tilts = self._soles(z, zmp)
-        command = self._behind_attitude_filter(z, self._kinematics(z, velocity, com, shifts, tilts, zmp))
+        held, velocity, moved = self.parts(z)
+        command = held + moved @ velocity
         return command[:, : self.channels], command[:, self.channels :]
+
+    def parts(self, z: complex) -> tuple[Complex, Complex, Complex]:
+        """Return, for all that is read, the command while the CoM is held and the velocity v, and the command for v."""
+        zmp, velocity = self._balance(z)
+        held = self._kinematics(z, 0.0 * velocity, *self._soles(z, zmp), zmp)
+        if self._by_velocity:
+            held = held - self._feedback()
+        one, none = np.eye(2, dtype=complex), np.zeros((4, 2), dtype=complex)
+        moved = self._kinematics(z, one, none[:2], none, none[:2])
+        return self._behind_attitude_filter(z, held), self._behind_attitude_filter(z, velocity), moved
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
         gain = low_pass_gain(time_constant, self._period)
@@ -117,8 +141,8 @@ class _MotionController:
 
     # -- layer 2 -----------------------------------------------------------------------------------------------
 
-    def _balance(self, z: complex) -> tuple[Complex, Complex, Complex]:
-        """Return desired ZMP, velocity of the CoM and its commanded position, (2, all that is read) each."""
+    def _balance(self, z: complex) -> tuple[Complex, Complex]:
+        """Return desired ZMP and velocity of the CoM, (2, all that is read) each."""
         estimator, read, body = self._config.state_estimator, self._read, self._body
         to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
         com = to_com @ (read.positions + self._age * read.velocities)
@@ -130,7 +154,7 @@ class _MotionController:
         dcm = com + smooth * (to_com @ read.velocities + pull * com)
         desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
         velocity = -self._gains.zmp * (desired - self._measured_zmp(z, desired)) - self._gains.com * com
-        return desired, np.asarray(velocity), np.asarray(velocity / self._difference(z))
+        return desired, np.asarray(velocity)
 
     def true_zmp(self, z: complex) -> Complex:
         """Return the ZMP of the wrenches that the ground exerts behind the low pass of the measured one, (2, ...)."""
@@ -213,28 +237,33 @@ class _MotionController:
 
     # -- layer 3 -----------------------------------------------------------------------------------------------
 
-    def _kinematics(
-        self, z: complex, velocity: Complex, com: Complex, shifts: Complex, tilts: Complex, zmp: Complex
-    ) -> Complex:
-        """Return set-points or velocities of the joints, (n, ...)."""
-        gains, size = self._config.inverse_kinematics, self._body.size
+    def _kinematics(self, z: complex, velocity: Complex, shifts: Complex, tilts: Complex, zmp: Complex) -> Complex:
+        """Return set-points or velocities of the joints without feedback of postures, (n, ...)."""
         nothing = 0.0 * shifts[:1]
         feet = [
             np.vstack((nothing, sign * shifts, *(row[None] for row in tilts[k : k + 2]), nothing))
             for k, sign in ((0, 1.0), (2, -1.0))
         ]
-        targets = np.vstack((*feet, com, nothing))
+        targets = np.vstack((*feet, velocity / self._difference(z), nothing))
         rates = np.vstack((*(self._difference(z) * foot for foot in feet), velocity, nothing))
-        foot_gains = [gains.foot_linear_gain] * 3 + [gains.foot_angular_gain] * 3
-        hard = np.array([*foot_gains, *foot_gains, *[gains.com_gain] * 3])
+        hard = self._task_gains()[:15]
         wanted = rates + hard[:, None] * targets
         if self._by_velocity:
-            soft = np.array([gains.torso_gain] * 6 + [gains.posture_gain] * (size - 6))
-            motion = self._body.inverse[:, :15] @ wanted
-            feedback = self._body.inverse * np.concatenate((hard, soft)) @ self._tasks()
-            return (motion - feedback @ self._read_positions())[6:]
+            return np.asarray((self._body.inverse[:, :15] @ wanted)[6:])
         pulled = wanted / (self._difference(z) + hard[:, None] / z)
         return self._set_points(z, self._body.inverse[:, :15] @ pulled, zmp)
+
+    def _task_gains(self) -> NDArray:
+        """Return those of both feet, CoM, torso, pelvis and joints, shape (21 + n,)."""
+        gains, size = self._config.inverse_kinematics, self._body.size
+        foot = [gains.foot_linear_gain] * 3 + [gains.foot_angular_gain] * 3
+        soft = [gains.torso_gain] * 6 + [gains.posture_gain] * (size - 6)
+        return np.array([*foot, *foot, *[gains.com_gain] * 3, *soft])
+
+    def _feedback(self) -> Complex:
+        """Return the velocities of the joints that velocity control takes off for the tasks' errors."""
+        feedback = self._body.inverse * self._task_gains() @ self._tasks()
+        return np.asarray((feedback @ self._read_positions())[6:])
 
     def _read_positions(self) -> NDArray:
         return self._read.positions + self._age * self._read.velocities
