@@ -56,7 +56,7 @@ class Estimator(ABC):
         """
 
     def note_command(self, command: JointCommand) -> None:  # noqa: B027 (most know the torques by measurement)
-        """Note the command that the servos obey from now on; the shipped one takes torques from it where none are read."""
+        """Note the command that the servos obey from now on: it says what torques nothing measures."""
 
     def note_gap(self) -> None:  # noqa: B027 (most measure no durations)
         """Note that the clock jumped: the duration until the next sample is not known."""

@@ -28,8 +28,9 @@ So on one foot the force is that of weight and acceleration, its centre of press
 on both feet the torques decide how they share the load and how they pull against each other. A sole neither pulls nor
 has its centre of pressure beside it: the wrench is brought within these limits.
 
-A foot that the plan has in the air but that carries more than ``_TOUCH`` has touched down: from then on its wrench is
-as free as that of one that stands, until it carries less than ``_RELEASE``.
+A foot carries from its touch-down, which is found by the load that it has if nothing is presumed of it, whatever the
+plan says, to its planned lift-off. Feet land late by some hundredths of a second, and a robot that believes in a load
+that is not there falls towards it.
 
 ==========================  =========================================  =======
 Symbol                      Source                                     Unit
@@ -45,6 +46,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 import casadi as cs
@@ -86,7 +88,7 @@ _STANDING = np.array((0.3, 0.3, 0.3, 0.05, 0.05, 0.05))
 _SWINGING = np.array((0.03, 0.03, 0.03, 0.003, 0.003, 0.003))
 _SENSED = np.array((0.02, 0.02, 0.02, 0.002, 0.002, 0.002))
 _LONGEST_GAP = 0.1  # [s] between two estimates of one low pass
-_TOUCH, _RELEASE = 0.08, 0.03  # [-] of the weight: load at which a swinging foot stands, and stands no more
+_TOUCH = 0.2  # [-] of the weight: load at which a foot has touched down; friction feigns up to 0.18 of it on G1
 
 
 class FootWrenchSource(StrEnum):
@@ -100,7 +102,7 @@ class FootWrenchEstimator:
     """Completes measurements: estimates the wrenches of feet of which readings are not numbers.
 
     Attributes:
-        touched: Feet that carry load though the plan has them in the air, by the last estimate.
+        carrying: Feet that carry load, by the last estimate.
         is_observed: Whether torques or its sensor speak of each foot that stands, likewise.
     """
 
@@ -124,7 +126,8 @@ class FootWrenchEstimator:
         self._velocity = self._acceleration = np.zeros(0)
         self._momentum_rate = np.zeros(6)
         self._torques.reset()
-        self.touched: set[Side] = set()
+        self.carrying: set[Side] = set(Side)
+        self._planned: set[Side] = set()
         self.is_observed = True
 
     def note_command(self, command: JointCommand) -> None:
@@ -154,13 +157,19 @@ class FootWrenchEstimator:
         last, readings = self._last, readings.copy()
         state: TwoFeet | WalkingReference = reference if last is None else last
         rotations = {side: foot_rotation(state, side) for side in Side}
-        mean, deviation = self._known(readings, rotations, reference, missing)
-        wrenches = mean if last is None else self._estimated(last, measurement, mean, deviation)
+        equations = None if last is None else self._equations(last, measurement)
+        self._lift(reference)
+        known = self._known(readings, rotations, reference, missing)
+        if equations is not None and not self.carrying.issuperset(missing):
+            free = self._known(readings, rotations, reference, missing, presumes=False)
+            if self._touch_down(equations.wrenches(*free).reshape(2, 6)[:, 2]):
+                known = self._known(readings, rotations, reference, missing)
+        wrenches = known[0] if equations is None else equations.wrenches(*known)
         for side, wrench in zip(Side, wrenches.reshape(2, 6), strict=True):
             if side in missing:
-                wrench = self._exerted_by_ground(side, wrench, rotations[side])
-                self._sensors[side].write(readings, wrench, rotations[side])
-                self._note_touch(side, float(wrench[2]), reference.foot(side).in_contact)
+                self._sensors[side].write(
+                    readings, self._exerted_by_ground(side, wrench, rotations[side]), rotations[side]
+                )
         return altered(measurement, contact_wrenches=sealed(readings))
 
     def _known(
@@ -169,24 +178,33 @@ class FootWrenchEstimator:
         rotations: Mapping[Side, NDArray],
         reference: WalkingReference,
         missing: Collection[Side],
+        presumes: bool = True,
     ) -> tuple[NDArray, NDArray]:
-        """Return the wrenches that are likely without torques and motion, and their deviations, (12,) each."""
+        """Return the wrenches that are likely without torques and motion, and their deviations, (12,) each.
+
+        Args:
+            readings: Of both feet, (sensors, 6).
+            rotations: Of the soles.
+            reference: Of the plan.
+            missing: Feet of which nothing is read.
+            presumes: Whether a foot that does not carry has next to no load; else nothing is presumed of it.
+        """
         right = reference.right_load_fraction
         mean, deviation = np.zeros((2, 6)), np.empty((2, 6))
         for row, (side, load) in enumerate(zip(Side, (1.0 - right, right), strict=True)):
             if side not in missing:
                 mean[row], deviation[row] = self._sensors[side].read(readings, rotations[side]), _SENSED
-            elif reference.foot(side).in_contact:
+            elif side in self.carrying:
                 share = load if reference.is_double_support else 1.0
                 force = np.array((0.0, 0.0, share * self._weight))
                 mean[row, :3], mean[row, 3:] = force, so3.cross(rotations[side] @ self._middles[side], force)
                 deviation[row] = _STANDING
             else:
-                deviation[row] = _STANDING if side in self.touched else _SWINGING
+                deviation[row] = _SWINGING if presumes else _STANDING
         return mean.ravel(), self._weight * deviation.ravel()
 
-    def _estimated(self, last: RobotState, measurement: Measurement, mean: NDArray, deviation: NDArray) -> NDArray:
-        """Return the wrenches of both feet, (12,); see the equation of f."""
+    def _equations(self, last: RobotState, measurement: Measurement) -> _Equations:
+        """Return the equations of motion with what is measured of them."""
         function = self._function
         function.set(
             base_rotation=last.base_rotation,
@@ -195,18 +213,14 @@ class FootWrenchEstimator:
             joint_velocities=self._velocity[6:],
             acceleration=self._acceleration,
         )
-        outputs = function()
-        torques, uncertain = self._torques.at_links(measurement, self._weight)
-        legs = self._legs
-        leg_forces, leg_deviation = outputs["leg_forces"] - torques[legs], uncertain[legs]
-        self.is_observed = bool(np.isfinite(leg_deviation).all())
-        leg_forces = np.where(np.isfinite(leg_deviation), leg_forces, 0.0)
+        outputs, legs = function(), self._legs
+        torques, deviations = self._torques.at_links(measurement, self._weight)
+        known = np.isfinite(deviations[legs])
+        self.is_observed = bool(known.all())
+        leg_forces = np.where(known, outputs["leg_forces"] - torques[legs], 0.0)
         measured = np.concatenate((self._filtered(outputs["momentum_rate"], measurement.time), leg_forces))
-        weights = np.concatenate((self._weight * _MOMENTUM, leg_deviation)) ** -2.0
-        matrix, prior = outputs["wrench_map"], np.diag(deviation**-2.0)
-        weighted = matrix.T * weights
-        wrenches: NDArray = mean + np.linalg.solve(prior + weighted @ matrix, weighted @ (measured - matrix @ mean))
-        return wrenches
+        weights = np.concatenate((self._weight * _MOMENTUM, deviations[legs])) ** -2.0
+        return _Equations(outputs["wrench_map"], measured, weights)
 
     def _filtered(self, momentum_rate: NDArray, time: float) -> NDArray:
         """Return the low-passed wrench of the ground about the CoM; it begins as that of a robot at rest."""
@@ -228,13 +242,40 @@ class FootWrenchEstimator:
         moment[:2] = pressure[1] * force[2] - height * force[1], height * force[0] - pressure[0] * force[2]
         return np.concatenate((wrench[:3], rotation @ moment))
 
-    def _note_touch(self, side: Side, load: float, is_planned: bool) -> None:
-        """Note whether a foot that swings by the plan has touched down."""
-        limit = self._weight * (_RELEASE if side in self.touched else _TOUCH)
-        if not is_planned and load > limit:
-            self.touched.add(side)
-        else:
-            self.touched.discard(side)
+    def _lift(self, reference: WalkingReference) -> None:
+        """Note which feet the plan lifts."""
+        planned = {side for side in Side if reference.foot(side).in_contact}
+        self.carrying -= self._planned - planned
+        self._planned = planned
+
+    def _touch_down(self, loads: NDArray) -> bool:
+        """Note which feet carry with these loads [N], (2,); return whether there are more of them."""
+        touched = {side for side, load in zip(Side, loads, strict=True) if load > _TOUCH * self._weight}
+        is_new = not touched <= self.carrying
+        self.carrying |= touched
+        return is_new
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Equations:
+    """Equations of motion in the wrenches of both feet: y = A f + e.
+
+    Attributes:
+        matrix: A, (m, 12).
+        measured: y, (m,).
+        weights: Inverse variances of e, (m,).
+    """
+
+    matrix: NDArray
+    measured: NDArray
+    weights: NDArray
+
+    def wrenches(self, mean: NDArray, deviation: NDArray) -> NDArray:
+        """Return the likeliest wrenches, (12,), for a mean and deviations that are known without the equations."""
+        weighted = self.matrix.T * self.weights
+        innovation = weighted @ (self.measured - self.matrix @ mean)
+        found: NDArray = mean + np.linalg.solve(np.diag(deviation**-2.0) + weighted @ self.matrix, innovation)
+        return found
 
 
 def foot_rotation(feet: TwoFeet | WalkingReference, side: Side) -> NDArray:
@@ -324,8 +365,8 @@ class MotorTorques:
             return np.full_like(measurement.joint_positions, np.nan)
         if command.mode is ControlMode.TORQUE:
             return command.values
-        moves = self._set_points is not None and 0.0 < period < _LONGEST_GAP
-        rate = (command.values - self._set_points) / period if moves else np.zeros_like(command.values)
+        before = self._set_points if 0.0 < period < _LONGEST_GAP else None
+        rate = np.zeros_like(command.values) if before is None else (command.values - before) / period
         torques = law.stiffness * (command.values - measurement.joint_positions)
         torques += law.damping * (law.velocity_feedforward * rate - measurement.joint_velocities)
         return np.where(self._integrates, np.nan, torques)
@@ -341,7 +382,7 @@ def supporting_joints(model: IdynTreeModel) -> list[int]:
 def foot_dynamics_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     """Return the left sides of the equations of motion and the map from the wrenches of the feet to them.
 
-    Outputs: ``momentum_rate``, :math:`X (M_b \dot\nu + h_b)`, (6,); ``leg_forces``, :math:`(M \dot\nu + h)_i` of
+    Outputs: ``momentum_rate``, :math:`X (M_b \\dot\nu + h_b)`, (6,); ``leg_forces``, :math:`(M \\dot\nu + h)_i` of
     ``supporting_joints``, (l,); ``wrench_map`` A, (6 + l, 12).
     """
     robot, legs = SymbolicDynamics.of(model), supporting_joints(model)

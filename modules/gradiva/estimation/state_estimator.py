@@ -579,5 +579,5 @@ class StateEstimator(Estimator):
         ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-            if name != "contact_wrenches" and not _is_finite(value):
+            if not _is_finite(value) and (value is not measurement.contact_wrenches or np.isinf(value).any()):
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

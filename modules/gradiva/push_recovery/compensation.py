@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from gradiva.common import RobotState, WalkingReference, altered, so3

@@ -274,7 +274,7 @@ class RobotDescription:
                 raise ConfigError(f"rotor_couplings: no joint '{joint}'{nearest_name(joint, self.joints)}")
         if self.ports is not None:
             wired = {*self.actuated_joints, *self.measured_joints}
-            contacts = [sensor.name for sensor in self.force_torque_sensors if sensor.is_real]
+            contacts = [sensor.name for sensor in self.real_force_torque_sensors]
             self.ports.check([joint for joint in self.joints if joint in wired], contacts)
 
     @property
@@ -322,12 +322,14 @@ class RobotDescription:
         places = self.force_torque_sensors or tuple(
             ForceTorqueSensor(f"{side}_foot", side, self.foot_frame(side)) for side in Side
         )
-        return replace(self, force_torque_sensors=tuple(replace(place, is_real=False) for place in places))
+        ports = None if self.ports is None else self.ports.without_contacts()
+        estimated = tuple(replace(place, is_real=False) for place in places)
+        return replace(self, force_torque_sensors=estimated, ports=ports)
 
     @property
-    def feet_without_sensors(self) -> frozenset[Side]:
-        """Feet of which nothing measures the wrench."""
-        return frozenset(sensor.foot for sensor in self.force_torque_sensors if not sensor.is_real)
+    def real_force_torque_sensors(self) -> tuple[ForceTorqueSensor, ...]:
+        """Sensors that the robot has; of the others the wrench is estimated."""
+        return tuple(sensor for sensor in self.force_torque_sensors if sensor.is_real)
 
     @property
     def actuated(self) -> tuple[int, ...]:

@@ -288,7 +288,7 @@ class FootCheck:
             reference: Which foot should stand.
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
-            suspected_load: Force that the sensors of the suspected foot read, whose wrench in ``state`` is estimated, [N].
+            suspected_load: Force that the sensors of the suspected foot read; in ``state`` it is estimated, [N].
         """
         if untrusted:
             self.suspected = None

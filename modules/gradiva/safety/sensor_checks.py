@@ -417,9 +417,7 @@ class WrenchCheck:
         wrenches[self._real] = rows
         return wrenches, found
 
-    def _checked(
-        self, wrenches: NDArray, time: float, taken: float, is_missing: bool
-    ) -> tuple[NDArray, list[Finding]]:
+    def _checked(self, wrenches: NDArray, time: float, taken: float, is_missing: bool) -> tuple[NDArray, list[Finding]]:
         """Return the readings of the sensors that there are, and new violations."""
         found = self._frozen_ones(wrenches, taken)
         if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
