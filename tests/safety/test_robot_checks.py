@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Debounce, Measurement, Side, SoleRectangle, VectorDebounce, so3
+from gradiva.common import Debounce, Measurement, Side, SoleRectangle, VectorDebounce, WalkingReference, so3
 from gradiva.safety import JointBounds, SafetyKind
 from gradiva.safety.robot_checks import (
     FallCheck,
@@ -134,7 +134,7 @@ def planned_support(both, zmp=None):
         Side.RIGHT: SimpleNamespace(position=np.array([0.0, -0.08, 0.0]), in_contact=both),
     }
     zmp = (0.0 if both else 0.08) if zmp is None else zmp
-    return SimpleNamespace(
+    reference = SimpleNamespace(
         stance_foot=Side.LEFT,
         is_double_support=both,
         foot=feet.get,
@@ -142,6 +142,8 @@ def planned_support(both, zmp=None):
         right_foot=feet[Side.RIGHT],
         dcm=SimpleNamespace(zmp_position=np.array([0.0, zmp])),
     )
+    reference.right_load_fraction = WalkingReference.right_load_fraction.fget(reference)
+    return reference
 
 
 def foot_findings(state, untrusted=(), both=False, seconds=0.15, config=FOOT_CONFIG, zmp=None):
