@@ -22,13 +22,14 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.estimation import BaseSource, ContactEstimator, StateEstimator, StateEstimatorConfig
+from gradiva.estimation import BaseSource, ContactEstimator, FootWrenchSource, StateEstimator, StateEstimatorConfig
 from gradiva.estimation.floating_base_kinematics import Memory, low_passed, symbolic_low_pass_gain
 from gradiva.robot_model import as_array, as_pose
 from gradiva.robot_model.flat_function import FlatFunction
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from tests.conftest import ROBOTS, model_of
 
+SENSORS = FootWrenchSource.SENSORS
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
@@ -36,7 +37,8 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 def estimator_of(
     name, use_imu=False, zmp_filter=0.0, base=BaseSource.ODOMETRY, attitude_filter=0.0, velocity_filter=0.0
 ):
-    config = StateEstimatorConfig(base, use_imu, attitude_filter, velocity_filter, zmp_filter, 0.0, True, 0.0, 3.0)
+    filters = attitude_filter, velocity_filter, zmp_filter, 0.0
+    config = StateEstimatorConfig(base, SENSORS, use_imu, *filters, True, 0.0, 3.0)
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 
 

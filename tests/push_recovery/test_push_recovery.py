@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Side, altered, low_pass_gain
+from gradiva.common import altered
 from gradiva.planner import WalkingPlanner
 from gradiva.push_recovery import (
     Push,
@@ -17,7 +17,6 @@ from gradiva.push_recovery import (
     StepChange,
     SteppingMode,
     Trunk,
-    ZmpWithoutFoot,
 )
 from gradiva.setup import load_setup
 from gradiva.simplified_model import LinearInvertedPendulum
@@ -46,13 +45,12 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    zmp_without_foot = ZmpWithoutFoot(300.0, (0.0, 0.0), 20.0)
-    return PushRecovery(steps, Trunk(), Soles(), compensation, zmp_without_foot, PERIOD)
+    return PushRecovery(steps, Trunk(), Soles(), compensation, PERIOD)
 
 
 def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference():
     pushes, body, robot = recovery(Falling()), reference(), state()
-    assert pushes.pendulum(robot, PLAN.at(0.0), frozenset()) is robot
+    assert pushes.pendulum(robot, PLAN.at(0.0)) is robot
     calm = Push(is_caught=False, stands=False, is_trusted=True)
     now = SimpleNamespace(reference=PLAN.at(0.0), polygon=None)
     assert pushes.answered(body, robot, robot, now, PLAN.at(PERIOD), calm) is body
@@ -119,27 +117,9 @@ def test_step_adaptation_is_asked_unless_it_is_off_and_begins_anew_with_each_mod
     assert pushes.update(None, None, None).falls_away
 
 
-def test_the_zmp_without_a_foot_begins_at_the_last_one_by_both_and_at_the_next_fault_anew():
-    pushes, standing = recovery(Falling()), PLAN.at(0.0)
-    swings = SimpleNamespace(
-        foot=lambda side: SimpleNamespace(in_contact=side is Side.RIGHT, position=np.zeros(3), rotation=np.eye(3))
-    )
-    wrench = np.array([0.0, 0.0, 300.0, 0.0, -0.04 * 300.0, 0.0])  # centre of pressure 40 mm ahead
-    gain = low_pass_gain(TIME_CONSTANT, PERIOD)
-    for trusted in (np.array([0.01, 0.0]), np.array([-0.02, 0.0])):
-        robot = altered(state(), zmp_position=trusted, zmp_lag=TIME_CONSTANT, right_foot_wrench=wrench)
-        assert pushes.pendulum(robot, standing, frozenset()) is robot
-        ahead = robot.right_foot_position[:2] + np.array([0.04, 0.0])
-        expected = trusted
-        for _ in range(3):
-            zmp = pushes.pendulum(robot, swings, frozenset({Side.LEFT})).zmp_position
-            expected = expected + gain * (ahead - expected)
-            np.testing.assert_allclose(zmp, expected, atol=1e-12)
-
-
 def test_an_estimated_wrench_moves_the_pendulum_that_layer_2_and_the_steps_see():
     pushed = replace(state(), external_wrench=np.array([0.0, 12.0, 0.0, 0.0, 0.0, 0.0]))
-    seen = recovery(Falling()).pendulum(pushed, PLAN.at(0.0), frozenset())
+    seen = recovery(Falling()).pendulum(pushed, PLAN.at(0.0))
     offset = 0.53 * 12.0 / (30.0 * 9.81)
     np.testing.assert_allclose(seen.dcm_position - pushed.dcm_position, [0.0, offset], rtol=1e-3)
     assert seen.external_wrench is None

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Debounce, Measurement, Side, SoleRectangle, VectorDebounce, so3
+from gradiva.common import Debounce, Measurement, Side, SoleRectangle, VectorDebounce, WalkingReference, so3
 from gradiva.safety import JointBounds, SafetyKind
 from gradiva.safety.robot_checks import (
     FallCheck,
@@ -134,7 +134,7 @@ def planned_support(both, zmp=None):
         Side.RIGHT: SimpleNamespace(position=np.array([0.0, -0.08, 0.0]), in_contact=both),
     }
     zmp = (0.0 if both else 0.08) if zmp is None else zmp
-    return SimpleNamespace(
+    reference = SimpleNamespace(
         stance_foot=Side.LEFT,
         is_double_support=both,
         foot=feet.get,
@@ -142,6 +142,8 @@ def planned_support(both, zmp=None):
         right_foot=feet[Side.RIGHT],
         dcm=SimpleNamespace(zmp_position=np.array([0.0, zmp])),
     )
+    reference.right_load_fraction = WalkingReference.right_load_fraction.fget(reference)
+    return reference
 
 
 def foot_findings(state, untrusted=(), both=False, seconds=0.15, config=FOOT_CONFIG, zmp=None):
@@ -221,7 +223,9 @@ def test_of_two_feet_that_read_nothing_the_one_known_before_is_suspected():
     check.findings(standing(left=30.0, right=0.0), both, (), 0.01)
     check.findings(standing(left=0.0, right=0.0), both, (), 0.02)
     assert check.suspected is Side.RIGHT
-    check.findings(standing(left=40.0, right=51.0), both, (), 0.03)
+    check.findings(standing(left=40.0, right=51.0), both, (), 0.03, suspected_load=0.0)
+    assert check.suspected is Side.RIGHT  # whose load in the state is an estimate by now
+    check.findings(standing(left=40.0, right=51.0), both, (), 0.04, suspected_load=51.0)
     assert check.suspected is None
 
 

@@ -224,6 +224,14 @@ class WalkingReference:
         """Whether both feet carry load."""
         return self.left_foot.in_contact and self.right_foot.in_contact
 
+    @property
+    def right_load_fraction(self) -> float:
+        """Part of the load that the planned ZMP gives the right foot, by the line between the soles, [-]."""
+        left = self.left_foot.position[:2]
+        way = self.right_foot.position[:2] - left
+        along = float((self.dcm.zmp_position - left).dot(way)) / float(way.dot(way))
+        return min(1.0, max(0.0, along))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedContact:

@@ -16,9 +16,9 @@ from gradiva.estimation.flexible_joint_observer import (
     FootMotion,
 )
 from gradiva.estimation.floating_base_kinematics import BaseSource
+from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, FootWrenchSource
 from gradiva.estimation.state_estimator import (
     DOUBLE_SUPPORT_LAG,
-    MINIMUM_LOAD,
     STRIDE_OVER,
     StateEstimator,
     StateEstimatorConfig,
@@ -27,7 +27,6 @@ from gradiva.estimation.state_estimator import (
 __all__ = [
     "DOUBLE_SUPPORT_LAG",
     "ESTIMATORS",
-    "MINIMUM_LOAD",
     "STRIDE_OVER",
     "BaseSource",
     "ContactDetector",
@@ -42,6 +41,8 @@ __all__ = [
     "FlexibleJointObserverConfig",
     "FlexibleJointState",
     "FootMotion",
+    "FootWrenchEstimator",
+    "FootWrenchSource",
     "StateEstimator",
     "StateEstimatorConfig",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
-from gradiva.common import Measurement, NDArray, Registry, RobotState, WalkingReference
+from gradiva.common import JointCommand, Measurement, NDArray, Registry, RobotState, WalkingReference
 
 if TYPE_CHECKING:
     from gradiva.estimation.state_estimator import StateEstimator
@@ -54,6 +54,9 @@ class Estimator(ABC):
         Raises:
             EstimationError: The measurement cannot be used: the last command is held.
         """
+
+    def note_command(self, command: JointCommand) -> None:  # noqa: B027 (most know the torques by measurement)
+        """Note the command that the servos obey from now on: it says what torques nothing measures."""
 
     def note_gap(self) -> None:  # noqa: B027 (most measure no durations)
         """Note that the clock jumped: the duration until the next sample is not known."""

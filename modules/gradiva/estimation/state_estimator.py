@@ -16,6 +16,7 @@ from gradiva.common import (
     BaseMeasurement,
     EstimationError,
     ImuMeasurement,
+    JointCommand,
     Measurement,
     NDArray,
     PlanarPose,
@@ -34,6 +35,7 @@ from gradiva.estimation.estimators import Estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver, FlexibleJointState
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
+from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, FootWrenchSource
 from gradiva.robot_model import Compiler, ConfiguredRobot, IdynTreeModel, built_once, configured, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
@@ -368,6 +370,8 @@ class StateEstimatorConfig:
 
     Attributes:
         base: Where pose and twist of the base come from.
+        foot_wrenches: Source of the wrenches of the feet: their force-torque sensors, or joint torques and motion, see
+            ``foot_wrench_estimator``; always those where the robot has no such sensors.
         use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
         attitude_time_constant: With which the IMU's attitude pulls the one that its gyroscope integrates to; 0: it is
             taken as it is, [s].
@@ -384,6 +388,7 @@ class StateEstimatorConfig:
     """
 
     base: BaseSource
+    foot_wrenches: FootWrenchSource
     use_imu: bool
     attitude_time_constant: float = setting("s", least=0.0)
     velocity_time_constant: float = setting("s", least=0.0)
@@ -403,6 +408,7 @@ class StateEstimator(Estimator):
 
     Attributes:
         flexible_joints: Their observer; None: the model has none.
+        foot_wrenches: Estimates those that no sensor measures.
     """
 
     def __init__(
@@ -433,6 +439,7 @@ class StateEstimator(Estimator):
         self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
+        self.foot_wrenches = FootWrenchEstimator(model, compiler)
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
@@ -453,6 +460,7 @@ class StateEstimator(Estimator):
         """Forget the past: the next update takes the stance sole on its planned pose."""
         self._base.reset()
         self._predictor.reset()
+        self.foot_wrenches.reset()
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
@@ -465,8 +473,13 @@ class StateEstimator(Estimator):
 
     def note_gap(self) -> None:
         """Note that the clock jumped: the duration until the next sample is not known."""
+        self.foot_wrenches.note_gap()
         if self._external_wrench is not None:
             self._external_wrench.note_gap()
+
+    def note_command(self, command: JointCommand) -> None:
+        """See ``Estimator.note_command``."""
+        self.foot_wrenches.note_command(command)
 
     def update(
         self,
@@ -478,7 +491,7 @@ class StateEstimator(Estimator):
         """Return the state at ``time``, or at the measurement where nothing is predicted.
 
         Args:
-            measurement: The newest sample of each sensor.
+            measurement: The newest sample of each sensor; wrenches that are not numbers are estimated.
             reference: The plan at the same time: the stance foot and its pose, the natural frequency.
             time: For which the state is wanted, [s]; None: for that of the joints' sample.
             commanded_zmp: That of the last tick, world, [m], shape (2,); None: the planned one.
@@ -491,6 +504,7 @@ class StateEstimator(Estimator):
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
+        measurement, is_measured = self._with_wrenches(measurement, reference)
         if not reference.is_double_support:
             self._one_foot_time = measurement.time
         elif measurement.time - self._one_foot_time > STRIDE_OVER:
@@ -515,11 +529,12 @@ class StateEstimator(Estimator):
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
-            zmp_is_measured=True,
+            zmp_is_measured=is_measured,
             velocity_lag=lag,
             zmp_lag=zmp_lag,
         )
         self._last = state
+        self.foot_wrenches.learn(state, measurement.time)
         if self._external_wrench is not None:
             state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
@@ -546,6 +561,12 @@ class StateEstimator(Estimator):
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
 
+    def _with_wrenches(self, measurement: Measurement, reference: WalkingReference) -> tuple[Measurement, bool]:
+        """Return the measurement with finite wrenches, and whether anything was measured of each."""
+        if _is_finite(measurement.contact_wrenches):
+            return measurement, True
+        return self.foot_wrenches.completed(measurement, reference), self.foot_wrenches.is_observed
+
     def _check(self, measurement: Measurement) -> None:
         if not math.isfinite(measurement.time):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
@@ -558,5 +579,5 @@ class StateEstimator(Estimator):
         ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-            if not _is_finite(value):
+            if not _is_finite(value) and (value is not measurement.contact_wrenches or np.isinf(value).any()):
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

@@ -2,7 +2,7 @@
 
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
-from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation, ZmpWithoutFoot
+from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation
 from gradiva.push_recovery.push_recovery import PushRecovery
 from gradiva.push_recovery.soles import (
     FootAdmittance,
@@ -66,7 +66,6 @@ __all__ = [
     "SteppingLog",
     "SteppingMode",
     "Trunk",
-    "ZmpWithoutFoot",
     "followed",
     "landed_last",
     "legs_of",

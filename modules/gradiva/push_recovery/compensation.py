@@ -1,14 +1,12 @@
-"""Compensation: what layer 2 and the steps see of a pushed robot, and of one whose foot has no sensor."""
+"""Compensation: what layer 2 and the steps see of a pushed robot."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotState, Side, WalkingReference, altered, low_pass_gain, sealed, so3
-from gradiva.planner import foot_pose
+from gradiva.common import RobotState, WalkingReference, altered, so3
 from gradiva.simplified_model import LinearInvertedPendulum
 
 _TINY = 1e-300  # [m] an offset of zero is divided by
@@ -88,94 +86,3 @@ class SidewaysCompensation(PushCompensation):
         rest[3:5] -= part * (ahead @ wrench[3:5]) * ahead
         com_position, dcm_position = state.com_position + np.append(shift, 0.0), state.dcm_position + shift
         return altered(state, com_position=com_position, dcm_position=dcm_position, external_wrench=rest)
-
-
-class ZmpWithoutFoot:
-    r"""Measures the ZMP by the feet whose force sensors are trusted.
-
-    The good foot carries :math:`f` with its centre of pressure at :math:`c`; both carry the weight :math:`W`. Where the
-    bad foot stands as well, it carries the rest, assumed to act at its nominal ZMP :math:`p`:
-
-    .. math:: z = \frac{f c + (W - f) p}{W}
-
-    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and that of the
-    reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
-    fall, with this one none. It is completed and low-passed as the estimated one, by ``zmp_completion``, ``zmp_lag``
-    and ``zmp_lead`` of the state: unfiltered, the loop from ZMP to CoM and servos is unstable, and the robot shakes at
-    half the rate of the ticks.
-
-    Steps that are adapted see a bad foot that carries the rest: one that seemed to carry nothing would be waited for.
-    """
-
-    def __init__(self, weight: float, zmp_offset: tuple[float, float], minimum_load: float) -> None:
-        """Take the constants.
-
-        Args:
-            weight: Of the robot, [N].
-            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
-            minimum_load: Below it a foot has no centre of pressure, [N].
-        """
-        self._filtered: NDArray | None = None
-        self._began: NDArray | None = None
-        self._weight = weight
-        self._zmp_offset = zmp_offset
-        self._minimum_load = minimum_load
-
-    def corrected(
-        self,
-        state: RobotState,
-        reference: WalkingReference,
-        untrusted: Collection[Side],
-        trusted_zmp: NDArray | None,
-        period: float,
-    ) -> RobotState:
-        """Return the state with the filtered ZMP of the trusted feet, and the load that the other one must have.
-
-        Args:
-            state: Estimated in this tick.
-            reference: Of the plan at the same time.
-            untrusted: Feet whose sensors are not trusted.
-            trusted_zmp: ZMP of the last tick in which both were, from which the low pass begins; None: there was none.
-            period: Of a tick, [s].
-        """
-        if trusted_zmp is not self._began:
-            self._began = trusted_zmp
-            self._filtered = None if trusted_zmp is None else trusted_zmp - state.zmp_lead
-        zmp = self.zmp(state, reference, untrusted)
-        if len(untrusted) == 1:
-            state = self._loaded(state, reference, *untrusted)
-        if zmp is None:
-            self._filtered = None
-            return altered(state, zmp_position=reference.dcm.zmp_position, zmp_is_measured=False)
-        last, zmp = self._filtered, zmp + state.zmp_completion
-        self._filtered = zmp if last is None else last + low_pass_gain(state.zmp_lag, period) * (zmp - last)
-        return altered(state, zmp_position=self._filtered + state.zmp_lead)
-
-    def _loaded(self, state: RobotState, reference: WalkingReference, bad: Side) -> RobotState:
-        """Return the state in which the bad foot, where it stands, carries what the good one does not."""
-        wrench = np.zeros(6)
-        if reference.foot(bad).in_contact:
-            wrench[2] = max(0.0, self._weight - max(0.0, float(state.foot_wrench(bad.other)[2])))
-        return altered(state, **{f"{bad}_foot_wrench": sealed(wrench)})
-
-    def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
-        """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
-        if not untrusted:
-            return state.zmp_position
-        if len(untrusted) == len(Side):
-            return None
-        (bad,) = untrusted
-        good = bad.other
-        if not reference.foot(good).in_contact:
-            return None
-        wrench = state.foot_wrench(good)
-        normal = reference.foot(good).rotation[:, 2]
-        load = min(float(normal.dot(wrench[:3])), self._weight)
-        is_loaded = load >= self._minimum_load
-        centre = None
-        if is_loaded:
-            centre = state.foot_position(good)[:2] + so3.cross(normal, wrench[3:])[:2] / float(normal.dot(wrench[:3]))
-        if not reference.foot(bad).in_contact:
-            return centre
-        likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))
-        return likely if centre is None else (load * centre + (self._weight - load) * likely) / self._weight

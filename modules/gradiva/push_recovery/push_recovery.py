@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from gradiva.common import LowPass, NDArray, RobotState, Side, WalkingReference, altered
+from gradiva.common import LowPass, RobotState, WalkingReference, altered
 from gradiva.planner import WalkingPlan
-from gradiva.push_recovery.compensation import PushCompensation, ZmpWithoutFoot
+from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.soles import Push, Soles
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
@@ -35,14 +33,12 @@ class PushRecovery:
         trunk: Trunk,
         soles: Soles,
         compensation: PushCompensation,
-        zmp_without_foot: ZmpWithoutFoot,
         period: float,
     ) -> None:
         """Take the parts and the period of the tick, [s]."""
         self.steps, self.trunk, self.soles, self._period = steps, trunk, soles, period
-        self._compensation, self._zmp_without_foot = compensation, zmp_without_foot
+        self._compensation = compensation
         self._slow_dcm = LowPass(_RATE_TIME)
-        self._trusted_zmp: NDArray | None = None  # of the last tick in which all sensors of the feet were trusted
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
@@ -59,12 +55,8 @@ class PushRecovery:
         self.steps.mode = mode
         self.steps.reset()
 
-    def pendulum(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> RobotState:
-        """Return the state of the pendulum that nothing pushes and that does not tilt, its ZMP by the trusted feet."""
-        if untrusted:
-            state = self._zmp_without_foot.corrected(state, reference, untrusted, self._trusted_zmp, self._period)
-        else:
-            self._trusted_zmp = state.zmp_position
+    def pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the pendulum that nothing pushes and that does not tilt."""
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
         return state if self.trunk.is_upright else self.trunk.upright(state, reference)

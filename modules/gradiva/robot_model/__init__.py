@@ -12,7 +12,7 @@ from gradiva.robot_model.flexible_joints import (
     deflection_note,
     flexible_urdf,
 )
-from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
+from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_pose, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import (
     IdynTreeModel,
     as_array,
@@ -93,6 +93,7 @@ __all__ = [
     "clean",
     "configured",
     "deflection_note",
+    "fixed_pose",
     "fixed_rotation",
     "flexible_urdf",
     "force_torque_mount",

@@ -51,8 +51,8 @@ def force_torque_mount(model: IdynTreeModel, sensor: ForceTorquePort, contact: F
     Raises:
         ModelError: The model lacks a frame or the joint, or the two are not on one rigid part.
     """
-    rotation, position = _fixed_pose(model, contact.frame, sensor.frame)
-    level, _ = _fixed_pose(model, contact.frame, model.description.foot_frame(contact.foot))
+    rotation, position = fixed_pose(model, contact.frame, sensor.frame)
+    level, _ = fixed_pose(model, contact.frame, model.description.foot_frame(contact.foot))
     mass, centre = _hanging_part(model, sensor, contact.frame) if sensor.joint else (0.0, np.zeros(3))
     force = level @ np.array([0.0, 0.0, -mass * GRAVITY])
     return ForceTorqueMount(sensor.sign, rotation, position, np.concatenate([force, so3.cross(centre, force)]))
@@ -64,10 +64,11 @@ def fixed_rotation(model: IdynTreeModel, reference: str, frame: str) -> NDArray:
     Raises:
         ModelError: There is no such frame, or a joint lies between them.
     """
-    return _fixed_pose(model, reference, frame)[0]
+    return fixed_pose(model, reference, frame)[0]
 
 
-def _fixed_pose(model: IdynTreeModel, reference: str, frame: str) -> tuple[NDArray, NDArray]:
+def fixed_pose(model: IdynTreeModel, reference: str, frame: str) -> tuple[NDArray, NDArray]:
+    """Return rotation, (3, 3), and origin, [m], (3,), of ``frame`` in ``reference``; see ``fixed_rotation``."""
     first, second = model.frame_index(reference), model.frame_index(frame)
     if model.model.getFrameLink(first) != model.model.getFrameLink(second):
         raise ModelError(f"{model.description.name}: a joint lies between the frames '{reference}' and '{frame}'")

@@ -25,11 +25,13 @@ class ForceTorqueSensor:
         name: Of the sensor.
         foot: Which foot it belongs to.
         frame: Of the model; its wrench is about the origin and in the axes of this frame.
+        is_real: Whether the robot has it; else nothing reads it, and its wrench is estimated from joint torques.
     """
 
     name: str
     foot: Side
     frame: str
+    is_real: bool = True
 
 
 PerJoint = float | tuple[float, ...]
@@ -208,7 +210,7 @@ class RobotDescription:
         imu_frame: Frame of the inertial unit.
         joint_groups: Name to group; their concatenation is the order of the joints.
         sole: Rectangle of the left sole.
-        force_torque_sensors: Between the feet and the ground.
+        force_torque_sensors: Between the feet and the ground; none: see ``without_foot_sensors``.
         com_height: Of the start posture, above the sole frames, [m].
         step_width: Distance of the sole frames in the start posture, [m].
         max_speed: Above it a walk is refused, [m/s].
@@ -240,10 +242,10 @@ class RobotDescription:
     imu_frame: str
     joint_groups: dict[str, JointGroup]
     sole: SoleRectangle
-    force_torque_sensors: tuple[ForceTorqueSensor, ...]
     com_height: float
     step_width: float
     max_speed: float
+    force_torque_sensors: tuple[ForceTorqueSensor, ...] = ()
     model_file: str = field(default="")
     ports: RobotPorts | None = None
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -272,7 +274,7 @@ class RobotDescription:
                 raise ConfigError(f"rotor_couplings: no joint '{joint}'{nearest_name(joint, self.joints)}")
         if self.ports is not None:
             wired = {*self.actuated_joints, *self.measured_joints}
-            contacts = [sensor.name for sensor in self.force_torque_sensors]
+            contacts = [sensor.name for sensor in self.real_force_torque_sensors]
             self.ports.check([joint for joint in self.joints if joint in wired], contacts)
 
     @property
@@ -311,6 +313,23 @@ class RobotDescription:
             measured=False,
         )
         return replace(self, joint_groups={**self.joint_groups, FLEXIBLE_GROUP: group})
+
+    def without_foot_sensors(self) -> RobotDescription:
+        """Return the description of the robot in whose feet nothing measures forces.
+
+        The places of sensors stay, or each sole is one: wrenches are estimated there, and simulated soles touch there.
+        """
+        places = self.force_torque_sensors or tuple(
+            ForceTorqueSensor(f"{side}_foot", side, self.foot_frame(side)) for side in Side
+        )
+        ports = None if self.ports is None else self.ports.without_contacts()
+        estimated = tuple(replace(place, is_real=False) for place in places)
+        return replace(self, force_torque_sensors=estimated, ports=ports)
+
+    @property
+    def real_force_torque_sensors(self) -> tuple[ForceTorqueSensor, ...]:
+        """Sensors that the robot has; of the others the wrench is estimated."""
+        return tuple(sensor for sensor in self.force_torque_sensors if sensor.is_real)
 
     @property
     def actuated(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gradiva.common import ConfigError, nearest_name
@@ -183,6 +183,15 @@ class RobotPorts:
         """Return the server and the sensor of the inertial unit that walking uses."""
         wired = ((server, sensor) for server in self.inertial_servers for sensor in server.sensors)
         return next((server, sensor) for server, sensor in wired if sensor.name == self.walking_imu)
+
+    def without_contacts(self) -> RobotPorts:
+        """Return the ports of the same robot without force-torque sensors in its feet."""
+        servers = [
+            replace(server, sensors=tuple(sensor for sensor in server.sensors if not sensor.contact))
+            for server in self.force_torque_servers
+        ]
+        kept = tuple(server for server in servers if server.sensors)
+        return replace(self, force_torque_servers=kept, contact_wrenches={})
 
     def check(self, joints: Iterable[str], contacts: Iterable[str]) -> None:
         """Pass when every joint and every ground wrench that walking needs has its port.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -274,7 +274,12 @@ class FootCheck:
             debounce.reset()
 
     def findings(
-        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], time: float
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        untrusted: Collection[Side],
+        time: float,
+        suspected_load: float = 0.0,
     ) -> list[Finding]:
         """Return new violations.
 
@@ -283,17 +288,21 @@ class FootCheck:
             reference: Which foot should stand.
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
+            suspected_load: Force that the sensors of the suspected foot read; in ``state`` it is estimated, [N].
         """
         if untrusted:
             self.suspected = None
             return []
-        found = self._lacking_load(state, reference, time)
+        loads = {side: float(state.foot_wrench(side)[2]) for side in Side}
+        if self.suspected is not None:
+            loads[self.suspected] = suspected_load
+        found = self._lacking_load(loads, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)
         return found
 
-    def _lacking_load(self, state: RobotState, reference: WalkingReference, time: float) -> list[Finding]:
-        left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
+    def _lacking_load(self, loads: Mapping[Side, float], reference: WalkingReference, time: float) -> list[Finding]:
+        left, right = loads.values()
         is_low = self._load.update(left + right < self._lightest, time)
         suspected = self._suspect(left, right, reference, time)
         if suspected is not None and (is_low or self._falling_speed > _FASTEST_FALL):
@@ -301,7 +310,7 @@ class FootCheck:
             return [Finding(SafetyKind.FOOT_FORCE, str(suspected), f"{text}: its sensor is dead")]
         if not is_low:
             return []
-        planned_left = (1.0 - _share_of_right_foot(reference)) * self._weight
+        planned_left = (1.0 - reference.right_load_fraction) * self._weight
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
         text = (
@@ -352,14 +361,6 @@ class FootCheck:
         x, y = (self._height * fx - my) / fz, (self._height * fy + mx) / fz
         (x1, y0), _, (x0, y1), _ = self._corners[side]
         return max(0.0, x0 - x, x - x1, y0 - y, y - y1)
-
-
-def _share_of_right_foot(reference: WalkingReference) -> float:
-    """Return the part of the weight that the planned ZMP gives the right foot, on the line between the soles, [-]."""
-    left = reference.left_foot.position[:2]
-    way = reference.right_foot.position[:2] - left
-    along = float((reference.dcm.zmp_position - left).dot(way)) / float(way.dot(way))
-    return min(1.0, max(0.0, along))
 
 
 @configuration

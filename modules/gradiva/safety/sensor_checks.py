@@ -359,7 +359,7 @@ class WrenchCheck:
     stays so until ``reset``.
 
     Attributes:
-        untrusted: Feet of which the sensors are not used in this tick.
+        untrusted: Feet of which the sensors are not used in this tick; always those that have none.
         lifted: Feet that are planned to be in the air, where ideal sensors repeat their offset.
     """
 
@@ -374,7 +374,9 @@ class WrenchCheck:
             bridge_duration: For so long unusable readings are tolerated without a finding, [s].
             largest: That a sensor can read, [N, N·m].
         """
-        self._sensors = sensors
+        self._real = np.array([sensor.is_real for sensor in sensors])
+        self._without = frozenset(sensor.foot for sensor in sensors if not sensor.is_real)
+        self._sensors = sensors = [sensor for sensor in sensors if sensor.is_real]
         self._largest = largest
         self._frozen = [FrozenSensorCheck(frozen_duration, _UNLOADED * largest) for _ in sensors]
         self._debounce = VectorDebounce(np.full(len(sensors), bridge_duration))
@@ -385,9 +387,9 @@ class WrenchCheck:
         for reading in self._frozen:
             reading.reset()
         self._debounce.reset()
-        self._distrusted: set[Side] = set()
+        self._distrusted: set[Side] = set(self._without)
         self._last: NDArray | None = None
-        self.untrusted: frozenset[Side] = frozenset()
+        self.untrusted: frozenset[Side] = self._without
         self.lifted: frozenset[Side] = frozenset()
         self.bridged = BridgedReadings()
         self._is_bridging = False
@@ -408,7 +410,16 @@ class WrenchCheck:
             taken: When they were sampled, [s]; None: now.
             is_missing: Whether they are too old to be read.
         """
-        found = self._frozen_ones(wrenches, time if taken is None else taken)
+        if not self._without:
+            return self._checked(wrenches, time, time if taken is None else taken, is_missing)
+        rows, found = self._checked(wrenches[self._real], time, time if taken is None else taken, is_missing)
+        wrenches = wrenches.copy()
+        wrenches[self._real] = rows
+        return wrenches, found
+
+    def _checked(self, wrenches: NDArray, time: float, taken: float, is_missing: bool) -> tuple[NDArray, list[Finding]]:
+        """Return the readings of the sensors that there are, and new violations."""
+        found = self._frozen_ones(wrenches, taken)
         if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
             self._debounce.clear()
             self._last = wrenches

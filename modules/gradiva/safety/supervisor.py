@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from gradiva.common import (
     GRAVITY,
@@ -24,8 +27,10 @@ from gradiva.common import (
     Side,
     WalkingError,
     WalkingReference,
+    altered,
     configuration,
     plugin_errors,
+    sealed,
     setting,
 )
 from gradiva.robot_model import RobotDescription
@@ -290,6 +295,8 @@ class SafetySupervisor:
         """
         self._responses = config.responses
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
+        self._rows = {side: robot.sensors_of(side) for side in Side}
+        self._suspected_load = 0.0  # [N] that the sensors of a suspected foot read
         groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
         carrying = [joint for group in groups for joint in group.joints]
         self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
@@ -345,10 +352,20 @@ class SafetySupervisor:
         return self._sensors.bridged_readings
 
     def checked(self, measurement: Measurement, command: LastCommand, time: float) -> Measurement:
-        """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``."""
+        """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``.
+
+        Wrenches of feet that are not trusted are not numbers in it: the estimator knows others.
+        """
         measurement, found = self._sensors.update(measurement, command.velocities, time)
         self._pending += found
-        return measurement
+        untrusted = self.untrusted_feet
+        if not untrusted:
+            return measurement
+        wrenches, suspected = measurement.contact_wrenches.copy(), self._feet.suspected
+        if suspected is not None:
+            self._suspected_load = math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0))
+        wrenches[[row for side in untrusted for row in self._rows[side]]] = np.nan
+        return altered(measurement, contact_wrenches=sealed(wrenches))
 
     def check(
         self,
@@ -364,7 +381,7 @@ class SafetySupervisor:
         self._sensors.note_lifted(frozenset(side for side, foot in feet if not foot.in_contact))
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
-        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time)
+        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time, self._suspected_load)
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
         for own in self._own:

@@ -411,6 +411,8 @@ def foot_figures(model: IdynTreeModel, samples: Samples) -> list[Figure]:
 
     While the base moves to the sides the weight goes from foot to foot: :math:`a_l f_l + a_r f_r = m g`.
     """
+    if not model.description.real_force_torque_sensors:
+        return []
     weight = model.description.mass * GRAVITY
     loads = [_loads(model, each) for each in samples.measurement]
     forces = np.array([[load[side] for side in Side] for load in loads])

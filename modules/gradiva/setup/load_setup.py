@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.contacts import static_sinkage
+from gradiva.estimation import FootWrenchSource
 from gradiva.robot_model import FlexibilityConfig, FlexibleJoint, RobotDescription
 from gradiva.setup.robots import (
     ROBOT_FILE,
@@ -344,6 +345,8 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         simulation = from_table(SimulationConfig, _with_its_flexibility(tables), f"{where} simulation")
         simulation.flexibility.flexible_joints(description.name, description.joints)
     facts = {fact: getattr(typed.planner, fact) for fact in _FACTS}
+    if typed.state_estimator.foot_wrenches is FootWrenchSource.TORQUES or not description.force_torque_sensors:
+        description = description.without_foot_sensors()
     return Setup(
         robot=replace(description, sole=sole, flexible_joints=flexible, **facts),
         walking=typed,

@@ -152,7 +152,7 @@ def _ports(robot: RobotDescription) -> Iterator[Finding]:
     for joint in robot.ports.joints:
         if joint not in urdf.joints:
             yield Finding(FAIL, f"ports: no joint '{joint}' of boards in the model{nearest_name(joint, urdf.joints)}")
-    for contact in robot.force_torque_sensors:
+    for contact in robot.real_force_torque_sensors:
         force_torque_mount(model, robot.ports.sensor_of(contact.name)[1], contact)
     for frame in _frames(robot.ports):
         model.frame_index(frame)

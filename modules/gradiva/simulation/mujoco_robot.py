@@ -17,6 +17,8 @@ from gradiva.common import (
     RobotInterfaceError,
     RobotPosture,
     Side,
+    altered,
+    sealed,
     unchecked,
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
@@ -134,6 +136,7 @@ class MujocoRobot:
         self._reader = StateReader(description, self._model, config.ground.world_rotation)
         self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), self._seed)
         self._sensor_faults = SensorFaults(description)
+        self._is_sensed = np.array([sensor.is_real for sensor in description.force_torque_sensors])
         self._last_read: list[Any] = []  # newest samples of the streams
 
     def _build_watch(self, posture: RobotPosture) -> None:
@@ -184,7 +187,15 @@ class MujocoRobot:
         are_new = [new is not old for new, old in zip(newest, self._last_read, strict=True)]
         self._last_read = newest
         truth = self._sensor_faults.misplace(self._true_measurement(joints, wrenches, imu), self.time)
-        return self._sensor_faults.spoil(self._sensors.measure(truth, *are_new), self.time)
+        return self._as_read(self._sensor_faults.spoil(self._sensors.measure(truth, *are_new), self.time))
+
+    def _as_read(self, measurement: Measurement) -> Measurement:
+        """Return the measurement without the wrenches that no sensor measures."""
+        if self._is_sensed.all():
+            return measurement
+        wrenches = np.where(self._is_sensed[:, None], measurement.contact_wrenches, np.nan)
+        taken = measurement.contact_wrenches_time if self._is_sensed.any() else None
+        return altered(measurement, contact_wrenches=sealed(wrenches), contact_wrenches_time=taken)
 
     @property
     def is_silent(self) -> bool:

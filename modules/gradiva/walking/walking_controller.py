@@ -315,6 +315,8 @@ class WalkingController:
             self._note_outside()
         if self._standing is not None and self._machine.state is WalkingState.PREPARING:
             self._begin_balance(time, self._standing)
+        if self._held.last is not None:
+            self._layers.estimator.note_command(self._held.last)
         log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
         self._layers.safety.succeeded()
         return log
@@ -335,7 +337,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.untrusted_feet)
+        pendulum = layers.push_recovery.pendulum(state, reference)
         change = layers.push_recovery.update(pendulum, reference, planned)
         reference = follower.adapted(change, reference, time)
         self._lap("estimation")

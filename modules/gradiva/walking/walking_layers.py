@@ -23,7 +23,6 @@ from gradiva.common import (
 )
 from gradiva.estimation import (
     ESTIMATORS,
-    MINIMUM_LOAD,
     ContactEstimator,
     ContactEstimatorConfig,
     Estimator,
@@ -48,7 +47,6 @@ from gradiva.push_recovery import (
     Soles,
     StepAdaptationConfig,
     Trunk,
-    ZmpWithoutFoot,
     step_adaptation,
 )
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
@@ -266,11 +264,10 @@ class WalkingLayers:
     def _push_recovery(self, compiler: Compiler) -> PushRecovery:
         """Build what answers pushes."""
         config, tick = self.config, self.config.walking
-        zmp_without_foot = ZmpWithoutFoot(self.mass * GRAVITY, config.planner.zmp_offset, MINIMUM_LOAD)
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
         soles = Soles() if self._by_torque else self._moved_soles(compiler)
-        return PushRecovery(steps, trunk, soles, self._compensation(), zmp_without_foot, tick.period)
+        return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:
         wrench = self.config.external_wrench

@@ -280,6 +280,8 @@ class SensorChecks:
     def _feet(self, samples: Sequence[Measurement]) -> list[Finding]:
         wrenches = np.array([sample.contact_wrenches for sample in samples])
         findings = []
+        if not self._robot.real_force_torque_sensors:
+            return [Finding(OK, "no force sensors in the feet: their wrenches are estimated from joint torques")]
         for row, sensor in enumerate(self._robot.force_torque_sensors):
             readings = wrenches[:, row]
             if np.isnan(readings).any(axis=1).mean() > _MANY:

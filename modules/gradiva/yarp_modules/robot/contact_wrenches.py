@@ -77,7 +77,7 @@ class SensedWrenches:
         self._sources: list[tuple[str, str]] = []
         self._mounts: list[ForceTorqueMount] = []
         self._sensors: list[Sensor] = []
-        for contact in model.description.force_torque_sensors:
+        for contact in model.description.real_force_torque_sensors:
             server, sensor = ports.sensor_of(contact.name)
             remote = ports.full_name(environment, server.name)
             self._servers.setdefault(remote, SensorClient(remote))
@@ -126,7 +126,9 @@ class EstimatedWrenches:
         """Take the names of the ports from the description."""
         ports = model.description.ports
         assert ports is not None, "checked by YarpRobot"
-        self._remotes = [ports.contact_wrenches[contact.name] for contact in model.description.force_torque_sensors]
+        self._remotes = [
+            ports.contact_wrenches[contact.name] for contact in model.description.real_force_torque_sensors
+        ]
         self._ports = [yarp.BufferedPortVector() for _ in self._remotes]
         self._last = np.full((len(self._remotes), 6), np.nan)
         self._connections: PersistentConnections | None = None

@@ -122,6 +122,7 @@ class YarpRobot:
         self._local, self._is_lockstep = local, lockstep
         self._model_limits = model.joint_limits()
         self._wrenches = contact_wrenches(model, environment, config.wrenches)
+        self._is_sensed = np.array([sensor.is_real for sensor in description.force_torque_sensors])
         self._imu = RemoteImu(model, environment)
         self._temperatures = MotorTemperatures(
             len(description.joints), config.temperature_period, are_silent=lambda: bool(self._late)
@@ -208,14 +209,13 @@ class YarpRobot:
         """
         now = control_time()
         sample = self._joints.read(now) or self._last
-        wrenches = self._wrenches.read(self._clocks[self._boards : -1], now)
+        sensed, taken = self._contact_wrenches(now)
         imu = self._imu.read(self._clocks[-1], now)
         self._note_late(now)
         silent = self._silent()
         if sample is None or silent:
             raise RobotInterfaceError(f"no sample yet of {', '.join(silent or self._sources[: self._boards])}")
         self._last = sample
-        wrenches[[clock.is_late(now) for clock in self._clocks[self._boards : -1]]] = np.nan
         if self._clocks[-1].is_late(now):
             imu = NO_ATTITUDE
         return Measurement(
@@ -223,12 +223,21 @@ class YarpRobot:
             joint_positions=sample.positions,
             joint_velocities=sample.velocities,
             joint_torques=sample.torques,
-            contact_wrenches=wrenches,
+            contact_wrenches=sensed,
             imu=imu,
             motor_temperatures=self._temperatures.latest,
-            contact_wrenches_time=min(clock.time for clock in self._clocks[self._boards : -1]),
+            contact_wrenches_time=taken,
             late=self._late,
         )
+
+    def _contact_wrenches(self, now: float) -> tuple[NDArray, float | None]:
+        """Return the wrenches, NaN of places without sensor and of late ones, and their time, [s]; None without any."""
+        clocks = self._clocks[self._boards : -1]
+        read = self._wrenches.read(clocks, now)
+        read[[clock.is_late(now) for clock in clocks]] = np.nan
+        wrenches = np.full((len(self._is_sensed), 6), np.nan)
+        wrenches[self._is_sensed] = read
+        return wrenches, min((clock.time for clock in clocks), default=None)
 
     def write(self, command: JointCommand) -> None:
         """Send a command; the first one of a mode switches all joints, and until they are there they are held.

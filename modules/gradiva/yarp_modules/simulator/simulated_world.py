@@ -91,7 +91,7 @@ class SimulatedWorld:
     @property
     def contacts(self) -> tuple[str, ...]:
         """Sensors of the ground's wrenches, in the order of the measurement's rows."""
-        return tuple(sensor.name for sensor in self._description.force_torque_sensors)
+        return tuple(sensor.name for sensor in self._description.real_force_torque_sensors)
 
     @property
     def timestep(self) -> float:
