@@ -16,8 +16,7 @@ from gradiva.cli import JsonTarget, console_beside, progress_bar
 from gradiva.common import ConfigError, nearest_name
 from gradiva.setup import parse_setting
 from gradiva.telemetry import page
-from gradiva_experiments.campaign.campaign import WALK, is_success
-from gradiva_experiments.campaign.command import shown
+from gradiva_experiments.campaign.campaign import WALK, is_success, shown
 from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
