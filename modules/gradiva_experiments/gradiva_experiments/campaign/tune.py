@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -197,6 +198,7 @@ def tune(
     search = Search(walk, read_space(walk), range(seed, seed + seeds), walks, seed)
     folder = Path(out) / f"tune-{Path(robot).name}"
     console = console_beside(JsonTarget(None))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     second = None
     with TrialRows(folder / "rows") as rows, Engine(WALK, scheduler, workers) as engine:
         engine.note = lambda line: console.print(line, markup=False)
