@@ -1,11 +1,13 @@
 """Jobs of an experiment on an engine: searches side by side, the journal from which an interrupted run goes on."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
 from gradiva.common import ConfigError, WalkingError
 from gradiva_experiments import Job, Pool
+from gradiva_experiments.campaign import engine
 from gradiva_experiments.campaign.driver import EngineError
 from gradiva_experiments.continued_walks import Continuation, ContinuedWalk, OneWay, RobotDownError
 from gradiva_experiments.experiment import ExperimentOptions
@@ -72,6 +74,16 @@ def test_an_interrupted_run_goes_on_from_its_journal(tmp_path):
 def test_a_job_that_is_refused_or_fails_ends_the_run(number, kind, text):
     with Pool(workers=1) as pool, pytest.raises(kind, match=text):
         dict(pool.results([Square(number)]))
+
+
+@pytest.mark.long
+def test_several_workers_are_those_of_a_cluster(monkeypatch):
+    monkeypatch.setattr(engine, "Engine", partial(engine.Engine, in_threads=True))
+    with Pool(workers=2) as pool:
+        assert dict(pool.searches([largest_below(1), largest_below(10)])) == {0: 1, 1: 3}
+        with pytest.raises(WalkingError, match="no luck"):
+            dict(pool.results([Square(13)]))
+    assert not done
 
 
 def test_options_of_a_quick_run_and_what_is_chosen_before_both():

@@ -14,9 +14,9 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva_experiments import ExperimentOptions, Pool, find_experiment
 from gradiva_experiments.campaign.trial_rows import read_rows
-from gradiva_experiments.continued_walks import PHASES, STANDING, WATCHED, PushedWalk, in_fork
+from gradiva_experiments.continued_walks import PHASES, STANDING, WATCHED, ImpulseSearch, PushedWalk, in_fork
 from gradiva_experiments.shipped import push_recovery
-from gradiva_experiments.shipped.push_recovery import ImpulseSearch, level_impulse
+from gradiva_experiments.shipped.push_recovery import level_impulse
 from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
@@ -59,7 +59,7 @@ def test_what_happens_in_a_fork_changes_nothing_here():
 
 @pytest.mark.parametrize(("sweeps", "holes"), [(True, [3]), (False, [])])
 def test_a_sweep_finds_the_smaller_push_that_fells_the_robot_and_changes_no_limit(sweeps, holes):
-    search = push_recovery.ImpulseSearch(0.0, 0.1, 1.5, sweeps)
+    search = ImpulseSearch(0.0, 0.1, 1.5, sweeps)
     search.take(lambda pushing: {"survived": (level := round(pushing[0][0] * 0.1 / 1.5)) < 11 and level != 3})
     assert (search.survived, search.lost, search.holes) == (10, 11, holes)
     assert sorted(search.outcomes) == (list(range(1, 12)) if sweeps else [5, 8, 9, 10, 11])

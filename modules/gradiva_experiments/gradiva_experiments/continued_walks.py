@@ -14,7 +14,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
@@ -348,3 +348,73 @@ class PushedFrom(Continuation):
     def begin(self) -> ContinuedWalk:
         """Begin the walk."""
         return PushedWalk(self.trial, self.link)
+
+
+# -- the largest push --------------------------------------------------------------------------------------------------
+
+_HIGHEST = 40  # level, which no robot survives
+_FIRST = 5  # level that is tried first
+_STRIDE = 3  # levels up, as long as the robot survives
+
+
+@dataclass(slots=True)
+class ImpulseSearch:
+    """Bisects for the largest impulse in one direction that the robot survives.
+
+    Attributes:
+        direction: Of the push, from straight ahead to the left, [rad].
+        duration: Of the push, [s].
+        unit: Impulse of one level, [N·s].
+        sweeps: Whether all levels below are tried as well: a bisection sees no smaller push that fells the robot.
+        outcomes: Of the levels that were tried.
+    """
+
+    direction: float
+    duration: float
+    unit: float
+    sweeps: bool = False
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def survived(self) -> int:
+        """Largest level that was survived."""
+        return max((level for level, found in self.outcomes.items() if found["survived"]), default=0)
+
+    @property
+    def lost(self) -> int | None:
+        """Smallest level above it that was not survived; None: there was none."""
+        survived, outcomes = self.survived, self.outcomes
+        return min((level for level in outcomes if level > survived and not outcomes[level]["survived"]), default=None)
+
+    @property
+    def holes(self) -> list[int]:
+        """Levels that were not survived below one that was."""
+        survived = self.survived
+        return [level for level in sorted(self.outcomes) if level < survived and not self.outcomes[level]["survived"]]
+
+    @property
+    def next_level(self) -> int | None:
+        """Level to be tried next; None when the search is done."""
+        if self.lost is not None and self.lost - self.survived > 1:
+            return (self.survived + self.lost) // 2
+        if self.lost is not None or self.survived >= _HIGHEST:
+            below = range(self.survived - 1, 0, -1) if self.sweeps else ()
+            return next((level for level in below if level not in self.outcomes), None)
+        return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
+
+    def take(self, go_on: Callable[[Pushing], Outcome]) -> Outcome:
+        """Push at one level after the other; return the outcomes by level, as JSON holds them."""
+        while (level := self.next_level) is not None:
+            force = level * self.unit / self.duration
+            pushing = (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
+            self.outcomes[level] = go_on(pushing)
+        return {str(level): outcome for level, outcome in self.outcomes.items()}
+
+    def taken(self, outcomes: Outcome) -> ImpulseSearch:
+        """Return the search with its outcomes, those that `take` has returned."""
+        return replace(self, outcomes={int(level): outcome for level, outcome in outcomes.items()})
+
+    @property
+    def impulse(self) -> float:
+        """Largest impulse that was survived, [N·s]."""
+        return self.survived * self.unit

@@ -14,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 import gradiva
 from gradiva.common import ConfigError, PlanningError, WalkingError
 from gradiva.setup import parse_setting
@@ -35,6 +37,7 @@ from gradiva_experiments.trial import code_digest
 WALK = "gradiva_experiments.campaign.campaign:walk_trial"
 REFUSED = "refused"
 """Outcome of a walk whose configuration is wrong."""
+_LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
 # -- a walk, in the process of a worker ------------------------------------------------------------------------------
@@ -189,6 +192,20 @@ def _replace(path: Path, text: str) -> None:
     except OSError:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def shown(console: Console, update: Callable[[int, str], object]) -> Callable[[int, str], None]:
+    """Return what shows progress: by a bar, and by a line now and then where there is no terminal."""
+    printed = -math.inf
+
+    def show(done: int, text: str) -> None:
+        nonlocal printed
+        update(done, text)
+        if not console.is_terminal and time.monotonic() - printed > _LINE_PERIOD:
+            printed = time.monotonic()
+            console.print(text, markup=False)
+
+    return show
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import signal
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +20,7 @@ from gradiva_experiments.campaign.campaign import (
     begin,
     is_success,
     read_result,
+    shown,
 )
 from gradiva_experiments.campaign.report import (
     compare_campaigns,
@@ -30,8 +29,6 @@ from gradiva_experiments.campaign.report import (
     write_campaign_comparison,
     write_campaign_report,
 )
-
-_LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
 
 Scheduler = Annotated[
     str,
@@ -106,20 +103,6 @@ def walk(
         campaign_run.progress = shown(console, update)
         campaign_run.note = lambda line: console.print(line, markup=False, soft_wrap=True)
         campaign_run.run(lambda: Engine(function, scheduler, workers, timeout=campaign.timeout))
-
-
-def shown(console: Console, update: Callable[[int, str], object]) -> Callable[[int, str], None]:
-    """Return what shows progress: by a bar, and by a line now and then where there is no terminal."""
-    printed = -math.inf
-
-    def show(done: int, text: str) -> None:
-        nonlocal printed
-        update(done, text)
-        if not console.is_terminal and time.monotonic() - printed > _LINE_PERIOD:
-            printed = time.monotonic()
-            console.print(text, markup=False)
-
-    return show
 
 
 @app.command()

@@ -172,10 +172,13 @@ class Search:
         return optuna.create_study(sampler=sampler, pruner=WilcoxonPruner(p_threshold=_P_VALUE, n_startup_steps=_FIRST))
 
     def begin(self) -> list[Candidate]:
-        """Return the candidates of the next generation; none when there is to be no further one."""
+        """Return the candidates of the next generation; none when there is to be no further one.
+
+        The values before are one of their own: what is worse than they are is given up.
+        """
         if self.given >= self.walks:
             return []
-        trials = [self._study.ask() for _ in range(GENERATION)]
+        trials = [self._study.ask() for _ in range(GENERATION if self.finished else 1)]
         return [Candidate(trial, self.space.ask(trial)) for trial in trials]
 
     def walks_of(self, candidate: Candidate) -> driver.Search[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,8 +17,7 @@ from gradiva.cli import JsonTarget, console_beside, progress_bar
 from gradiva.common import ConfigError, nearest_name
 from gradiva.setup import parse_setting
 from gradiva.telemetry import page
-from gradiva_experiments.campaign.campaign import WALK, is_success
-from gradiva_experiments.campaign.command import shown
+from gradiva_experiments.campaign.campaign import WALK, is_success, shown
 from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
@@ -198,6 +198,7 @@ def tune(
     search = Search(walk, read_space(walk), range(seed, seed + seeds), walks, seed)
     folder = Path(out) / f"tune-{Path(robot).name}"
     console = console_beside(JsonTarget(None))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     second = None
     with TrialRows(folder / "rows") as rows, Engine(WALK, scheduler, workers) as engine:
         engine.note = lambda line: console.print(line, markup=False)

@@ -19,9 +19,9 @@ from gradiva.simulated_walk import SimulatedWalk, WalkOutcome
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState
-from gradiva_experiments.continued_walks import PHASES, OneWay, PushedFrom
+from gradiva_experiments.continued_walks import PHASES, ImpulseSearch, OneWay, PushedFrom
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva_experiments.shipped.push_recovery import ImpulseSearch, name_directions
+from gradiva_experiments.shipped.pushed_pendulum import name_directions
 from gradiva_experiments.trial import Trial, walk_trial
 
 ROBOT, ARM = "icub_v3", "r_elbow_1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import chain, cycle, groupby
@@ -22,90 +22,19 @@ from gradiva_experiments.continued_walks import (
     PHASES,
     STANDING,
     Continued,
-    Outcome,
+    ImpulseSearch,
     PushedFrom,
-    Pushing,
     check_phases,
 )
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses
+from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses, name_directions
 from gradiva_experiments.speed_search import overrides_for
 from gradiva_experiments.trial import RobotCase, Trial
 
-# -- the search of one impulse -----------------------------------------------------------------------------------------
+# -- the cells of a map ------------------------------------------------------------------------------------------------
 
 LEVEL = 0.0125
 """Offset of the DCM by the smallest impulse of the search, and its resolution, [m]: J = LEVEL · m ζ."""
-
-_HIGHEST = 40  # levels: half a metre, which no robot survives
-_FIRST = 5  # level that is tried first
-_STRIDE = 3  # levels up, as long as the robot survives
-
-
-@dataclass(slots=True)
-class ImpulseSearch:
-    """Bisects for the largest impulse in one direction that the robot survives.
-
-    Attributes:
-        direction: Of the push, from straight ahead to the left, [rad].
-        duration: Of the push, [s].
-        unit: Impulse of one level, [N·s].
-        sweeps: Whether all levels below are tried as well: a bisection sees no smaller push that fells the robot.
-        outcomes: Of the levels that were tried.
-    """
-
-    direction: float
-    duration: float
-    unit: float
-    sweeps: bool = False
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-
-    @property
-    def survived(self) -> int:
-        """Largest level that was survived."""
-        return max((level for level, found in self.outcomes.items() if found["survived"]), default=0)
-
-    @property
-    def lost(self) -> int | None:
-        """Smallest level above it that was not survived; None: there was none."""
-        survived, outcomes = self.survived, self.outcomes
-        return min((level for level in outcomes if level > survived and not outcomes[level]["survived"]), default=None)
-
-    @property
-    def holes(self) -> list[int]:
-        """Levels that were not survived below one that was."""
-        survived = self.survived
-        return [level for level in sorted(self.outcomes) if level < survived and not self.outcomes[level]["survived"]]
-
-    @property
-    def next_level(self) -> int | None:
-        """Level to be tried next; None when the search is done."""
-        if self.lost is not None and self.lost - self.survived > 1:
-            return (self.survived + self.lost) // 2
-        if self.lost is not None or self.survived >= _HIGHEST:
-            below = range(self.survived - 1, 0, -1) if self.sweeps else ()
-            return next((level for level in below if level not in self.outcomes), None)
-        return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
-
-    def take(self, go_on: Callable[[Pushing], Outcome]) -> Outcome:
-        """Push at one level after the other; return the outcomes by level, as JSON holds them."""
-        while (level := self.next_level) is not None:
-            force = level * self.unit / self.duration
-            pushing = (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
-            self.outcomes[level] = go_on(pushing)
-        return {str(level): outcome for level, outcome in self.outcomes.items()}
-
-    def taken(self, outcomes: Outcome) -> ImpulseSearch:
-        """Return the search with its outcomes, those that `take` has returned."""
-        return replace(self, outcomes={int(level): outcome for level, outcome in outcomes.items()})
-
-    @property
-    def impulse(self) -> float:
-        """Largest impulse that was survived, [N·s]."""
-        return self.survived * self.unit
-
-
-# -- the cells of a map ------------------------------------------------------------------------------------------------
 
 OFF = SteppingMode.OFF
 SPEEDS = (0.0, 0.1, 0.3)  # [m/s]
@@ -473,15 +402,6 @@ def _draw_phase(axis: Any, rows: Sequence[Row], colours: Mapping[str, str]) -> N
             continue
         style = {"color": MUTED, "label": "pendulum"} if colours else {"color": colour, "label": f"{label}, pendulum"}
         _draw_closed(axis, angles, attainable, ls=":", lw=1.0, **style)
-
-
-def name_directions(axis: Any, left: str, right: str) -> None:
-    """Turn a polar axis so that ahead is up, and name the directions of its pushes outside of the circle."""
-    axis.set_theta_zero_location("N")
-    axis.set_rlabel_position(45.0)  # the labels of the circles, beside the directions
-    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
-    for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
-        label.set_horizontalalignment(side)
 
 
 def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:

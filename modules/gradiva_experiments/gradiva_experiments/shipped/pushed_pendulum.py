@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -329,3 +330,12 @@ class AttainableImpulses:
 
 
 _RESOLUTION = 0.005  # [m] of DCM offset
+
+
+def name_directions(axis: Any, left: str, right: str) -> None:
+    """Turn a polar axis so that ahead is up, and name the directions of its pushes outside of the circle."""
+    axis.set_theta_zero_location("N")
+    axis.set_rlabel_position(45.0)  # the labels of the circles, beside the directions
+    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
+    for label, side in zip(axis.get_xticklabels(), ("center", "right", "center", "left"), strict=True):
+        label.set_horizontalalignment(side)
