@@ -124,8 +124,10 @@ def test_drives_are_those_of_the_mjcf_and_assumed_where_it_has_none(as_urdf):
     roll, knee = leg.joints.index("left_hip_roll"), leg.joints.index("left_knee")
     assert (leg.per_joint("rotor_inertia")[knee], leg.per_joint("coulomb_friction")[knee]) == (0.03, 0.4)
     torque = min(100.0, leg.per_joint("torque_limit")[roll])
-    assert leg.per_joint("coulomb_friction")[roll] == pytest.approx(0.07 * torque)  # harmonic drives
-    assert leg.per_joint("viscous_friction")[roll] == pytest.approx(0.2 * torque / (1.1 * 8.0), rel=5e-3)
+    assert leg.per_joint("coulomb_friction")[roll] == pytest.approx(
+        friction := 3.0 * (torque / 37.0) ** (2.0 / 3.0), rel=5e-3
+    )
+    assert leg.per_joint("viscous_friction")[roll] == pytest.approx(2.9 * friction / (1.1 * 8.0), rel=5e-3)
     assert leg.per_joint("no_load_speed")[roll] == pytest.approx(1.1 * 8.0)  # the file has no limit of speed
     assert (leg.gear_loss, leg.gear_play) == (0.2, 0.0)
     assert robot.assumed_drives

@@ -1,5 +1,8 @@
 """From a URDF to a robot that walks."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,7 +76,13 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
     )
     check_name("romeo", tmp_path / "robots" / "romeo", [])
     files = write_robot(draft, tmp_path / "robots" / "romeo")
-    assert [file.name for file in files] == ["robot.toml", "planner.toml", "soft_ground.toml"]
+    assert [file.name for file in files] == [
+        "robot.toml",
+        "planner.toml",
+        "torque.toml",
+        "plant_robot.toml",
+        "soft_ground.toml",
+    ]
     findings = check_robot_folder("romeo")
     assert [finding.verdict for finding in findings] == ["ok"] * 6 + ["warn", "ok"] * 2
     assert all(
@@ -145,6 +154,23 @@ def test_hands_on_one_spine_are_no_feet():
     arms = Choices(left_foot="arm_left_7_link", right_foot="arm_right_7_link")
     with pytest.raises(ModelError, match="both legs have torso_1_joint, torso_2_joint: name feet whose joints are"):
         find_limbs(read_urdf(description_of("talos").model_path), arms)
+
+
+def test_what_a_leg_lacks_is_named(tmp_path):
+    humanoid = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    joint = re.search(r'<joint name="(\w*left\w*)" type="revolute">.*?</joint>', humanoid, re.DOTALL)
+    without_range = joint[0].replace("lower=", "low=").replace("upper=", "up=")
+    file = tmp_path / "mine.urdf"
+    file.write_text(humanoid.replace(joint[0], without_range))
+    with pytest.raises(ModelError, match=f"the limits of {joint[1]} leave no range"):
+        draft_robot("mine", ModelFile(("file", "mine.urdf"), file))
+    ankles = re.findall(r'<joint name="\w*ankle_roll\w*" type="revolute">', humanoid)
+    for ankle in ankles:
+        humanoid = humanoid.replace(ankle, ankle.replace("revolute", "fixed"))
+    file.write_text(humanoid)
+    assert len(ankles) == 2
+    with pytest.raises(ModelError, match=r"a leg has 5 joints, down to .* walking needs 6"):
+        find_limbs(read_urdf(file), Choices())
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

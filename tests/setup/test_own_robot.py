@@ -101,7 +101,8 @@ def test_a_wrong_robot_file_is_refused_with_its_place(folder, old, new, message)
         ("elsewhere", "robot 'elsewhere': the folder has no robot.toml"),
         (
             "icub_v2_8",
-            "did you mean 'icub_v2_7'? (valid: g1, icub_v2_7, icub_v3, talos); the path of a folder with robot.toml is",
+            "did you mean 'icub_v2_7'? (valid: ergocub, g1, icub_v2_7, icub_v3, talos); the path of a folder with"
+            " robot.toml is",
         ),
     ],
 )

@@ -27,7 +27,7 @@ from gradiva.robot_model import (
 )
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
-from gradiva.setup.new_robot.model_file import ModelFile, with_drives
+from gradiva.setup.new_robot.model_file import ModelFile, Table, drive_files, with_drives
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
 from gradiva.walking import WalkingLayers
@@ -51,8 +51,6 @@ _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _ROTOR = 0.02  # [-] of the largest inertia that a joint of a group moves: rotors and gears, which URDFs leave out
 _COMMENT = 28  # [characters] before the comments of a file
-_Table = Mapping[str, tuple[object, str]]
-"""Key to value and comment; no comment where it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class Draft:
     model: ModelFile
 
     @property
-    def planner(self) -> dict[str, _Table]:
+    def planner(self) -> dict[str, Table]:
         """Tables of the planner, values and units: differences from config/planner.toml, by legs and soles."""
         robot, leg, sole = self.description, self.posture.leg_length, self.description.sole
         middle = [round(0.5 * sum(sole.x), 4) + 0.0, round(0.5 * sum(sole.y), 4) + 0.0]
@@ -115,6 +113,7 @@ def draft_robot(
     """
     urdf = read_urdf(model.path)
     limbs = _limbs_in(urdf, model.path, choices or Choices())
+    _check_ranges(urdf, limbs, model.path)
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
     sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model.path)
@@ -146,6 +145,15 @@ def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
         return find_limbs(urdf, choices)
     except ModelError as error:
         raise ModelError(f"{model_file}: {error}") from error
+
+
+def _check_ranges(urdf: Urdf, limbs: Limbs, model_file: Path) -> None:
+    """Refuse joints that have no range: a URDF that leaves out ``lower`` and ``upper`` means 0."""
+    fixed = [name for name in limbs.joints if urdf.joints[name].limits[0] >= urdf.joints[name].limits[1]]
+    if fixed:
+        raise ModelError(
+            f"{model_file}: the limits of {', '.join(fixed)} leave no range (upper above lower): give them theirs"
+        )
 
 
 def _bare_description(
@@ -489,9 +497,11 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
+    of_drives = drive_files(robot.joint_groups)
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),
+        **{name: _file(f"{heading} {where}.", tables) for name, (where, tables) in of_drives.items()},
     }
 
 
@@ -532,7 +542,7 @@ def _source(robot: RobotDescription) -> dict[str, tuple[object, str]]:
     return {"package": (robot.package, ""), "model": (robot.model, "")}
 
 
-def _group_table(group: JointGroup) -> _Table:
+def _group_table(group: JointGroup) -> Table:
     return {
         "joints": (group.joints, ""),
         "posture": (group.posture, "[deg]"),
@@ -562,15 +572,15 @@ def _leg_momentum(folder: Path) -> dict[str, float]:
     return {name: round(gain, 4) for name, gain in gains.items()}
 
 
-def _file(heading: str, tables: Mapping[str, _Table]) -> str:
+def _file(heading: str, tables: Mapping[str, Table]) -> str:
     return "\n".join([f"# {heading}\n", *(_table_text(name, table) for name, table in tables.items())])
 
 
-def _table_text(name: str, table: _Table) -> str:
+def _table_text(name: str, table: Table) -> str:
     return f"[{name}]\n{_lines(table)}"
 
 
-def _lines(table: _Table) -> str:
+def _lines(table: Table) -> str:
     lines = [(f"{key} = {_toml(value)}", comment) for key, (value, comment) in table.items()]
     return "".join(f"{text:{_COMMENT}} # {comment}\n" if comment else f"{text}\n" for text, comment in lines)
 

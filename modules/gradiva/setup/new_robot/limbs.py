@@ -244,13 +244,31 @@ def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
     pairs = [(left, right) for left, right in skeleton.mirror_images(bodies) if _are_legs(skeleton, left, right)]
     if not pairs:
         raise ModelError(
-            f"no two bodies with {LEG_JOINTS} joints of their own above them mirror each other about y = 0 of '"
-            f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
+            _short_legs(skeleton)
+            or (
+                f"no two bodies with {LEG_JOINTS} joints of their own above them mirror each other about y = 0 of '"
+                f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
+            )
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
     if _forward(skeleton, first) > 0.0:
         return {Side.LEFT: first, Side.RIGHT: second}
     return {Side.LEFT: second, Side.RIGHT: first}
+
+
+def _short_legs(skeleton: _Skeleton) -> str:
+    """Return what is wrong where the lowest two bodies end legs of too few joints; nothing where they end none."""
+    pairs = [
+        pair for pair in skeleton.mirror_images(list(range(1, len(skeleton.bodies)))) if not skeleton.shared(*pair)
+    ]
+    first = min((pair[0] for pair in pairs), key=lambda body: float(skeleton.position(body)[2]), default=0)
+    joints = skeleton.joints_to(first)
+    if not 0 < len(joints) < LEG_JOINTS or skeleton.position(first)[2] > 0.0:
+        return ""
+    return (
+        f"a leg has {len(joints)} joints, down to '{skeleton.bodies[first].name}' ({', '.join(joints)}), walking needs"
+        f" {LEG_JOINTS}: a sole that goes anywhere"
+    )
 
 
 def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:

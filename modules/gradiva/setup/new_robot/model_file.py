@@ -27,6 +27,9 @@ from gradiva.simulation import (
     write_urdf_of_mjcf,
 )
 
+Table = Mapping[str, tuple[object, str]]
+"""Key to value and comment; no comment where it is empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
@@ -176,25 +179,36 @@ def _link_of(joint: ElementTree.Element, tag: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Gears:
-    """A kind of gear: its losses as fractions of the joint's peak torque, which the size of the motor goes with.
+    r"""A kind of gear: its losses by the joint's peak torque, which the size of the drive goes with.
+
+    Coulomb friction is :math:`F = F_1 (\tau / \tau_1)^p`, viscous friction at the speed without load :math:`v F`.
 
     Attributes:
-        coulomb: Coulomb friction over the peak torque, [-].
-        viscous: Viscous friction at the speed without load over the peak torque, [-].
+        coulomb: Coulomb friction :math:`F_1` of a drive of ``torque``, [N·m].
+        torque: Its peak torque :math:`\tau_1`, [N·m].
+        power: p, [-].
+        viscous: v, [-].
         loss: ``gear_loss`` of `JointGroup`, [-].
         play: ``gear_play`` of `JointGroup`, [rad].
     """
 
     coulomb: float
+    torque: float
+    power: float
     viscous: float
     loss: float
     play: float
 
+    def friction(self, torques: NDArray) -> NDArray:
+        """Return the Coulomb friction of drives with these peak torques, [N·m]."""
+        return np.asarray(self.coulomb * (torques / self.torque) ** self.power)
 
-# Medians over the legs of the robots whose drives are described, robots/*/robot.toml: low ratios are those of Unitree
-# G1 (1.7 to 2.4 % of the peak torque), high ratios those of iCub v2.7, iCub v3 (7 to 11 %) and TALOS (4 to 9 %).
-LOW_RATIO = Gears(coulomb=0.023, viscous=0.07, loss=0.05, play=0.0035)
-HIGH_RATIO = Gears(coulomb=0.07, viscous=0.2, loss=0.2, play=0.0)
+
+# Of the robots whose drives are described, robots/*/robot.toml. Low ratios are those of Unitree G1: 1.7 to 2.4 % of
+# 25 to 111 N·m. High ratios, iCub v3 and TALOS: 3 of 37, 4 of 47, 8 to 10 of 110, 8 of 160, 12 of 300 N·m; similar
+# drives of size L have torques as L³ and friction as L².
+LOW_RATIO = Gears(coulomb=2.3, torque=100.0, power=1.0, viscous=3.0, loss=0.05, play=0.0035)
+HIGH_RATIO = Gears(coulomb=3.0, torque=37.0, power=2.0 / 3.0, viscous=2.9, loss=0.2, play=0.0)
 
 _FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
@@ -206,10 +220,9 @@ def with_drives(
 ) -> dict[str, JointGroup]:
     r"""Return joint groups with friction, gear play and motors, whose sizes go with torque and speed of the joints.
 
-    With the peak torque :math:`\tau` and the velocity limit :math:`\dot s` of a joint, the speed without load is
-    :math:`\omega = 1.1\, \dot s`, Coulomb friction :math:`c\, \tau`, viscous friction :math:`v\, \tau / \omega`.
-    c and v are those of a low ratio (planetary gears) where the fastest joint of a group has 12 rad/s or more, else of
-    harmonic drives.
+    With the velocity limit :math:`\dot s` of a joint, the speed without load is :math:`\omega = 1.1\, \dot s`, and
+    friction goes with its peak torque (`Gears`): as of a low ratio (planetary gears) where the fastest joint of a group
+    has 12 rad/s or more, else of harmonic drives.
 
     Args:
         groups: With limits and guessed rotors.
@@ -225,6 +238,23 @@ def with_drives(
             speeds = np.minimum(group.per_joint("velocity_limit"), _known(model.velocity_limits()[rows]))
             driven[name] = _driven(group, torques, speeds, [known.get(joint, JointDrive()) for joint in group.joints])
     return driven
+
+
+def drive_files(groups: Mapping[str, JointGroup]) -> dict[str, tuple[str, dict[str, Table]]]:
+    """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
+
+    By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
+    robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1. Boards of harmonic
+    drives compensate friction, as on iCub v3, ergoCub (0.6) and TALOS (0.8).
+    """
+    torque: dict[str, Table] = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}}
+    if max(max(groups[f"{side}_leg"].per_joint("gear_play")) for side in Side) > 0.0:
+        torque["state_estimator"] = {"velocity_time_constant": (0.1, "[s] rotors rattle within the play of gears")}
+        torque["torque_control"] = {"touch_fraction": (2.0, "[-] never by force"), "touch_timeout": (0.0, "[s]")}
+        return {"torque.toml": ("in torque control", torque)}
+    compensation: Table = {"friction_compensation": (0.6, "[-] by the boards, as with harmonic drives elsewhere")}
+    plant = {"simulation.motors": compensation}
+    return {"torque.toml": ("in torque control", torque), "plant_robot.toml": ("on the plant robot", plant)}
 
 
 def _known(limits: NDArray) -> NDArray:
@@ -244,8 +274,8 @@ def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequenc
     return replace(
         group,
         rotor_inertia=said("rotor_inertia", np.array(group.per_joint("rotor_inertia"))),
-        coulomb_friction=said("coulomb_friction", gears.coulomb * torques),
-        viscous_friction=said("viscous_friction", gears.viscous * torques / no_load),
+        coulomb_friction=said("coulomb_friction", gears.friction(torques)),
+        viscous_friction=said("viscous_friction", gears.viscous * gears.friction(torques) / no_load),
         gear_loss=gears.loss,
         gear_play=gears.play,
         full_torque_speed=_per_joint(_FULL * no_load),
