@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
+from gradiva.common import GRAVITY, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
 from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
@@ -108,7 +108,7 @@ class SimulatedWalk:
             ConfigError: The period of the controller is no whole number of physics steps.
             ModelError: The model does not fit the description, or a push names a link that it lacks.
         """
-        _check_period(setup)
+        setup.steps_per_tick()  # refuses a period that the physics cannot keep
         self.setup = setup
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
@@ -255,14 +255,4 @@ def refuse_endless(command: Command) -> None:
     if isinstance(command, VelocityCommand) and command.duration is None:
         raise PlanningError(
             f"{command!r} has no duration and is never done: add duration=…, or call controller.walk(…) and run(…)"
-        )
-
-
-def _check_period(setup: Setup) -> None:
-    period, timestep = setup.walking.walking.period, setup.simulation.timestep
-    steps = round(period / timestep)
-    if steps < 1 or abs(steps * timestep - period) > 1e-9:
-        raise ConfigError(
-            f"walking.period={period}: must be a multiple of simulation.timestep={timestep}",
-            ["walking.period", "simulation.timestep"],
         )
