@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -102,7 +102,8 @@ class KnownWalk:
         command: Where to.
         seed: Of all that is drawn.
         end: When the robot was down, or had stopped, [s].
-        fell: Whether it fell; else it gave up and stands.
+        fell: Whether it fell; else it gave up and stands, or does not end its walk.
+        is_overdue: Whether it does not end its walk.
     """
 
     setup: Setup
@@ -111,27 +112,33 @@ class KnownWalk:
     seed: int
     end: float
     fell: bool = True
+    is_overdue: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(cls, walk: SimulatedWalk, command: Command, fell: bool) -> KnownWalk:
         """Return the walk that was done."""
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
-        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell)
+        overdue = bool(walk.overdue) and not fell
+        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell, is_overdue=overdue)
 
     @property
     def better(self) -> str:
         """The robot's end in words, where a trial helps."""
-        return "stands" if self.fell else "walks on"
+        return "stands" if self.fell else "ends its walk" if self.is_overdue else "walks on"
 
     @property
     def no_better(self) -> str:
         """Likewise where it does not help; one that had stopped may fall as well."""
-        return "falls" if self.fell else "does not walk on"
+        return "falls" if self.fell else "does not end it" if self.is_overdue else "does not walk on"
 
     @property
     def no_better_either(self) -> str:
         """Likewise beside another trial."""
         return f"{self.no_better} {'as well' if self.fell else 'either'}"
+
+    @property
+    def _no_better_states(self) -> tuple[WalkingState, ...]:
+        return (WalkingState.STOPPED, *([WalkingState.WALKING] if self.is_overdue else []))
 
     @property
     def is_repeatable(self) -> bool:
@@ -160,7 +167,7 @@ class KnownWalk:
             command = slower_command(self.command, factor, setup.walking.planner)
             if not (walk.get_ready() and _stands_until(walk, command, self.end + _LATER)):
                 return False
-            return self.fell or walk.controller.state is not WalkingState.STOPPED
+            return self.fell or walk.controller.state not in self._no_better_states
         except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
             return False
 
@@ -357,6 +364,8 @@ def tried_cause(
     found = differences(known)
     speed = lower_speed(known)
     candidates = _candidates(known, found[:_MOST_WALKS], speed)
+    if candidates or speed is not None or known.setup.plant is not Plant.IDEAL:
+        report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
     named = (measured, inferred and inferred.kind)
     candidates.sort(key=lambda difference: named.index(difference.kind) if difference.kind in named else len(named))
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)

@@ -28,6 +28,7 @@ from gradiva.whole_body import Task
 if TYPE_CHECKING:
     from gradiva.simulated_walk.walk_result import WalkOutcome
 
+_LATEST, _LATEST_PART = 10.0, 0.5  # [s], [-] of the plan, beyond its end: a caught push takes a few steps, 3 s
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
 
@@ -78,6 +79,7 @@ class SimulatedWalk:
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
+        overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class SimulatedWalk:
         self.chatter = ChatterRecord(setup.robot.mass * GRAVITY, setup.walking.walking.period)
         self.fault_reasons: list[str] = []
         self.held_ticks = 0
+        self.overdue = ""
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
@@ -237,12 +240,19 @@ class SimulatedWalk:
     def follow(self, command: Command, settle: float = 2.0) -> bool:
         """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands.
 
+        Steps that catch a robot, again and again where it slides, come on top of the plan; there is a limit to them.
+
         Raises:
             PlanningError: The command never ends, or cannot be planned.
         """
         refuse_endless(command)
         self.controller.walk(command)
-        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
+        plan = self.controller.plan
+        planned = 0.0 if plan is None else plan.end_time - self.time
+        late = max(_LATEST, _LATEST_PART * planned)
+        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, planned + late)
+        if not done and not self.is_down:
+            self.overdue = f"still steps {late:.0f} s after the planned end of the walk: it does not come to a stand"
         return done and self.run(settle)
 
 

@@ -415,7 +415,7 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
         return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending("stopped", f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = failure or walk.controller.reason, _tilt(walk)
+    why, tilt = failure or walk.overdue or walk.controller.reason, _tilt(walk)
     if tilt > _LEANING:
         why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
     elif stopped := _stopped_by_event(walk):
