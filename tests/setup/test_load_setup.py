@@ -221,7 +221,10 @@ def test_a_refused_value_is_placed_once():
 def test_the_period_is_a_whole_number_of_physics_steps_for_margins_and_walks(period):
     setup = load_setup("icub_v2_7", [f"walking.period={period}"])
     for use in (check_margins, SimulatedWalk):
-        with setup.naming_places(), pytest.raises(ConfigError, match=r"period=0.00\d+: must be a multiple of simulation"):
+        with (
+            setup.naming_places(),
+            pytest.raises(ConfigError, match=r"period=0.00\d+: must be a multiple of simulation"),
+        ):
             use(setup)
     assert load_setup("icub_v2_7").steps_per_tick() == 10
 

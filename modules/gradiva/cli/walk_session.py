@@ -34,7 +34,7 @@ from gradiva.simulated_walk import (
     create_run,
     finish_walk,
     footing_note,
-    joint_speed_note,
+    joint_notes,
     plan_from_start,
     response_note,
     run_walk,
@@ -148,7 +148,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
             check_film(request.setup.simulated_robot, film_format)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
-    for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:
+    for line in [*opening(request, plan), *joint_notes(walk.layers, plan)]:
         console.print(line, markup=False, soft_wrap=True)
     _warn(console, [little_margin] if little_margin else [])
     _warn(console, idle_settings(options.settings, request.setup))
@@ -242,6 +242,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     console.print(outcome_line(outcome.result), soft_wrap=True)
     if advice := (outcome.result["diagnosis"] or {}).get("advice"):
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
+    if at_limits := outcome.result["position_limits"]:
+        _warn(console, [f"warning: {at_limits}"])
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
     if unusual := unusual_figures(outcome.result):

@@ -216,6 +216,13 @@ def changed_keys(setup: Setup) -> dict[str, Any]:
     return {key: value for key, value in changed.items() if key.partition(".")[0] not in _WITHOUT_EFFECT}
 
 
+def changed_in_words(setup: Setup, *tables: str) -> str:
+    """Return the keys of some tables whose values are not those of the robot as shipped, with both values."""
+    changed, shipped = changed_keys(setup), shipped_values(setup)
+    keys = [key for key in changed if key.startswith(tables)]
+    return ", ".join(_setting_in_words(key, changed[key], shipped.get(key)) for key in keys)
+
+
 def shipped_values(setup: Setup, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return all keys of the robot on this plant, as shipped but for choices, ``table.key`` to value."""
     return _flat(load_setup(setup.robot_argument, chosen or {}, plant=setup.plant).tables)

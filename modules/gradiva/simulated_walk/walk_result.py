@@ -32,9 +32,9 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk, names_loop
-from gradiva.simulated_walk.fall_evidence import Cause
-from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
+from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
+from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, joints_at_limits
+from gradiva.simulated_walk.known_causes import KnownWalk, changed_in_words, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
@@ -260,6 +260,7 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     try:
         stands = walk.get_ready() and walk.follow(request.command)
         if not stands:
+            failure = walk.overdue
             walk.come_to_rest()
     except RobotInterfaceError as error:
         stands, failure = False, str(error)
@@ -272,6 +273,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     result = _result(request, walk, ending, off, wall)
     cause = None if ending.diagnosis is None else ending.diagnosis.cause
     result = result if cause is None else _less_oscillation(result, cause)
+    if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
+        result = _without_oscillation(result)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
 
 
@@ -318,6 +321,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk, error),
+        "position_limits": _position_limits(walk, ending),
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
@@ -368,10 +372,24 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
     }
 
 
+def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
+    """Return a line on joints that came to the limits of their positions before anything went wrong; else None."""
+    sign = None if ending.diagnosis is None else ending.diagnosis.first_sign_time
+    limits, joints = walk.layers.joint_limits, walk.setup.robot.joints
+    found = joints_at_limits(walk.recorder.log, joints, limits, math.inf if sign is None else sign)
+    if not found:
+        return None
+    changed = changed_in_words(walk.setup, "planner.")
+    return at_limits_in_words(found) + (f" (set otherwise than shipped: {changed})" if changed else "")
+
+
 def _less_oscillation(result: dict[str, Any], cause: Cause) -> dict[str, Any]:
     """Return the result with no warning of an oscillation, where a walk showed that something else is the cause."""
-    is_another = cause.is_shown and not names_loop(cause)
-    return result | {"chatter": result["chatter"] | {"text": None}} if is_another else result
+    return _without_oscillation(result) if cause.is_shown and not names_loop(cause) else result
+
+
+def _without_oscillation(result: dict[str, Any]) -> dict[str, Any]:
+    return result | {"chatter": result["chatter"] | {"text": None}}
 
 
 def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
@@ -415,7 +433,7 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
         return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending("stopped", f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = failure or walk.overdue or walk.controller.reason, _tilt(walk)
+    why, tilt = failure or walk.controller.reason, _tilt(walk)
     if tilt > _LEANING:
         why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
     elif stopped := _stopped_by_event(walk):
