@@ -6,8 +6,9 @@ import pytest
 
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.setup.changed_keys import changed_keys
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
-from gradiva.simulated_walk.known_causes import KnownWalk, changed_keys, sibling_cause, slower_command, tried_cause
+from gradiva.simulated_walk.known_causes import KnownWalk, sibling_cause, slower_command, tried_cause
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
 FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}

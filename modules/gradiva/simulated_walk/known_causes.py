@@ -15,7 +15,8 @@ from typing import Any
 
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
+from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.setup.changed_keys import CHOSEN, changed_keys, flat_keys, setting_in_words, shipped_values
 from gradiva.simulated_walk.commanded_end import commanded_speed
 from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
@@ -27,11 +28,9 @@ from gradiva.walking import WalkingState
 _LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
 _SLOWER = 0.5  # [-] of the speed that was asked for
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
-_CHOICES = ("walking.control", "simulation.ground.kind")  # which bring shipped files along
 _MAX_SPEED = "planner.max_speed"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
-_WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
 _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.ground.friction", CauseKind.FRICTION),
     ("simulation.model_errors.floor_friction", CauseKind.FRICTION),
@@ -88,7 +87,7 @@ class Difference:
     @property
     def is_choice(self) -> bool:
         """Whether it is the control mode alone, each of which is shipped."""
-        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(_CHOICES)
+        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(CHOSEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,8 +142,8 @@ class KnownWalk:
     @property
     def is_repeatable(self) -> bool:
         """Whether the settings make the same configuration again; not of one that was changed by hand."""
-        again, own = self._configured(self.settings), _flat(self.setup.tables)
-        return {**_flat(again.tables), **self.settings} == {**own, **self.settings}
+        again, own = self._configured(self.settings), flat_keys(self.setup.tables)
+        return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
     def is_better_without(self, difference: Difference) -> bool:
         """Walk again without a difference until some time after the end; return whether the robot does better."""
@@ -202,39 +201,6 @@ def known_settings(walk: SimulatedWalk) -> dict[str, Any]:
     }
 
 
-def changed_keys(setup: Setup) -> dict[str, Any]:
-    """Return the keys whose values are not those of the robot on this plant, ``table.key`` to value.
-
-    What a choice of control or of ground brings along is shipped with it.
-    """
-    now = _flat(setup.tables)
-    chosen = {key: now[key] for key in _CHOICES if key in now}
-    shipped = shipped_values(setup, chosen)
-    plain_values = shipped_values(setup)
-    changed = {key: value for key, value in now.items() if key not in shipped or shipped[key] != value}
-    changed |= {key: value for key, value in chosen.items() if plain_values.get(key) != value}
-    return {key: value for key, value in changed.items() if key.partition(".")[0] not in _WITHOUT_EFFECT}
-
-
-def changed_in_words(setup: Setup, *tables: str) -> str:
-    """Return the keys of some tables whose values are not those of the robot as shipped, with both values."""
-    changed, shipped = changed_keys(setup), shipped_values(setup)
-    keys = [key for key in changed if key.startswith(tables)]
-    return ", ".join(_setting_in_words(key, changed[key], shipped.get(key)) for key in keys)
-
-
-def shipped_values(setup: Setup, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return all keys of the robot on this plant, as shipped but for choices, ``table.key`` to value."""
-    return _flat(load_setup(setup.robot_argument, chosen or {}, plant=setup.plant).tables)
-
-
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in tables.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": plain(value)}
-    return flat
-
-
 def differences(known: KnownWalk) -> list[Difference]:
     """Return what differs: faults, pushes, bumps, what else is simulated otherwise, then settings of the controller."""
     found = [*_faults(known), *_pushes(known), *_bumps(known), *_changes(known)]
@@ -289,7 +255,7 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
             if table := _own_table(these[0], shipped):
                 text, advice = f"the table [{table}]", f"without [{table}]"
             else:
-                text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
+                text = " and ".join(setting_in_words(key, values[key], shipped.get(key)) for key in these)
                 advice = "; ".join(f"{key} as shipped" for key in these)
             yield Difference(kind, text, advice, dict.fromkeys(these))
 
@@ -314,11 +280,6 @@ def _own_table(key: str, shipped: Mapping[str, Any]) -> str:
 
 def _kind_of(key: str) -> CauseKind:
     return next((kind for prefix, kind in _KINDS if key.startswith(prefix)), CauseKind.SETTING)
-
-
-def _setting_in_words(key: str, value: Any, shipped: Any) -> str:
-    texts = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (value, shipped)]
-    return f"{key} = {texts[0]}" + (f" (shipped {texts[1]})" if shipped is not None else "")
 
 
 def lower_speed(known: KnownWalk) -> Difference | None:

@@ -19,6 +19,7 @@ from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
 from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
+from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
 from gradiva.simplified_model import BalanceLayer, DcmLaw
@@ -34,7 +35,7 @@ from gradiva.simulated_walk.commanded_end import (
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, joints_at_limits
-from gradiva.simulated_walk.known_causes import KnownWalk, changed_in_words, tried_cause
+from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
