@@ -248,6 +248,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         _warn(console, [f"warning: {oscillation}"])
     if unusual := unusual_figures(outcome.result):
         console.print(unusual, markup=False, soft_wrap=True)
+    if not outcome.result["usual"]["figures"]:
+        console.print(f"usual   {outcome.result['usual']['of']}", style="dim", markup=False, soft_wrap=True)
     if unhealthy := unhealthy_figures(outcome.result):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
@@ -360,7 +362,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
 def _for_how_long(command: Command) -> str:
     """Return the duration that is commanded, without shift of load, closing step and standing; else nothing."""
     if isinstance(command, VelocityCommand) and command.duration is not None:
-        return f" for {command.duration:g} s"
+        return f" for {command.duration:g} s, ramps included"
     return ""
 
 

@@ -254,8 +254,16 @@ def check_slope(setup: Setup) -> None:
     if footing.slips:
         holds = math.degrees(math.atan(footing.friction))
         raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
-    if footing.topples_at_rest or footing.topples_walking:
-        raise ConfigError(f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}")
+    if footing.topples_at_rest:
+        raise ConfigError(
+            f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
+            f" {_MOST_ROOM:.0%} of the way robots topple"
+        )
+    if footing.topples_walking:
+        raise ConfigError(
+            f"{footing}: steeper than {title} has been seen to walk, as its plan is for level ground:"
+            f" {_numbers(footing, setup)}; a larger max_slope_deg there lets it try"
+        )
 
 
 def slope_note(setup: Setup) -> str | None:

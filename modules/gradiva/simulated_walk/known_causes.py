@@ -282,13 +282,21 @@ def _kind_of(key: str) -> CauseKind:
     return next((kind for prefix, kind in _KINDS if key.startswith(prefix)), CauseKind.SETTING)
 
 
+def different_plant(known: KnownWalk) -> Cause | None:
+    """Return as the cause what is simulated otherwise than shipped, which no walk has tried; None where nothing is."""
+    found = [each for each in differences(known) if each.kind is not CauseKind.SETTING and each.advice]
+    if not found:
+        return None
+    return Cause(found[0].kind, "; ".join(each.text for each in found), "; ".join(each.advice for each in found))
+
+
 def lower_speed(known: KnownWalk) -> Difference | None:
-    """Return the speed as a difference to half of it, or half of the known one; None where none is asked."""
+    """Return the speed as a difference to half of it, or to the known one below it; None where none is asked."""
     limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
     asked = commanded_speed(known.command, planner)
     if asked == 0.0:
         return None
-    factor = _SLOWER * min(1.0, limit / asked)
+    factor = limit / asked if asked > limit else _SLOWER
     text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
     return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
 
@@ -351,7 +359,7 @@ def _candidates(known: KnownWalk, found: Sequence[Difference], speed: Difference
     Args:
         known: The walk.
         found: Its differences.
-        speed: Of half the commanded speed; it counts where more was asked for than the robot is known to walk.
+        speed: A lower one than commanded; it counts where more was asked for than the robot is known to walk.
     """
     asked = commanded_speed(known.command, known.setup.walking.planner)
     is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed

@@ -35,7 +35,7 @@ from gradiva.simulated_walk.commanded_end import (
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, joints_at_limits
-from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
+from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
@@ -269,7 +269,7 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
     off = _end_error(request, walk)
-    ending = _judged(_ending(walk, stands, failure), walk, off)
+    ending = _judged(_ending(walk, stands, failure), request, walk, off)
     ending = ending if report is None else _tried(ending, request, walk, report)
     result = _result(request, walk, ending, off, wall)
     cause = None if ending.diagnosis is None else ending.diagnosis.cause
@@ -446,7 +446,7 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 
 def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
     """Return the ending with the cause of a fall or a stop that walks without what differs from a shipped one show."""
-    if ending.diagnosis is None:
+    if ending.diagnosis is None or ending.outcome == WALKED_BADLY:
         return ending
     try:
         known = KnownWalk.of(walk, request.command, ending.outcome == "fell")
@@ -463,14 +463,20 @@ def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
     return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
 
 
-def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
+def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
     if ending.outcome != WALKED:
         return ending
     least_load = walk.setup.simulation.slip.loaded_force
     complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
+    if not complaints:
+        return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time]
-    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes])) if complaints else ending
+    diagnosis = diagnose_walk(walk)
+    if diagnosis.cause is None or diagnosis.cause.kind is None:
+        known = different_plant(KnownWalk.of(walk, request.command, fell=False))
+        diagnosis = replace(diagnosis, cause=known or diagnosis.cause)
+    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes]), diagnosis)
 
 
 def _stopped_by_event(walk: SimulatedWalk) -> str:
