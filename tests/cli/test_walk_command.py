@@ -58,6 +58,7 @@ CONTRACT = {
     "max_tilt_rad": float,
     "specific_energetic_cost": float,
     "chatter": dict,
+    "position_limits": type(None),
     "usual": dict,
     "bridged_readings": dict,
     "qp_failures": int,

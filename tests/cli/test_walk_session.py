@@ -15,9 +15,12 @@ from gradiva.telemetry.report import tiles
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "iCub v2.7 walks forward at 0.19 m/s for 10 s: 16 steps, dcm"),
-        ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s for 10 s:"),
-        ({"lateral": 0.05}, "walks to the left at 0.05 m/s for 10 s:"),
+        ({}, "iCub v2.7 walks forward at 0.19 m/s for 10 s, ramps included: 16 steps, dcm"),
+        (
+            {"speed": -0.1, "turn": -10.0},
+            "walks backward at 0.1 m/s and turning right at 10°/s for 10 s, ramps included:",
+        ),
+        ({"lateral": 0.05}, "walks to the left at 0.05 m/s for 10 s, ramps included:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
         ({"goal": "1,0.5,-0.1"}, "walks to (1, 0.5) m, heading 0°:"),
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),

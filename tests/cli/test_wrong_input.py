@@ -17,7 +17,8 @@ WRONG = {
     "speed above the robot's": (
         ["--speed", "3"],
         f"forward speed 3.0 m/s is outside its limits [-0.3, {load_robot('icub_v2_7').max_speed}] m/s of"
-        " planner.max_speed; planner.max_speed is set in robots/icub_v2_7/robot.toml: change it there or by"
+        " planner.max_speed, the fastest that the robot is known to walk; planner.max_speed is set in"
+        " robots/icub_v2_7/robot.toml: change it there or by"
         " --set planner.max_speed=VALUE",
     ),
     "lateral not a number": (["--lateral", "nan"], "--lateral nan"),

@@ -3,8 +3,9 @@ import shutil
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError
-from gradiva.setup import Plant, data_folder, load_setup, read_toml, robot_folder, robot_of
+from gradiva.setup import Plant, check_margins, data_folder, load_setup, read_toml, robot_folder, robot_of
 from gradiva.setup.load_setup import CONSTANTS, MOVED, place_of
+from gradiva.simulated_walk import SimulatedWalk
 from tests.conftest import EVERY_ROBOT, ROBOTS
 
 
@@ -214,6 +215,18 @@ def test_a_refused_value_is_placed_once():
     with pytest.raises(ConfigError) as refusal:
         load_setup("icub_v2_7", ["walking.period=-1"])
     assert str(refusal.value).count("walking.period is set") == 1
+
+
+@pytest.mark.parametrize("period", [0.0001, 0.0015])
+def test_the_period_is_a_whole_number_of_physics_steps_for_margins_and_walks(period):
+    setup = load_setup("icub_v2_7", [f"walking.period={period}"])
+    for use in (check_margins, SimulatedWalk):
+        with (
+            setup.naming_places(),
+            pytest.raises(ConfigError, match=r"period=0.00\d+: must be a multiple of simulation"),
+        ):
+            use(setup)
+    assert load_setup("icub_v2_7").steps_per_tick() == 10
 
 
 def test_advice_names_the_file_of_each_key():

@@ -137,7 +137,8 @@ def test_dry_friction_makes_gains_without_margin_a_warning():
     setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 4.0}, plant=PlantName.ROBOT)
     assert not stability_margins(setup).is_stable
     assert stability_margins(setup).finding().verdict == FAIL
-    assert check_margins(setup).startswith("little stability margin: wrench loop, one foot or both for 0.25 s: -")
+    text = check_margins(setup)
+    assert text.startswith("no stability margin, but dry friction, which the model lacks, may hold it: wrench loop")
 
 
 def test_gains_without_margin_are_refused_by_name_with_the_largest_that_has_it():
@@ -149,6 +150,15 @@ def test_gains_without_margin_are_refused_by_name_with_the_largest_that_has_it()
     less = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 0.99 * largest_gain})
     assert stability_margins(less).margins.is_wide
     assert check_margins(less) == ""
+
+
+def test_a_key_that_is_not_as_shipped_is_to_blame_before_a_shipped_gain():
+    changed = {"inverse_kinematics.com_gain": 100.0, "planner.swing_height": 0.02}
+    with pytest.raises(
+        ConfigError, match=r"inverse_kinematics.com_gain = 100 \(shipped \d+\) takes most of it"
+    ) as error:
+        check_margins(load_setup("icub_v2_7", changed))
+    assert error.value.keys == ("inverse_kinematics.com_gain",)
 
 
 def test_a_small_margin_is_a_warning():

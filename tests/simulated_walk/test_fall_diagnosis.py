@@ -8,8 +8,15 @@ from gradiva.estimation import DeflectionSource
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.simulated_walk import diagnose, walk_result
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, advised, bending_links, chatter_table, oscillating_loop
-from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.fall_diagnosis import (
+    Diagnosis,
+    advised,
+    bending_links,
+    chatter_table,
+    limited_joints,
+    oscillating_loop,
+)
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, joints_at_limits
 from gradiva.simulated_walk.walk_result import WalkOutcome, WalkRequest
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
@@ -256,7 +263,7 @@ def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empt
     assert (table["cause"], table["advice"], table["first_sign_s"]) == (None, "untried: a lower --speed", None)
 
 
-def oscillating_walk(force, sustained=0.0, *overrides, plant=Plant.IDEAL, zmp=5e-5):
+def oscillating_walk(force, sustained=0.05, *overrides, plant=Plant.IDEAL, zmp=5e-5):
     """A walk of iCub v2.7 with the chatter of its last weight shift and of the time before the first sign."""
     figures = {"double_support": Chatter(0.02, 1e-3, 0.001, 0), "shift": Chatter(force, zmp, 0.002, 3)}
     chatter = SimpleNamespace(
@@ -280,11 +287,13 @@ def test_a_loop_that_oscillates_before_the_first_sign_is_the_cause_of_what_looks
 
 def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     assert chatter_table(oscillating_walk(0.002))["text"] is None
+    assert chatter_table(oscillating_walk(0.002, zmp=1.3e-4))["text"] is None  # hardly beyond the band
+    assert chatter_table(oscillating_walk(0.08, 0.001))["text"] is None  # not all the time
     table = chatter_table(oscillating_walk(0.08))
     assert table["shift"] == {"foot_force": 0.08, "zmp_m": 5e-5, "command_rad": 0.002, "joint": "l_shoulder_pitch"}
     assert table["single_support"] is None
     assert "the loop oscillates at 50 Hz: 8.0 % of the weight" in table["text"]
-    by_velocity = chatter_table(oscillating_walk(0.08, 0.0, "walking.control=velocity"))
+    by_velocity = chatter_table(oscillating_walk(0.08, 0.05, "walking.control=velocity"))
     assert "servo_feedforward" in table["text"]
     assert "servo_feedforward" not in by_velocity["text"]
 
@@ -312,3 +321,24 @@ def test_chatter_that_the_noise_of_the_sensors_makes_in_a_loop_with_margins_is_n
     assert table["text"].endswith("most of it by the gyroscope")
     assert "the loop oscillates" in chatter_table(oscillating_walk(0.08, plant=Plant.NOISY))["text"]
     assert chatter_table(oscillating_walk(0.08))["noise"] is None
+
+
+class RecordedPositions(dict):
+    times = np.linspace(0.0, 5.0, 100)
+
+
+def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_and_by_how_much():
+    limits, joints = (np.full(2, -1.0), np.full(2, 1.0)), ["hip", "ankle"]
+    log = RecordedPositions({"walking::is_walking": np.ones((100, 1))})
+    positions = np.zeros((100, 2))
+    positions[40, 1] = -0.999
+    log |= {f"joints_state::positions::{which}": positions for which in ("measured", "desired")}
+    found = joints_at_limits(log, joints, limits)
+    assert [str(each) for each in found] == [f"ankle 0.1° from -57.3° at {log.times[40]:.2f} s"]
+    assert joints_at_limits(log, joints, limits, until=float(log.times[39])) == []
+    walk = SimpleNamespace(
+        recorder=SimpleNamespace(log=log),
+        setup=SimpleNamespace(robot=SimpleNamespace(joints=joints)),
+        layers=SimpleNamespace(joint_limits=limits),
+    )
+    assert limited_joints(walk, FALL).text.startswith("at the limit of its position: ankle 0.1° from")

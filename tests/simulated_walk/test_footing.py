@@ -13,9 +13,9 @@ from gradiva.simulated_walk import (
     check_footing,
     check_slope,
     footing_note,
-    joint_speed_note,
+    joint_notes,
     plan_from_start,
-    planned_joint_speeds,
+    planned_joints,
     response_note,
     slope_note,
 )
@@ -61,7 +61,9 @@ def test_what_was_seen_to_be_walked_is_not_refused_and_what_is_steeper_is(robot)
         limit = on_slope(0.0, robot=robot).robot.max_slope_deg[axis]
         for heading in headings:
             check_slope(on_slope(limit - 0.01, heading, robot))
-            with pytest.raises(ConfigError, match="topples, as its plan is for level ground"):
+            with pytest.raises(
+                ConfigError, match=r"steeper than .* has been seen to walk, as its .*a larger max_slope_deg"
+            ):
                 check_slope(on_slope(limit + 0.01, heading, robot))
 
 
@@ -170,19 +172,25 @@ def layers_and_plan(robot, speed, **overrides):
 @pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos", "g1"])
 def test_motors_follow_the_plan_at_a_fifth_of_a_metre_per_second(robot):
     layers, plan = layers_and_plan(robot, 0.2)
-    speeds, motors = planned_joint_speeds(layers, plan), layers.robot.per_joint("no_load_speed")
+    speeds, motors = planned_joints(layers, plan).speeds, layers.robot.per_joint("no_load_speed")
     legs = [layers.robot.joints.index(joint) for joint in layers.robot.joint_groups["left_leg"].joints]
     assert speeds[legs].max() > 1.0
     assert (speeds[legs] < 0.65 * motors[legs]).all()
-    assert joint_speed_note(layers, plan) is None
+    assert joint_notes(layers, plan) == []
 
 
 def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_spares_them():
     layers, plan = layers_and_plan("icub_v3", 0.36)
     knee = layers.robot.joints.index("l_knee")
-    speeds = planned_joint_speeds(layers, plan)
+    speeds = planned_joints(layers, plan).speeds
     assert speeds[knee] == pytest.approx(layers.velocity_limits[knee], rel=1e-6)
-    assert re.search(r"drives .*l_knee.*robots/icub_v3/robot\.toml", joint_speed_note(layers, plan))
-    spared = planned_joint_speeds(*layers_and_plan("icub_v3", 0.36, **{"planner.footsteps.double_support_ratio": 0.15}))
+    assert re.search(r"drives .*l_knee.*robots/icub_v3/robot\.toml", joint_notes(layers, plan)[0])
+    slower = layers_and_plan("icub_v3", 0.36, **{"planner.footsteps.double_support_ratio": 0.15})
+    spared = planned_joints(*slower).speeds
     assert spared[knee] < 0.95 * speeds[knee]
-    np.testing.assert_array_equal(planned_joint_speeds(layers, plan), speeds)
+    np.testing.assert_array_equal(planned_joints(layers, plan).speeds, speeds)
+
+
+def test_joints_that_a_plan_bends_to_the_limits_of_their_positions_are_named():
+    notes = joint_notes(*layers_and_plan("icub_v2_7", 0.19, **{"planner.swing_height": 0.03}))
+    assert [note for note in notes if "l_ankle_pitch, r_ankle_pitch to the limits of their positions" in note]

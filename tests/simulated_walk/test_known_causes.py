@@ -6,8 +6,9 @@ import pytest
 
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.setup.changed_keys import changed_keys
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
-from gradiva.simulated_walk.known_causes import KnownWalk, changed_keys, sibling_cause, slower_command, tried_cause
+from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, sibling_cause, slower_command, tried_cause
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
 FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}
@@ -32,7 +33,7 @@ def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None
     walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, True, falls)
     lines = []
     cause = tried_cause(walk, inferred, lines.append, measured)
-    assert len(lines) == len(walk.tried)
+    assert len(lines) == bool(walk.tried) + len(walk.tried)
     return cause
 
 
@@ -121,7 +122,10 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, False, of_key("simulation.sensors.inertial.tilt_bias"))
     lines = []
     cause = tried_cause(walk, None, lines.append)
-    assert lines == ["walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on"]
+    assert lines == [
+        "looks for the cause: walks again, 7 s each, without what may be the cause",
+        "walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on",
+    ]
     change = "simulation.sensors.inertial.tilt_bias = 3 (shipped 0)"
     assert cause.text == f"{change}: it walks on without that; no push acted"
     assert cause.kind is CauseKind.SENSOR
@@ -201,3 +205,14 @@ def test_a_slower_command_goes_the_same_way():
     planner = load_setup("icub_v2_7").walking.planner
     assert slower_command(VelocityCommand(0.2, 0.1, 0.3, 4.0), 0.5, planner) == VelocityCommand(0.1, 0.05, 0.15, 4.0)
     assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.commands.cruise_speed
+
+
+def test_what_is_simulated_otherwise_is_the_cause_of_a_bad_walk_where_the_measurements_name_none():
+    def cause(settings):
+        setup = load_setup("icub_v2_7", settings)
+        return different_plant(KnownWalk(setup, changed_keys(setup), EASY, 3, 6.0, False))
+
+    slippery = cause({"simulation.ground.friction": 0.08, "planner.swing_height": 0.02})
+    assert (slippery.kind, slippery.text) == (CauseKind.FRICTION, "simulation.ground.friction = 0.08 (shipped 1)")
+    assert slippery.next_step == "untried: simulation.ground.friction as shipped"
+    assert cause({"planner.swing_height": 0.02}) is None

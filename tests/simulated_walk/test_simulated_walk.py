@@ -2,14 +2,17 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import gradiva_experiments
 from gradiva import experiments
+from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceLayer, balance_layer
 from gradiva.simulated_walk import SimulatedWalk
+from gradiva.walking import WalkingState
 
 SITE = Path(__file__).parents[2] / "docs"
 PAGES = (SITE / "how_it_works" / "results_and_falls.md", SITE / "how_to" / "extend.md")
@@ -92,3 +95,23 @@ def test_the_signals_of_a_law_are_in_the_log(second):
     log = namespace["outcome"].log
     assert namespace["asked"] > 100.0
     assert (log["own::law::asked"][1:] > log["own::law::asked"][:-1]).all()
+
+
+class EndlessWalk(SimulatedWalk):
+    """Steps on for good, as a robot does that is caught again and again."""
+
+    time, is_down, overdue = 0.0, False, ""
+
+    def __init__(self):
+        plan = SimpleNamespace(end_time=7.0)
+        self.controller = SimpleNamespace(walk=lambda command: None, plan=plan, state=WalkingState.WALKING)
+
+    def tick(self):
+        self.time += 0.5
+
+
+def test_a_walk_that_does_not_end_is_given_up_long_after_the_end_of_its_plan():
+    walk = EndlessWalk()
+    assert not walk.follow(VelocityCommand(0.1, duration=4.0))
+    assert walk.time == 17.0
+    assert walk.overdue.startswith("still steps 10 s after the planned end of the walk")

@@ -34,7 +34,7 @@ from gradiva.simulated_walk import (
     create_run,
     finish_walk,
     footing_note,
-    joint_speed_note,
+    joint_notes,
     plan_from_start,
     response_note,
     run_walk,
@@ -148,7 +148,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
             check_film(request.setup.simulated_robot, film_format)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
-    for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:
+    for line in [*opening(request, plan), *joint_notes(walk.layers, plan)]:
         console.print(line, markup=False, soft_wrap=True)
     _warn(console, [little_margin] if little_margin else [])
     _warn(console, idle_settings(options.settings, request.setup))
@@ -242,10 +242,14 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     console.print(outcome_line(outcome.result), soft_wrap=True)
     if advice := (outcome.result["diagnosis"] or {}).get("advice"):
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
+    if at_limits := outcome.result["position_limits"]:
+        _warn(console, [f"warning: {at_limits}"])
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
     if unusual := unusual_figures(outcome.result):
         console.print(unusual, markup=False, soft_wrap=True)
+    if not outcome.result["usual"]["figures"]:
+        console.print(f"usual   {outcome.result['usual']['of']}", style="dim", markup=False, soft_wrap=True)
     if unhealthy := unhealthy_figures(outcome.result):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
@@ -358,7 +362,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
 def _for_how_long(command: Command) -> str:
     """Return the duration that is commanded, without shift of load, closing step and standing; else nothing."""
     if isinstance(command, VelocityCommand) and command.duration is not None:
-        return f" for {command.duration:g} s"
+        return f" for {command.duration:g} s, ramps included"
     return ""
 
 

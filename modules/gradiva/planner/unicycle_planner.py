@@ -442,8 +442,9 @@ def _check(key: str, name: str, value: float, limit: float, unit: str, lower: fl
     if not lowest <= value <= limit:
         degrees = [f"{math.degrees(angle):.3g}" for angle in (value, lowest, limit)]
         in_degrees = f" ({degrees[0]} °/s, [{degrees[1]}, {degrees[2]}] °/s)" if unit == "rad/s" else ""
+        known = ", the fastest that the robot is known to walk" if key == "max_speed" and value > limit else ""
         raise PlanningError(
             f"{name} {round(value, 4)} {unit} is outside its limits [{lowest}, {limit}] {unit}{in_degrees} of"
-            f" planner.{key}",
+            f" planner.{key}{known}",
             [f"planner.{key}"],
         )

@@ -193,6 +193,21 @@ class Setup:
         is_known = self.walking.knows_flexible_joints and self.robot.flexible_joints
         return () if is_known else tuple(joint.stiffness for joint in self.simulated_robot.flexible_joints)
 
+    def steps_per_tick(self) -> int:
+        """Return the number of physics steps in a period of the controller.
+
+        Raises:
+            ConfigError: It is no whole number, or none.
+        """
+        period, timestep = self.walking.walking.period, self.simulation.timestep
+        steps = self.simulation.steps(period)
+        if steps < 1 or not self.simulation.is_multiple(period):
+            raise ConfigError(
+                f"walking.period={period}: must be a multiple of simulation.timestep={timestep}",
+                ["walking.period", "simulation.timestep"],
+            )
+        return steps
+
     def part(self, kind: type[T], name: str) -> T:
         """Return the configuration in the table called ``name``, of the controller or of a module.
 

@@ -34,20 +34,22 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, NDArray, Side
+from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, NDArray, Side, WalkingError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.estimation import STRIDE_OVER, BaseSource
 from gradiva.setup import standing_plant, wrench_loop
-from gradiva.setup.load_setup import Setup
+from gradiva.setup.changed_keys import changed_keys, setting_in_words, shipped_values
+from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.robots import cache_folder
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
@@ -67,6 +69,7 @@ _FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the
 _LARGEST_RATIO = 3.0  # [-] of K_CoM to K_ZMP, which is refused
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
+_MOVES, _MOST_CHANGED = 1.0, 6  # [dB] by which a changed key moves the margin; keys that are looked at
 _HALVINGS = 7  # of a gain: to 1 or 2 %
 _MODELLED = ("dcm", "dcm_mpc")  # laws of layer 2, near their references the instantaneous one
 _FEET = {"double support": (Side.LEFT, Side.RIGHT), "single support": (Side.LEFT,)}
@@ -198,15 +201,6 @@ class StabilityMargins:
         """Return the verdict: loops without margin fail."""
         verdict = OK if self.margins.is_wide else WARN if self.is_stable else FAIL
         return Finding(verdict, self.text, self.advice)
-
-    def check(self) -> None:
-        """Refuse gains with which the robot oscillates.
-
-        Raises:
-            ConfigError: The gain margin is zero or less.
-        """
-        if not self.is_stable:
-            raise ConfigError(f"the robot would oscillate: {self.text}; {self.advice}", [self.gain])
 
 
 class _Analysis:
@@ -355,7 +349,7 @@ def check_margins(setup: Setup) -> str:
     A plant with dry friction is not refused: the friction, which this linear model lacks, holds small oscillations.
 
     Raises:
-        ConfigError: The robot would oscillate with these gains.
+        ConfigError: The robot would oscillate: the gain margin is zero or less, and there is no dry friction.
     """
     if not has_wrench_loop(setup):
         return ""
@@ -363,10 +357,36 @@ def check_margins(setup: Setup) -> str:
         margins = stability_margins(setup)
     except (ModelError, np.linalg.LinAlgError) as error:
         return f"stability margins are not known: {error}"
-    if not setup.simulation.friction.coulomb:
-        margins.check()
-    advice = setup.with_files(margins.advice)
-    return "" if margins.margins.is_wide else f"little stability margin: {margins.text}; {advice}"
+    if margins.margins.is_wide:
+        return ""
+    key, advice = _keys_to_blame(setup, margins)
+    text = f"{margins.text}; {advice}"
+    if margins.is_stable:
+        return f"little stability margin: {setup.with_files(text)}"
+    if setup.simulation.friction.coulomb:
+        return f"no stability margin, but dry friction, which the model lacks, may hold it: {setup.with_files(text)}"
+    raise ConfigError(f"the robot would oscillate: {text}", [key])
+
+
+def _keys_to_blame(setup: Setup, found: StabilityMargins) -> tuple[str, str]:
+    """Return the key that takes most of the margin and advice: one that is not as shipped before a shipped gain."""
+    changed, shipped = changed_keys(setup), shipped_values(setup)
+    if found.gain in changed or not changed:
+        return found.gain, found.advice
+    without = {key: _gain_margin_without(setup, changed, key) for key in list(changed)[:_MOST_CHANGED]}
+    key = max(without, key=lambda name: without[name])
+    if without[key] < found.margins.gain_db + _MOVES:
+        return found.gain, found.advice
+    words = setting_in_words(key, changed[key], shipped.get(key))
+    return key, f"{words} takes most of it: with the shipped value the gain margin is {without[key]:.1f} dB"
+
+
+def _gain_margin_without(setup: Setup, changed: Mapping[str, Any], key: str) -> float:
+    """Return the gain margin with one key as shipped, [dB]; of what cannot be analysed, none."""
+    others = {name: value for name, value in changed.items() if name != key}
+    with suppress(WalkingError, np.linalg.LinAlgError):
+        return stability_margins(load_setup(setup.robot_argument, others, plant=setup.plant)).margins.gain_db
+    return -math.inf
 
 
 # -- chatter of noise --------------------------------------------------------------------------------------------------

@@ -269,7 +269,7 @@ class Plant:
         simulation = body.setup.simulation
         self._timestep, self.body = simulation.timestep, body
         self._known: dict[complex, tuple[Complex, Complex]] = {}
-        self._steps = simulation.steps(body.setup.walking.walking.period)
+        self._steps = body.setup.steps_per_tick()
         self._contact(contact_time)
         self._one_step()
         self._take_delays()

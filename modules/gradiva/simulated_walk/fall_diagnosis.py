@@ -15,7 +15,7 @@ from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
-from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, FallEvidence
+from gradiva.simulated_walk.fall_evidence import SPARES_JOINTS, Cause, CauseKind, FallEvidence, joints_at_limits
 from gradiva.simulated_walk.footing import response_note
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
@@ -41,7 +41,8 @@ _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have c
 
 
 _LIKE_OSCILLATION = (*_LIKE_BENDING, CauseKind.SPEED, CauseKind.FRICTION)
-_LOOP = ("zmp_com_controller", "foot_admittance", "servo_feedforward", "state_estimator", "simulation.servo")  # tables
+LOOP_TABLES = ("zmp_com_controller", "foot_admittance", "servo_feedforward", "state_estimator", "simulation.servo")
+"""Tables of the loop through the foot wrenches."""
 _OSCILLATING = 0.05  # [-] of the weight in each part of
 _OSCILLATING_FOR = 0.5  # [s] before the first sign
 _COMMAND_UNITS = {ControlMode.POSITION: "rad", ControlMode.VELOCITY: "radps", ControlMode.TORQUE: "nm"}
@@ -63,6 +64,7 @@ class HealthyChatter:
 _HEALTHY_IDEAL = HealthyChatter(0.003, 1e-4)  # loops with 6 dB of margin: at most 0.0013, those without: from 0.016 on
 _HEALTHY = HealthyChatter(0.012, 6e-4)  # the same with noise, friction and play: at most 0.009 of the true load
 
+_FAR_BEYOND = 3.0  # [-] times these; loops without margin: from 12 on
 HEALTHY_ERRORS = {"dcm": 0.06, "zmp": 0.08, "com": 0.04, "foot": 0.04}
 """Distance from the reference, [m], below which healthy walks stay."""
 CauseSearch = Callable[[float], Cause | None]
@@ -174,7 +176,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
         bending = None if is_reported else bending_links(found, walk.setup, log, onset)
         oscillating = oscillating_loop(found, walk, onset)
-        return advised(oscillating or bending or found, response_note(walk.setup))
+        limited = limited_joints(walk, onset) if oscillating or found.kind is None else None
+        return advised(limited or oscillating or bending or found, response_note(walk.setup))
 
     diagnosis = diagnose(log, walk.robot.pushes, walk.time, cause)
     if measured is None or diagnosis.cause is None:
@@ -367,6 +370,14 @@ def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause |
     return Cause(None, text, f"look at {gains_of_loop(walk.setup)}")
 
 
+def limited_joints(walk: SimulatedWalk, onset: float) -> Cause | None:
+    """Return as the cause that joints came to the limits of their positions before the first sign."""
+    found = joints_at_limits(walk.recorder.log, walk.setup.robot.joints, walk.layers.joint_limits, onset)
+    if not found:
+        return None
+    return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", SPARES_JOINTS)
+
+
 def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
     """Return the chatter of a walk by phase and for the last second online, with what it says where it is too much."""
     figures, joints = walk.chatter.figures(), walk.setup.robot.joints
@@ -388,12 +399,17 @@ def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
         **{name: phases.get(name) for name in ("double_support", "single_support", "shift")},
         "healthy_shift": {"foot_force": healthy.foot_force, "zmp_m": healthy.zmp},
         "noise": None if noise is None else {"foot_force": noise.chatter.foot_force, "zmp_m": noise.chatter.zmp},
-        "text": _oscillation(walk, shift, healthy, noise) if shift is not None and is_beyond else None,
+        "text": _chatter_in_words(walk, shift, healthy, noise) if shift is not None and is_beyond else None,
     }
 
 
-def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter, noise: NoiseResponse | None) -> str:
-    """Return the cause of chatter beyond its band: the loop, or its sensors where their noise leaves a healthy rest."""
+def _chatter_in_words(
+    walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter, noise: NoiseResponse | None
+) -> str | None:
+    """Return the cause of chatter beyond its band: the loop, or its sensors where their noise leaves a healthy rest.
+
+    The loop is one that oscillates far beyond the band, and all the time: a step that lands hard shakes a part of it.
+    """
     frequency = walk.chatter.frequency(*walk.chatter.last_shift())
     found = []
     if shift.foot_force > healthy.foot_force:
@@ -402,6 +418,9 @@ def _oscillation(walk: SimulatedWalk, shift: Chatter, healthy: HealthyChatter, n
         found.append(f"{1e3 * shift.zmp:.2f} mm of the ZMP (healthy {1e3 * healthy.zmp:.2f} mm)")
     text = f"{' and '.join(found)} in the last weight shift"
     if noise is None or not _is_made_by(noise.chatter, shift, healthy):
+        far = max(shift.foot_force / healthy.foot_force, shift.zmp / healthy.zmp) > _FAR_BEYOND
+        if not far or walk.chatter.sustained(*walk.chatter.last_shift()) < healthy.foot_force:
+            return None
         return f"the loop oscillates at {frequency:.0f} Hz: {text}; look at {gains_of_loop(walk.setup)}"
     alone = f"{_of_weight(noise.chatter.foot_force)} and {1e3 * noise.chatter.zmp:.2f} mm"
     return f"noise of the sensors shakes the robot: {text}; alone it makes {alone}, most of it by the {noise.source}"
@@ -428,7 +447,7 @@ def gains_of_loop(setup: Setup) -> str:
 
 def names_loop(cause: Cause) -> bool:
     """Return whether a cause is a setting of the loop that may oscillate."""
-    return any(f"{table}." in cause.text for table in _LOOP)
+    return any(f"{table}." in cause.text for table in LOOP_TABLES)
 
 
 def _of_weight(fraction: float) -> str:

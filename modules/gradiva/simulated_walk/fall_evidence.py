@@ -26,6 +26,8 @@ RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
 AFTER = 0.1  # [s] after the first sign that still belongs to its cause
 LONGEST_PUSH = 0.4  # [s]
 FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
+_AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the inverse kinematics stops at 0.06°
+SPARES_JOINTS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
 _DIRECTIONS = (
     "forward",
     "forward and to the left",
@@ -161,6 +163,62 @@ def overloaded_joints(evidence: FallEvidence) -> list[str]:
     gave_way = np.abs(error) > yielding + speeds * (tick + evidence.servo_lag)
     seconds = tick * np.count_nonzero(gave_way, axis=0)
     return [robot.joints[joint] for joint in leg_joints(robot) if seconds[joint] > _GAVE_WAY]
+
+
+@dataclass(frozen=True, slots=True)
+class JointAtLimit:
+    """A joint that came to a limit of its position.
+
+    Attributes:
+        joint: Name.
+        limit: Of the position, [rad].
+        margin: Least distance to it, measured or desired; negative beyond it, [rad].
+        time: Of that, [s].
+    """
+
+    joint: str
+    limit: float
+    margin: float
+    time: float
+
+    def __str__(self) -> str:
+        """Return name, limit, distance and time."""
+        limit, margin = math.degrees(self.limit), math.degrees(abs(self.margin))
+        side = "from" if self.margin >= 0.0 else "beyond"
+        return f"{self.joint} {margin:.1f}° {side} {limit:.1f}° at {self.time:.2f} s"
+
+
+def joints_at_limits(
+    log: SignalLog, joints: Sequence[str], limits: tuple[NDArray, NDArray], until: float = math.inf
+) -> list[JointAtLimit]:
+    """Return the joints that came to a limit of their positions while the robot walked, the nearest first.
+
+    Args:
+        log: With positions as measured and as desired, which the inverse kinematics keeps off the limits.
+        joints: Names.
+        limits: Lower and upper, [rad], shape (n,) each.
+        until: Time after which the log is not looked at, [s].
+    """
+    rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times <= until) if len(log) else np.zeros(0, dtype=bool)
+    if not rows.any():
+        return []
+    positions = np.stack([log[f"joints_state::positions::{which}"][rows] for which in ("measured", "desired")])
+    gaps = np.nan_to_num(np.stack([positions - limits[0], limits[1] - positions]), nan=math.inf).min(axis=1)
+    nearest, times, found = gaps.argmin(axis=1), log.times[rows], []
+    for joint in np.flatnonzero(gaps.min(axis=(0, 1)) < _AT_LIMIT).tolist():
+        side = int(gaps[:, :, joint].min(axis=1).argmin())
+        row = int(nearest[side, joint])
+        margin = float(gaps[side, row, joint])
+        found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
+    return sorted(found, key=lambda each: each.margin)
+
+
+def at_limits_in_words(found: Sequence[JointAtLimit]) -> str:
+    """Return a sentence on joints at the limits of their positions, with the keys that spare them."""
+    return (
+        f"joints at the limits of their positions: {', '.join(map(str, found))}, where feet and CoM yield;"
+        f" {SPARES_JOINTS}"
+    )
 
 
 def slope_of(standing: MeasuredWalk) -> NDArray:

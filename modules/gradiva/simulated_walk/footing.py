@@ -12,6 +12,7 @@ from gradiva.contacts import static_sinkage
 from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
 from gradiva.simplified_model import BalanceReference
+from gradiva.simulated_walk.fall_evidence import SPARES_JOINTS
 from gradiva.simulation import GroundKind
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import integrate
@@ -253,8 +254,16 @@ def check_slope(setup: Setup) -> None:
     if footing.slips:
         holds = math.degrees(math.atan(footing.friction))
         raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
-    if footing.topples_at_rest or footing.topples_walking:
-        raise ConfigError(f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}")
+    if footing.topples_at_rest:
+        raise ConfigError(
+            f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
+            f" {_MOST_ROOM:.0%} of the way robots topple"
+        )
+    if footing.topples_walking:
+        raise ConfigError(
+            f"{footing}: steeper than {title} has been seen to walk, as its plan is for level ground:"
+            f" {_numbers(footing, setup)}; a larger max_slope_deg there lets it try"
+        )
 
 
 def slope_note(setup: Setup) -> str | None:
@@ -287,10 +296,24 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
 _TICK = 0.01  # [s]
 _LOOK = 10.0  # [s] of a plan: its start and many steps at full speed
 _AT_THE_LIMIT = 0.99  # [-] of a velocity limit
+_BENT = math.radians(0.1)  # from a position limit, at 0.06° from which the inverse kinematics stops
 
 
-def planned_joint_speeds(layers: WalkingLayers, plan: WalkingPlan) -> NDArray:
-    """Return the highest speed of each joint where the inverse kinematics follows a plan exactly, [rad/s], shape (n,).
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedJoints:
+    """Extremes of the joints over a plan.
+
+    Attributes:
+        speeds: Highest ones, [rad/s], shape (n,).
+        margins: Least distances of positions to their limits, [rad], shape (n,).
+    """
+
+    speeds: NDArray
+    margins: NDArray
+
+
+def planned_joints(layers: WalkingLayers, plan: WalkingPlan) -> PlannedJoints:
+    """Return the extremes of the joints where the inverse kinematics follows a plan exactly.
 
     Limits of positions and velocities count; what they leave no exact answer for is followed as nearly as possible.
 
@@ -300,7 +323,8 @@ def planned_joint_speeds(layers: WalkingLayers, plan: WalkingPlan) -> NDArray:
     """
     kinematics, state = layers.inverse_kinematics, layers.start_posture
     kinematics.problem.reset()
-    highest = np.zeros_like(state.joint_positions)
+    highest, least = np.zeros_like(state.joint_positions), np.full_like(state.joint_positions, np.inf)
+    lower, upper = layers.joint_limits
     for time in np.arange(plan.start_time + _TICK, min(plan.end_time, plan.start_time + _LOOK), _TICK).tolist():
         sample = plan.at(time)
         pendulum = BalanceReference(sample.com_position, sample.com_velocity, np.zeros(3), sample.dcm.zmp_position)
@@ -311,19 +335,25 @@ def planned_joint_speeds(layers: WalkingLayers, plan: WalkingPlan) -> NDArray:
             velocity = kinematics.solve(state, reference, _TICK, relaxed=True)
         state = integrate(state, velocity, _TICK)
         highest = np.maximum(highest, np.abs(velocity[6:]))
+        least = np.minimum(least, np.minimum(state.joint_positions - lower, upper - state.joint_positions))
     kinematics.problem.reset()
-    return highest
+    return PlannedJoints(highest, least)
 
 
-def joint_speed_note(layers: WalkingLayers, plan: WalkingPlan) -> str | None:
-    """Return one line on the legs' joints that a plan drives to their velocity limits; None where it does not."""
-    robot = layers.robot
+def joint_notes(layers: WalkingLayers, plan: WalkingPlan) -> list[str]:
+    """Return a line on the legs' joints that a plan drives to limits of velocity, and one to those of position."""
+    robot, planned = layers.robot, planned_joints(layers, plan)
     legs = [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
-    ratios = (planned_joint_speeds(layers, plan) / layers.velocity_limits)[legs]
-    if ratios.max() < _AT_THE_LIMIT:
-        return None
-    names = [robot.joints[legs[row]] for row in np.flatnonzero(ratios >= _AT_THE_LIMIT)]
-    return (
-        f"the plan drives {', '.join(names)} to the velocity limits of their motors (robots/{robot.name}/robot.toml):"
-        " a lower speed, planner.swing_height, planner.footsteps.double_support_ratio or planner.com_height spares them"
-    )
+    fast = planned.speeds / layers.velocity_limits >= _AT_THE_LIMIT
+    bent = planned.margins < _BENT
+    too_fast, too_far = (", ".join(robot.joints[leg] for leg in legs if limited[leg]) for limited in (fast, bent))
+    notes = []
+    if too_fast:
+        notes.append(
+            f"the plan drives {too_fast} to the velocity limits of their motors (robots/{robot.name}/robot.toml): a"
+            " lower speed, planner.swing_height, planner.footsteps.double_support_ratio or planner.com_height spares"
+            " them"
+        )
+    if too_far:
+        notes.append(f"the plan drives {too_far} to the limits of their positions: {SPARES_JOINTS}")
+    return notes

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import MODULE_TABLES, Plant, Setup, load_robot, load_setup
+from gradiva.setup import Plant, Setup, load_robot, load_setup
+from gradiva.setup.changed_keys import CHOSEN, changed_keys, flat_keys, setting_in_words, shipped_values
 from gradiva.simulated_walk.commanded_end import commanded_speed
 from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
@@ -27,11 +28,9 @@ from gradiva.walking import WalkingState
 _LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
 _SLOWER = 0.5  # [-] of the speed that was asked for
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
-_CHOICES = ("walking.control", "simulation.ground.kind")  # which bring shipped files along
 _MAX_SPEED = "planner.max_speed"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
-_WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
 _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.ground.friction", CauseKind.FRICTION),
     ("simulation.model_errors.floor_friction", CauseKind.FRICTION),
@@ -88,7 +87,7 @@ class Difference:
     @property
     def is_choice(self) -> bool:
         """Whether it is the control mode alone, each of which is shipped."""
-        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(_CHOICES)
+        return self.kind is CauseKind.SETTING and self.settings.keys() <= set(CHOSEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +101,8 @@ class KnownWalk:
         command: Where to.
         seed: Of all that is drawn.
         end: When the robot was down, or had stopped, [s].
-        fell: Whether it fell; else it gave up and stands.
+        fell: Whether it fell; else it gave up and stands, or does not end its walk.
+        is_overdue: Whether it does not end its walk.
     """
 
     setup: Setup
@@ -111,22 +111,24 @@ class KnownWalk:
     seed: int
     end: float
     fell: bool = True
+    is_overdue: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(cls, walk: SimulatedWalk, command: Command, fell: bool) -> KnownWalk:
         """Return the walk that was done."""
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
-        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell)
+        overdue = bool(walk.overdue) and not fell
+        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell, is_overdue=overdue)
 
     @property
     def better(self) -> str:
         """The robot's end in words, where a trial helps."""
-        return "stands" if self.fell else "walks on"
+        return "stands" if self.fell else "ends its walk" if self.is_overdue else "walks on"
 
     @property
     def no_better(self) -> str:
         """Likewise where it does not help; one that had stopped may fall as well."""
-        return "falls" if self.fell else "does not walk on"
+        return "falls" if self.fell else "does not end it" if self.is_overdue else "does not walk on"
 
     @property
     def no_better_either(self) -> str:
@@ -134,10 +136,14 @@ class KnownWalk:
         return f"{self.no_better} {'as well' if self.fell else 'either'}"
 
     @property
+    def _no_better_states(self) -> tuple[WalkingState, ...]:
+        return (WalkingState.STOPPED, *([WalkingState.WALKING] if self.is_overdue else []))
+
+    @property
     def is_repeatable(self) -> bool:
         """Whether the settings make the same configuration again; not of one that was changed by hand."""
-        again, own = self._configured(self.settings), _flat(self.setup.tables)
-        return {**_flat(again.tables), **self.settings} == {**own, **self.settings}
+        again, own = self._configured(self.settings), flat_keys(self.setup.tables)
+        return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
     def is_better_without(self, difference: Difference) -> bool:
         """Walk again without a difference until some time after the end; return whether the robot does better."""
@@ -160,7 +166,7 @@ class KnownWalk:
             command = slower_command(self.command, factor, setup.walking.planner)
             if not (walk.get_ready() and _stands_until(walk, command, self.end + _LATER)):
                 return False
-            return self.fell or walk.controller.state is not WalkingState.STOPPED
+            return self.fell or walk.controller.state not in self._no_better_states
         except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
             return False
 
@@ -193,32 +199,6 @@ def known_settings(walk: SimulatedWalk) -> dict[str, Any]:
     return changed_keys(walk.setup) | {
         key: [without_none(plain(asdict(each))) for each in disturbances] for key, disturbances in added if disturbances
     }
-
-
-def changed_keys(setup: Setup) -> dict[str, Any]:
-    """Return the keys whose values are not those of the robot on this plant, ``table.key`` to value.
-
-    What a choice of control or of ground brings along is shipped with it.
-    """
-    now = _flat(setup.tables)
-    chosen = {key: now[key] for key in _CHOICES if key in now}
-    shipped = shipped_values(setup, chosen)
-    plain_values = shipped_values(setup)
-    changed = {key: value for key, value in now.items() if key not in shipped or shipped[key] != value}
-    changed |= {key: value for key, value in chosen.items() if plain_values.get(key) != value}
-    return {key: value for key, value in changed.items() if key.partition(".")[0] not in _WITHOUT_EFFECT}
-
-
-def shipped_values(setup: Setup, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return all keys of the robot on this plant, as shipped but for choices, ``table.key`` to value."""
-    return _flat(load_setup(setup.robot_argument, chosen or {}, plant=setup.plant).tables)
-
-
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in tables.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": plain(value)}
-    return flat
 
 
 def differences(known: KnownWalk) -> list[Difference]:
@@ -275,7 +255,7 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
             if table := _own_table(these[0], shipped):
                 text, advice = f"the table [{table}]", f"without [{table}]"
             else:
-                text = " and ".join(_setting_in_words(key, values[key], shipped.get(key)) for key in these)
+                text = " and ".join(setting_in_words(key, values[key], shipped.get(key)) for key in these)
                 advice = "; ".join(f"{key} as shipped" for key in these)
             yield Difference(kind, text, advice, dict.fromkeys(these))
 
@@ -302,18 +282,21 @@ def _kind_of(key: str) -> CauseKind:
     return next((kind for prefix, kind in _KINDS if key.startswith(prefix)), CauseKind.SETTING)
 
 
-def _setting_in_words(key: str, value: Any, shipped: Any) -> str:
-    texts = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (value, shipped)]
-    return f"{key} = {texts[0]}" + (f" (shipped {texts[1]})" if shipped is not None else "")
+def different_plant(known: KnownWalk) -> Cause | None:
+    """Return as the cause what is simulated otherwise than shipped, which no walk has tried; None where nothing is."""
+    found = [each for each in differences(known) if each.kind is not CauseKind.SETTING and each.advice]
+    if not found:
+        return None
+    return Cause(found[0].kind, "; ".join(each.text for each in found), "; ".join(each.advice for each in found))
 
 
 def lower_speed(known: KnownWalk) -> Difference | None:
-    """Return the speed as a difference to half of it, or half of the known one; None where none is asked."""
+    """Return the speed as a difference to half of it, or to the known one below it; None where none is asked."""
     limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
     asked = commanded_speed(known.command, planner)
     if asked == 0.0:
         return None
-    factor = _SLOWER * min(1.0, limit / asked)
+    factor = limit / asked if asked > limit else _SLOWER
     text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
     return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
 
@@ -357,6 +340,8 @@ def tried_cause(
     found = differences(known)
     speed = lower_speed(known)
     candidates = _candidates(known, found[:_MOST_WALKS], speed)
+    if candidates or speed is not None or known.setup.plant is not Plant.IDEAL:
+        report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
     named = (measured, inferred and inferred.kind)
     candidates.sort(key=lambda difference: named.index(difference.kind) if difference.kind in named else len(named))
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
@@ -374,7 +359,7 @@ def _candidates(known: KnownWalk, found: Sequence[Difference], speed: Difference
     Args:
         known: The walk.
         found: Its differences.
-        speed: Of half the commanded speed; it counts where more was asked for than the robot is known to walk.
+        speed: A lower one than commanded; it counts where more was asked for than the robot is known to walk.
     """
     asked = commanded_speed(known.command, known.setup.walking.planner)
     is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
+from gradiva.common import GRAVITY, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
 from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
@@ -28,6 +28,7 @@ from gradiva.whole_body import Task
 if TYPE_CHECKING:
     from gradiva.simulated_walk.walk_result import WalkOutcome
 
+_LATEST, _LATEST_PART = 10.0, 0.5  # [s], [-] of the plan, beyond its end: a caught push takes a few steps, 3 s
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
 
@@ -78,6 +79,7 @@ class SimulatedWalk:
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
+        overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class SimulatedWalk:
             ConfigError: The period of the controller is no whole number of physics steps.
             ModelError: The model does not fit the description, or a push names a link that it lacks.
         """
-        _check_period(setup)
+        setup.steps_per_tick()  # refuses a period that the physics cannot keep
         self.setup = setup
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
@@ -124,6 +126,7 @@ class SimulatedWalk:
         self.chatter = ChatterRecord(setup.robot.mass * GRAVITY, setup.walking.walking.period)
         self.fault_reasons: list[str] = []
         self.held_ticks = 0
+        self.overdue = ""
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
@@ -237,12 +240,19 @@ class SimulatedWalk:
     def follow(self, command: Command, settle: float = 2.0) -> bool:
         """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands.
 
+        Steps that catch a robot, again and again where it slides, come on top of the plan; there is a limit to them.
+
         Raises:
             PlanningError: The command never ends, or cannot be planned.
         """
         refuse_endless(command)
         self.controller.walk(command)
-        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
+        plan = self.controller.plan
+        planned = 0.0 if plan is None else plan.end_time - self.time
+        late = max(_LATEST, _LATEST_PART * planned)
+        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, planned + late)
+        if not done and not self.is_down:
+            self.overdue = f"still steps {late:.0f} s after the planned end of the walk: it does not come to a stand"
         return done and self.run(settle)
 
 
@@ -255,14 +265,4 @@ def refuse_endless(command: Command) -> None:
     if isinstance(command, VelocityCommand) and command.duration is None:
         raise PlanningError(
             f"{command!r} has no duration and is never done: add duration=…, or call controller.walk(…) and run(…)"
-        )
-
-
-def _check_period(setup: Setup) -> None:
-    period, timestep = setup.walking.walking.period, setup.simulation.timestep
-    steps = round(period / timestep)
-    if steps < 1 or abs(steps * timestep - period) > 1e-9:
-        raise ConfigError(
-            f"walking.period={period}: must be a multiple of simulation.timestep={timestep}",
-            ["walking.period", "simulation.timestep"],
         )

@@ -19,6 +19,7 @@ from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
 from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
+from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
 from gradiva.simplified_model import BalanceLayer, DcmLaw
@@ -32,9 +33,9 @@ from gradiva.simulated_walk.commanded_end import (
     posture_complaints,
     true_pose,
 )
-from gradiva.simulated_walk.fall_diagnosis import Diagnosis, chatter_table, diagnose_walk, names_loop
-from gradiva.simulated_walk.fall_evidence import Cause
-from gradiva.simulated_walk.known_causes import KnownWalk, tried_cause
+from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
+from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, joints_at_limits
+from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
@@ -260,6 +261,7 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     try:
         stands = walk.get_ready() and walk.follow(request.command)
         if not stands:
+            failure = walk.overdue
             walk.come_to_rest()
     except RobotInterfaceError as error:
         stands, failure = False, str(error)
@@ -267,11 +269,13 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
     off = _end_error(request, walk)
-    ending = _judged(_ending(walk, stands, failure), walk, off)
+    ending = _judged(_ending(walk, stands, failure), request, walk, off)
     ending = ending if report is None else _tried(ending, request, walk, report)
     result = _result(request, walk, ending, off, wall)
     cause = None if ending.diagnosis is None else ending.diagnosis.cause
     result = result if cause is None else _less_oscillation(result, cause)
+    if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
+        result = _without_oscillation(result)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
 
 
@@ -318,6 +322,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk, error),
+        "position_limits": _position_limits(walk, ending),
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
@@ -368,10 +373,24 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
     }
 
 
+def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
+    """Return a line on joints that came to the limits of their positions before anything went wrong; else None."""
+    sign = None if ending.diagnosis is None else ending.diagnosis.first_sign_time
+    limits, joints = walk.layers.joint_limits, walk.setup.robot.joints
+    found = joints_at_limits(walk.recorder.log, joints, limits, math.inf if sign is None else sign)
+    if not found:
+        return None
+    changed = changed_in_words(walk.setup, "planner.")
+    return at_limits_in_words(found) + (f" (set otherwise than shipped: {changed})" if changed else "")
+
+
 def _less_oscillation(result: dict[str, Any], cause: Cause) -> dict[str, Any]:
     """Return the result with no warning of an oscillation, where a walk showed that something else is the cause."""
-    is_another = cause.is_shown and not names_loop(cause)
-    return result | {"chatter": result["chatter"] | {"text": None}} if is_another else result
+    return _without_oscillation(result) if cause.is_shown and not names_loop(cause) else result
+
+
+def _without_oscillation(result: dict[str, Any]) -> dict[str, Any]:
+    return result | {"chatter": result["chatter"] | {"text": None}}
 
 
 def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
@@ -427,7 +446,7 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 
 def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
     """Return the ending with the cause of a fall or a stop that walks without what differs from a shipped one show."""
-    if ending.diagnosis is None:
+    if ending.diagnosis is None or ending.outcome == WALKED_BADLY:
         return ending
     try:
         known = KnownWalk.of(walk, request.command, ending.outcome == "fell")
@@ -444,14 +463,20 @@ def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
     return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
 
 
-def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
+def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
     if ending.outcome != WALKED:
         return ending
     least_load = walk.setup.simulation.slip.loaded_force
     complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
+    if not complaints:
+        return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time]
-    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes])) if complaints else ending
+    diagnosis = diagnose_walk(walk)
+    if diagnosis.cause is None or diagnosis.cause.kind is None:
+        known = different_plant(KnownWalk.of(walk, request.command, fell=False))
+        diagnosis = replace(diagnosis, cause=known or diagnosis.cause)
+    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes]), diagnosis)
 
 
 def _stopped_by_event(walk: SimulatedWalk) -> str:

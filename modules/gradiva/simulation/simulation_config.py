@@ -72,9 +72,13 @@ class SimulationConfig:
         durations = {"servo.delay": self.servo.delay, "motors.torque_delay": self.motors.torque_delay}
         durations |= {f"sensors.{name}.period": stream.period for name, stream in self.sensors.streams.items()}
         for name, duration in durations.items():
-            if abs(duration / self.timestep - round(duration / self.timestep)) > _WHOLE:
+            if not self.is_multiple(duration):
                 raise ConfigError(f"{name}={duration}: must be a multiple of timestep={self.timestep}")
 
     def steps(self, duration: float) -> int:
         """Number of physics steps nearest to a duration [s]."""
         return round(duration / self.timestep)
+
+    def is_multiple(self, duration: float) -> bool:
+        """Whether a duration [s] is a whole number of physics steps."""
+        return abs(duration / self.timestep - self.steps(duration)) <= _WHOLE

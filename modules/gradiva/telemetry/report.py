@@ -80,7 +80,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
     advice = (result.get("diagnosis") or {}).get("advice")
-    oscillation = (result.get("chatter") or {}).get("text")
+    at_limits, oscillation = result.get("position_limits"), (result.get("chatter") or {}).get("text")
     pushes = " · ".join(str(push) for push in result.get("pushes") or [])
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
@@ -88,7 +88,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (advice and f"next: {advice}", oscillation, unusual_figures(result), command, pushes)
+            for line in (advice and f"next: {advice}", at_limits, oscillation, unusual_figures(result), command, pushes)
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
