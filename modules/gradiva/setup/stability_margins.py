@@ -64,7 +64,6 @@ SOFT_FLOOR = (
 )
 _SLOWEST, _BALANCE_FREQUENCIES = 0.05, 120  # [Hz]; of the return difference, which may turn by less than 180° each
 _FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the controller are on the unit circle
-_LARGEST_RATIO = 3.0  # [-] of K_CoM to K_ZMP, which is refused
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
 _HALVINGS = 7  # of a gain: to 1 or 2 %
@@ -280,10 +279,10 @@ class _Analysis:
         def peak(com: float) -> float:
             return balance_peak(WrenchLoop(floor, config, replace(gains, com=com)))
 
-        found, most = peak(gains.com), _LARGEST_RATIO * gains.zmp
+        found = peak(gains.com)
         if found <= PEAK:
             return found, math.nan
-        return found, _largest(lambda com: peak(com) <= PEAK, 0.05 * most, most)
+        return found, _largest(lambda com: peak(com) <= PEAK, 0.05 * gains.com, gains.com)
 
 
 def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
