@@ -66,7 +66,6 @@ SOFT_FLOOR = (
 )
 _SLOWEST, _BALANCE_FREQUENCIES = 0.05, 120  # [Hz]; of the return difference, which may turn by less than 180° each
 _FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the controller are on the unit circle
-_LARGEST_RATIO = 3.0  # [-] of K_CoM to K_ZMP, which is refused
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
 _MOVES, _MOST_CHANGED = 1.0, 6  # [dB] by which a changed key moves the margin; keys that are looked at
@@ -155,7 +154,7 @@ class StabilityMargins:
         margins: The least ones.
         case: Support, gains and floor that have the least gain margin.
         balance_peak: M_s of balance on one foot on a floor of 28 ms; infinite where it is unstable, NaN where the
-            robot has no posture on one foot, [-].
+            robot has no posture on one foot, and by velocity control, [-].
         largest_com_gain: Largest K_CoM of walking with which that M_s is 2 where it is more; zero where none is, [1/s].
         gain: Key of the gain that takes most of the margin; empty where the margins are wide or all gains zero. With
             a ``zmp`` its ``com`` is scaled as well.
@@ -182,9 +181,14 @@ class StabilityMargins:
         margins = self.margins
         figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
         where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
-        soft = f"balance on one foot on a floor of {1e3 * SOFT_FLOOR:.0f} ms: M_s {self.balance_peak:.1f}"
+        return f"wrench loop, {SITUATION}: {figures} at {where}{self._balance_text}"
+
+    @property
+    def _balance_text(self) -> str:
+        if math.isnan(self.balance_peak):
+            return ""
         gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
-        return f"wrench loop, {SITUATION}: {figures} at {where}; {soft}{gain}"
+        return f"; balance on one foot on a floor of {1e3 * SOFT_FLOOR:.0f} ms: M_s {self.balance_peak:.1f}{gain}"
 
     @property
     def advice(self) -> str:
@@ -262,17 +266,17 @@ class _Analysis:
     def _balance(self, config: WalkingConfig) -> tuple[float, float]:
         """Return ``balance_peak`` and ``largest_com_gain`` of ``StabilityMargins``."""
         support, _, plant = self._plants[-1]
-        if support != "single support":
+        if support != "single support" or config.walking.control is not ControlMode.POSITION:
             return math.nan, math.nan
         gains, floor = config.zmp_com_controller.walking, Plant(plant.body, SOFT_FLOOR)
 
         def peak(com: float) -> float:
             return balance_peak(WrenchLoop(floor, config, replace(gains, com=com)))
 
-        found, most = peak(gains.com), _LARGEST_RATIO * gains.zmp
+        found = peak(gains.com)
         if found <= PEAK:
             return found, math.nan
-        return found, _largest(lambda com: peak(com) <= PEAK, 0.05 * most, most)
+        return found, _largest(lambda com: peak(com) <= PEAK, 0.05 * gains.com, gains.com)
 
 
 def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
