@@ -9,7 +9,7 @@ import pytest
 
 from gradiva.common import TIME_ROUNDING, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.push_recovery import SOLE_MARGIN, AdaptedSteps, SteppingMode
+from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
     MINIMUM_DELAY,
     RELEASE_TIME,
@@ -288,22 +288,6 @@ def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_w
     for time in (np.nextafter(instant, 0.0), instant, np.nextafter(instant, np.inf)):
         assert plan.at(float(time)).foot(step.side).in_contact
     assert not plan.at(instant - 0.01).foot(step.side).in_contact
-
-
-@pytest.mark.parametrize("index", [4, 5])
-def test_by_the_ankle_strategy_a_step_stays_while_a_push_over_the_stance_foot_leaves_the_dcm_within_its_sole(index):
-    step = SingleSupport(0.3, index=index)
-    reference, stance = step.reference, step.side.other
-    edge = (stance.sign * SOLE.corners(stance)[:, 1]).max() - SOLE_MARGIN
-    offset = stance.sign * (reference.dcm.position - reference.foot(stance).position[:2])[1]
-    for beyond in (-1e-4, 1e-4):
-        outward = np.array([0.0, stance.sign * (edge + beyond - offset)])
-        ankle, stepping = SingleSupport(0.3, index=index, ankle_strategy=True), SingleSupport(0.3, index=index)
-        assert stepping.retarget(outward) is not None
-        assert (ankle.retarget(outward) is None) == (beyond < 0.0)
-        assert ankle.stepping.log.is_active
-        assert not ankle.stepping.catches
-    assert SingleSupport(0.3, index=index, ankle_strategy=True).retarget(-0.09 * AHEAD) is not None, "a step gets there"
 
 
 def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_again_begins_anew(ready):

@@ -7,8 +7,6 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
 from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import (
     FROZEN_TIME,
@@ -25,7 +23,6 @@ from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, S
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
     RELEASE_ERROR,
-    SOLE_MARGIN,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -133,9 +130,8 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), nor, with
-    ``ankle_strategy``, while a push over the foot that stands alone leaves the DCM within its sole: no step gets there,
-    and the ankle brings it back. A foot that comes down onto which the robot tilts lands earlier but never later.
+    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it). A foot that comes down
+    onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -217,13 +213,6 @@ class ReactiveStepping:
         error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
         return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
-    def _is_over_sole(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
-        """Return whether the DCM is where a ZMP in a stance sole, less its margin, can hold it."""
-        stance = reference.foot(side)
-        offset = stance.rotation[:2, :2].T @ (state.dcm_position - stance.position[:2])
-        corners = self.adapter.sole.corners(side, SOLE_MARGIN)
-        return bool(np.all((corners.min(axis=0) <= offset) & (offset <= corners.max(axis=0))))
-
     def _carries(self, state: RobotState, side: Side) -> bool:
         """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
         loads = {each: max(0.0, float(state.foot_wrench(each)[2])) for each in Side}
@@ -238,9 +227,6 @@ class ReactiveStepping:
         if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
-        if self._config.ankle_strategy and is_over_stance and self._is_over_sole(state, reference, stance):
-            self.catches = False
-            return None
         self._write_tick(nominal, state, reference, step)
         adapted = self.adapter.adapt(nominal.running)
         self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT

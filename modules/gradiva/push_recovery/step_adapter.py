@@ -53,8 +53,6 @@ class StepAdaptationConfig:
         trigger: DCM error in single support beyond which the next foothold is adapted, [m].
         lateness: Of the DCM of a healthy robot that walks fast, [s]: errors count from where its reference has been in
             that time.
-        ankle_strategy: Whether the step stays as planned while a push over the foot that stands alone leaves the DCM
-            within its sole.
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
         tipping_margin: Distance of the ZMP from toe and heel of the stance sole, while landings are chosen, [m].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
@@ -66,7 +64,6 @@ class StepAdaptationConfig:
     law: str
     trigger: float = setting("m", least=RELEASE_ERROR, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
-    ankle_strategy: bool
     reach: float = setting("-", above=0.0)
     tipping_margin: float = setting("m", least=0.0)
     rise_gain: float = setting("-", least=0.0, most=1.0)
