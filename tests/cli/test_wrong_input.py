@@ -38,7 +38,7 @@ WRONG = {
     "goal out of reach": (["--goal", "500,0"], "goal (500.000, 0.000) m: 500.00 m at 0.19 m/s take longer"),
     "goal too far for the time": (
         ["--goal", "3,0", "--duration", "2"],
-        "than planner.commands.max_duration=2.0 s; planner.commands.max_duration is set on the command line",
+        "than planner.commands.max_duration=2.0 s; planner.commands.max_duration is set by --duration",
     ),
     "goal and path": (["--goal", "1,0", "--path", "p.csv"], "--goal and --path exclude each other"),
     "goal and turn": (["--goal", "1,0", "--turn", "3"], "--turn does not go with --goal"),
@@ -78,6 +78,14 @@ WRONG = {
     "slope not a number": (["--slope", "steep"], "--slope: 'steep' is no finite number"),
     "slope on which it topples": (["--slope", "6"], "iCub v2.7 topples, as its plan is for level ground: the CoM is"),
     "slope that is a wall": (["--slope", "45"], "--slope 45: slopes must stay below 45°"),
+    "kinds of faults": (
+        ["--fault", "help"],
+        "expected KIND,START[,NAME[,VALUE]], KIND one of: NAME a force-torque sensor: frozen_wrench, dead_wrench, nan",
+    ),
+    "tilted IMU with a name": (
+        ["--fault", "tilted_imu,0,torso,0.1"],
+        "tilted_imu: name='torso', is neither of a joint nor of a force-torque sensor: leave it empty",
+    ),
     "push of four parts": (["--push", "chest,0,30,0"], "expected LINK,FX,FY,FZ,START,DURATION"),
     "push not a number": (["--push", "chest,0,nan,0,4,0.1"], "'nan' is no finite number"),
     "push of no duration": (["--push", "chest,0,30,0,4,0"], "duration=0.0 must be positive"),
@@ -91,7 +99,7 @@ WRONG = {
     ),
     "speeds that do not go together": (
         ["--set", "planner.max_speed=0.1"],
-        "exceeds max_speed=0.1; planner.max_speed is set on the command line, planner.commands.cruise_speed is set in",
+        "exceeds max_speed=0.1; planner.max_speed is set by --set, planner.commands.cruise_speed is set in",
     ),
     "negative seed": (["--seed=-1"], "greater than or equal to 0, got '-1' (see --help)"),
     "set without value": (["--set", "walking.period"], "expected table.key=value"),
@@ -102,16 +110,20 @@ WRONG = {
     "set not a number": (["--set", "planner.swing_height=nan"], "expected a finite number, got nan"),
     "a table set to a number": (
         ["--set", "planner=3"],
-        "planner: expected a table, got 3; planner is set on the command",
+        "planner: expected a table, got 3; planner is set by --set",
     ),
-    "the sole set to a number": (["--set", "sole=3"], "sole: expected a table, got 3; sole is set on the command line"),
+    "the sole set to a number": (["--set", "sole=3"], "sole: expected a table, got 3; sole is set by --set"),
     "set infinite": (
         ["--set", "planner.commands.max_duration=inf", "--goal", "1,0"],
         "expected a finite number, got inf",
     ),
     "period between physics steps": (
         ["--set", "walking.period=0.0015"],
-        "walking.period is set on the command line, simulation.timestep is set in config/simulation.toml",
+        "walking.period is set by --set, simulation.timestep is set in config/simulation.toml",
+    ),
+    "an option and another value by --set": (
+        ["--control", "position", "--set", "walking.control=torque"],
+        "--set walking.control=torque contradicts --control, which sets it to position: leave one out",
     ),
     "no such file": (["--from", "tuning.toml"], "cannot read tuning.toml"),
     "out is a file": (["--duration", "2", "--out", "taken"], "cannot write a run below taken"),

@@ -141,3 +141,15 @@ def test_a_thing_is_made_with_its_table_and_names_itself_where_it_returns_a_wron
     assert made.act(1.0) is None
     with pytest.raises(ConfigError, match=r"\[seam_of_this_test\.shipped\]: Kind\.answer returned 42, not str"):
         made.answer()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (OfAUser, r"layer 2: expected an object, got the class OfAUser: OfAUser\(…\) makes one"),
+        (OfAUser(), r"layer 2: got <.*OfAUser object.*, neither a int nor a str of builtins"),
+    ],
+)
+def test_an_object_that_is_none_of_the_seam_is_refused_by_what_it_is(given, message):
+    with pytest.raises(ConfigError, match=message):
+        Registry(GROUP, "thing", (int, str)).guarded(given, "layer 2")

@@ -69,6 +69,7 @@ def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn(
     ("text", "message"),
     [
         ("grid.sped = [0.1]", "'sped' is no option of gradiva walk.*did you mean 'speed'"),
+        ("walk.push = 'torso,{fx},0,0,4,0.1'", r"\{fx\}: the campaign has no 'fx' that fills it"),
         ("grid.speed = 0.1", "grid, speed: expected a list of values"),
         ("grip.speed = [0.1]", "unknown table or key 'grip'; did you mean 'grid'"),
         ("draws.speed = { between = [0.2, 0.1] }", "expected the least value first"),

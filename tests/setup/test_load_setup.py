@@ -200,7 +200,7 @@ def test_a_key_of_an_earlier_version_is_a_constant_now(key):
 
 def test_a_key_that_moved_is_named_with_its_present_name():
     with pytest.raises(
-        ConfigError, match=r"^coordinator\.turn_fraction is coordinator\.full_deflection now; .* command"
+        ConfigError, match=r"^coordinator\.turn_fraction is coordinator\.full_deflection now; .* an override"
     ):
         load_setup("icub_v2_7", ["coordinator.turn_fraction=0.5"])
 
@@ -237,3 +237,20 @@ def test_advice_names_the_file_of_each_key():
     )
     assert "talos" in setup.with_files("zmp_com_controller.walking.zmp").rpartition(" is set in ")[2]
     assert setup.with_files("mend it") == "mend it"
+
+
+def test_a_single_override_is_taken_as_text_and_an_error_does_not_speak_of_a_command_line():
+    assert load_setup("icub_v2_7", "planner.swing_height=0.03").walking.planner.swing_height == 0.03
+    with pytest.raises(ConfigError, match=r"planner is set by an override$"):
+        load_setup("icub_v2_7", ["planner=3"])
+
+
+def test_saved_tables_hold_the_facts_of_the_robot_that_a_run_may_change():
+    setup = load_setup("icub_v2_7")
+    assert setup.tables["planner"]["com_height"] == setup.robot.com_height
+
+
+def test_a_key_outside_a_table_is_named_with_its_file(tmp_path):
+    (tmp_path / "top.toml").write_text("swing_height = 0.03\n")
+    with pytest.raises(ConfigError, match=r"did you mean 'planner.swing_height'\?; swing_height is set in .*top\.toml"):
+        load_setup("icub_v2_7", files=[tmp_path / "top.toml"])

@@ -286,3 +286,8 @@ def test_a_reference_keeps_its_own_values_read_only():
 
 def _toml(value):
     return str(list(value)).replace("'", '"') if isinstance(value, (list, tuple)) else value
+
+
+def test_a_task_without_a_configuration_says_what_it_lacks():
+    with pytest.raises(ConfigError, match="task 'mine': its configuration has no priority, got None"):
+        Task("mine", None)

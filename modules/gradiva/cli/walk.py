@@ -104,7 +104,8 @@ Faults = Annotated[
     list[str] | None,
     _what(
         text="A sensor or motor that fails from a time on: weak_motor,4,l_knee,0.4 leaves 40 % of its torque,"
-        " dead_wrench,4,l_foot_ft a foot's sensor at zero, tilted_imu,4,,0.1 an IMU off by 0.1 rad.",
+        " dead_wrench,4,l_foot_ft a foot's sensor at zero, tilted_imu,4,,0.1 an IMU off by 0.1 rad. All kinds:"
+        " gradiva walk --fault help.",
         metavar="KIND,START[,NAME[,VALUE]]",
     ),
 ]

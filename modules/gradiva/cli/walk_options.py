@@ -17,7 +17,7 @@ from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
-from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, read_toml, robot_of
+from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, nested, parse_setting, read_toml, robot_of
 from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
 from gradiva.simulated_walk import WalkRequest
 from gradiva.simulation import Bump, Fault, FaultKind, GroundKind, Push, ground_names, ground_table, slope_components
@@ -126,26 +126,34 @@ class WalkOptions:
     def _setup(self) -> Setup:
         for option in ("control", "model", "plant", "step_adaptation"):
             _check_choice(option, getattr(self, option))
-        chosen = [("walking.control", self.control), ("walking.model", self.model)]
-        chosen += [
-            ("step_adaptation.mode", self.step_adaptation),
-            ("simulation.ground.kind", _ground_kind(self.ground)),
-        ]
-        settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
-        settings += [f"{key}={value!r}" for key, value in self._stiffness_of_links.items()]
-        settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
-        settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
-        if self._has_destination and self.duration is not None:
-            settings.append(f"planner.commands.max_duration={_duration(self.duration)!r}")
+        by_options = self._keys_of_options()
+        _refuse_contradictions(by_options, self.settings)
+        layers = [(f"by --{option}", nested(key, value)) for key, (option, value) in by_options.items()]
+        layers += [("by --flexibility", nested(key, value)) for key, value in self._stiffness_of_links.items()]
+        layers += [("by --set", nested(*parse_setting(text))) for text in self.settings]
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
-        setup = load_setup(robot, [*settings, *self.settings], files, self._plant())
+        setup = load_setup(robot, layers, files, self._plant())
         kind = setup.simulation.ground.kind
         if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
         with_floor = with_bumps(setup, [parse_bump(text) for text in self.bumps])
         with_faults = _with_more(with_floor, "faults", [parse_fault(text) for text in self.faults])
         return with_pushes(with_faults, [parse_push(text) for text in self.pushes])
+
+    def _keys_of_options(self) -> dict[str, tuple[str, Any]]:
+        """Return option and value by the key that an option sets; links that bend are another matter."""
+        keys = {
+            "walking.control": ("control", self.control),
+            "walking.model": ("model", self.model),
+            "step_adaptation.mode": ("step-adaptation", self.step_adaptation),
+            "simulation.ground.kind": ("ground", _ground_kind(self.ground)),
+            **{f"simulation.viscoelastic.{name}": (name, _number(name, value)) for name, value in self._soil.items()},
+            **{f"simulation.ground.{name}": ("slope", value) for name, value in self._slope.items()},
+        }
+        if self._has_destination and self.duration is not None:
+            keys["planner.commands.max_duration"] = ("duration", _duration(self.duration))
+        return {key: (option, value) for key, (option, value) in keys.items() if value is not None}
 
     @property
     def _stiffness_of_links(self) -> dict[str, float]:
@@ -193,6 +201,18 @@ class WalkOptions:
         forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
         duration = DEFAULT_DURATION if self.duration is None else _duration(self.duration)
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
+
+
+def _refuse_contradictions(by_options: Mapping[str, tuple[str, Any]], settings: Iterable[str]) -> None:
+    """Pass when no ``table.key=value`` gives a key another value than an option does.
+
+    Raises:
+        ConfigError: One does.
+    """
+    for key, value in map(parse_setting, settings):
+        option, chosen = by_options.get(key, ("", None))
+        if option and value != chosen:
+            raise ConfigError(f"--set {key}={value} contradicts --{option}, which sets it to {chosen}: leave one out")
 
 
 def _default_speed(setup: Setup) -> float:
@@ -267,7 +287,7 @@ def parse_fault(text: str) -> Fault:
     """
     kind, *rest = (cell.strip() for cell in text.split(","))
     if kind not in [*FaultKind]:
-        raise ConfigError(f"--fault {text}: no such kind{nearest_name(kind, FaultKind)}")
+        raise ConfigError(f"--fault {text}: expected {_FAULT}, KIND one of: {FaultKind.listed()}")
     if not 1 <= len(rest) <= 3:
         raise ConfigError(f"--fault {text}: expected {_FAULT}")
     start, *value = _numbers("fault", [rest[0], *rest[2:]], _FAULT)

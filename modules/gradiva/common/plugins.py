@@ -212,7 +212,17 @@ class Registry:
         return self.guarded(made, where)
 
     def guarded(self, made: T, where: str) -> T:
-        """Return an instance of which methods of a user's own name themselves where they return a wrong type."""
+        """Return an instance of which methods of a user's own name themselves where they return a wrong type.
+
+        Raises:
+            ConfigError: It derives from none of the base classes, or is a class itself.
+        """
+        if isinstance(made, type):
+            raise ConfigError(
+                f"{where}: expected an object, got the class {made.__name__}: {made.__name__}(…) makes one"
+            )
+        if self.bases and not isinstance(made, self.bases):
+            raise ConfigError(f"{where}: got {made!r:.80}, {self._wanted()}")
         kind = type(made)
         for name, wanted in {**self.returns, "signals": (Mapping,)}.items():
             own = getattr(kind, name, None)

@@ -39,7 +39,8 @@ _ABSENT = object()
 T = TypeVar("T")
 MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 """Tables of modules on a robot, which read them by `Setup.part`."""
-_COMMAND_LINE = "on the command line"
+_BY = "by "  # begins the place of what no file sets
+_OVERRIDE = f"{_BY}an override"
 _MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
 _GROUPED = {
@@ -228,13 +229,13 @@ class Setup:
     def with_files(self, advice: str) -> str:
         """Return advice with, behind it, in which files the keys stand that it names; none for those of --set."""
         places = {key: place_of(key, self.layers) for key in _DOTTED.findall(advice)}
-        files = [f"{key} is set in {place}" for key, place in places.items() if place not in (None, _COMMAND_LINE)]
+        files = [f"{key} is set in {place}" for key, place in places.items() if _is_file(place)]
         return "; ".join([advice, *files])
 
 
 def load_setup(
     robot: str,
-    overrides: Mapping[str, Any] | Iterable[str] = (),
+    overrides: Mapping[str, Any] | Iterable[str | Layer] = (),
     files: Iterable[Path] = (),
     plant: Plant | str | None = None,
     first_run: bool = False,
@@ -245,7 +246,8 @@ def load_setup(
 
     Args:
         robot: Name of a robot, or path of a folder with a robot.toml.
-        overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML.
+        overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML; beside them
+            tables with the place that messages name, as ``by --speed``.
         files: TOML files, later ones win; the ``config.toml`` of a run of this robot is one.
         plant: Whose preset is laid over the simulation; by default that of the run's configuration among ``files``,
             or else the ideal one.
@@ -259,13 +261,13 @@ def load_setup(
     description = load_robot(robot)
     folder, argument = robot_folder(robot), robot_argument(robot)
     wanted: list[Layer] = [(str(path), _read_overlay(Path(path), argument)) for path in files]
-    wanted += [(_COMMAND_LINE, tables) for tables in _override_tables(overrides)]
+    wanted += _override_layers(overrides)
     chosen = _chosen_plant(plant, wanted)
     presets = [name for name in (chosen.preset, FIRST_RUN if first_run else None) if name is not None]
     layers = (_facts_of(description, folder), *configuration_layers([folder], presets, map(_without_plant, wanted)))
     with _naming_places(layers):
         _check_module_keys(together(layers[1 : len(layers) - len(wanted)]), wanted)
-        setup = typed_setup(description, together(layers[1:]))
+        setup = typed_setup(description, together(layers))
     tables = {"robot": argument, _PLANT: str(chosen), **{k: v for k, v in setup.tables.items() if k != "robot"}}
     return replace(setup, tables=tables, plant=chosen, layers=layers)
 
@@ -427,11 +429,11 @@ def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> W
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
     if not isinstance(table, Mapping) and (keys := _keys_called(name)):
         meant = " or ".join(f"'{key}'" for key in keys)
-        return ConfigError(f"unknown key '{name}'; did you mean {meant}?")
+        return ConfigError(f"unknown key '{name}'; did you mean {meant}?", [name])
     if isinstance(table, Mapping) and table and (former := _former_key(f"{name}.{next(iter(table))}")):
-        return ConfigError(former)
+        return ConfigError(former, [name])
     hint = f": walks read {MOVED[name]}" if name in MOVED else nearest_name(name, valid)
-    return ConfigError(f"unknown table [{name}]{hint}")
+    return ConfigError(f"unknown table [{name}]{hint}", [name])
 
 
 def _former_key(key: str) -> str:
@@ -439,7 +441,7 @@ def _former_key(key: str) -> str:
     table, _, name = key.rpartition(".")
     if name in CONSTANTS.get(table, "").split():
         return f"{key} is a constant now, no key; see 'Keys of earlier versions' on the page 'Configure'"
-    return f"{key} is {MOVED[key]} now" if key in MOVED else ""
+    return f"{key} is {MOVED[key]} now" if table and key in MOVED else ""
 
 
 def _keys_called(key: str) -> list[str]:
@@ -470,10 +472,11 @@ def _below(table: str) -> Iterator[None]:
         raise ConfigError(str(error), [f"{table}.{key}" for key in error.keys]) from None
 
 
-def _override_tables(overrides: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
+def _override_layers(overrides: Mapping[str, Any] | Iterable[str | Layer]) -> list[Layer]:
     if isinstance(overrides, Mapping):
-        return [_nested(key, value) for key, value in overrides.items()]
-    return [_nested(*parse_setting(text)) for text in overrides]
+        return [(_OVERRIDE, nested(key, value)) for key, value in overrides.items()]
+    each = [overrides] if isinstance(overrides, str) else overrides
+    return [(_OVERRIDE, nested(*parse_setting(one))) if isinstance(one, str) else one for one in each]
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
@@ -491,9 +494,10 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
-def _nested(key: str, value: Any) -> dict[str, Any]:
+def nested(key: str, value: Any) -> dict[str, Any]:
+    """Return the tables that hold only ``table.key``."""
     first, dot, rest = key.partition(".")
-    return {first: _nested(rest, value)} if dot else {first: value}
+    return {first: nested(rest, value)} if dot else {first: value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -611,9 +615,13 @@ def _can_be_changed(error: ConfigError | PlanningError, layers: Sequence[Layer])
     """Return whether a command was refused because of a single key, which stands in a file."""
     if not isinstance(error, PlanningError) or len(error.keys) != 1:
         return False
-    return place_of(error.keys[0], layers) not in (None, _COMMAND_LINE)
+    return _is_file(place_of(error.keys[0], layers))
 
 
 def _place(key: str, layers: Sequence[Layer]) -> str | None:
     place = place_of(key, layers)
-    return place if place in (None, _COMMAND_LINE) else f"in {place}"
+    return f"in {place}" if _is_file(place) else place
+
+
+def _is_file(place: str | None) -> bool:
+    return place is not None and not place.startswith(_BY)

@@ -56,6 +56,28 @@ class FaultKind(StrEnum):
             FaultKind.WEAK_MOTOR,
         )
 
+    @classmethod
+    def listed(cls) -> str:
+        """Return all kinds in a line, by the name and the value that they need."""
+        wrench, joint = ([kind for kind in cls if getattr(kind, of)] for of in ("is_of_wrench", "is_of_joint"))
+        others = [kind for kind in cls if not (kind.is_of_wrench or kind.is_of_joint)]
+        groups = {"NAME a force-torque sensor": wrench, "NAME a joint": joint, "NAME left empty": others}
+        return "; ".join(f"{name}: {', '.join(map(_with_unit, kinds))}" for name, kinds in groups.items())
+
+
+_UNITS = {
+    FaultKind.TURNED_WRENCH: "rad",
+    FaultKind.ENCODER_OFFSET: "rad",
+    FaultKind.TILTED_IMU: "rad",
+    FaultKind.HOT_MOTOR: "°C/s",
+    FaultKind.WEAK_MOTOR: "fraction of its torque that is left",
+}
+"""Units of VALUE, of the kinds that have one."""
+
+
+def _with_unit(kind: FaultKind) -> str:
+    return f"{kind} (VALUE in {_UNITS[kind]})" if kind in _UNITS else str(kind)
+
 
 _NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR, FaultKind.TURNED_WRENCH, FaultKind.TILTED_IMU)
 
@@ -84,7 +106,9 @@ class Fault:
         if self.duration is not None and self.duration <= 0.0:
             raise ConfigError(f"{self.kind}: duration={self.duration}, must be positive")
         if bool(self.name) != (self.kind.is_of_wrench or self.kind.is_of_joint):
-            raise ConfigError(f"{self.kind}: name='{self.name}', a joint or a force-torque sensor has to have a name")
+            of = "a force-torque sensor" if self.kind.is_of_wrench else "a joint"
+            needed = "is neither of a joint nor of a force-torque sensor: leave it empty" if self.name else f"name {of}"
+            raise ConfigError(f"{self.kind}: name='{self.name}', {needed}")
         if self.kind in _NEEDS_VALUE and self.value == 0.0:
             raise ConfigError(f"{self.kind} of '{self.name}': value=0 is no fault")
         if self.kind is FaultKind.WEAK_MOTOR and not 0.0 <= self.value < 1.0:

@@ -87,7 +87,14 @@ class Task:
     Config: ClassVar[type[Any] | None] = None
 
     def __init__(self, name: str, config: TaskConfig) -> None:
-        """Take the configuration: of type ``Config``, with a priority and a weight at least."""
+        """Take the configuration: of type ``Config``, with a priority and a weight at least.
+
+        Raises:
+            ConfigError: It lacks one of them, or the weight is negative.
+        """
+        for key in ("priority", "weight"):
+            if not hasattr(config, key):
+                raise ConfigError(f"task '{name}': its configuration has no {key}, got {config!r:.80}")
         self.name = name
         self.config: Any = config
         self.priority = config.priority

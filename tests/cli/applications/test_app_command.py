@@ -9,7 +9,14 @@ from gradiva.cli.applications.running import as_requested, log_additions, plant_
 from gradiva.cli.commands import carry_out
 from gradiva.common import ConfigError
 from gradiva.middleware import use_settings, yarp
-from gradiva.yarp_modules.application import RunClaim, RunRecord, load_application, records_folder
+from gradiva.yarp_modules.application import (
+    RunClaim,
+    RunOrigin,
+    RunRecord,
+    StartedProcess,
+    load_application,
+    records_folder,
+)
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 
@@ -164,7 +171,34 @@ def test_loggers_write_beside_the_run_unless_they_are_to_write_elsewhere(tmp_pat
     assert log_additions(elsewhere, tmp_path) == []
 
 
+def test_another_application_with_the_same_ports_is_refused_before_its_modules_start(
+    application, capsys, name_server, tmp_path
+):
+    other = "<application><name>other</name><module><name>false</name><parameters>--name /b</parameters></module>"
+    application.write_text(f"{other}</application>")
+    yarp.Network.init()
+    namesake = yarp.Port()
+    assert namesake.open("/b/rpc")
+    claim = RunClaim(records_folder(), "two_dummies")
+    with claim.held():
+        origin = RunOrigin("ana", "", "/dev/pts/4", "2026-03-05 10:12")
+        claim.write(RunRecord("two_dummies", 17, "m", "/f", (), (StartedProcess("b", 18, "/b"),), origin))
+        assert carry_out(["app", "run", str(application)]) == 1
+    claim.clear()
+    assert (
+        "other cannot have the ports /b: two_dummies is running already (process 17 of ana on , /dev/pts/4, since"
+        " 2026-03-05 10:12; folder /f): stop it by `gradiva app stop two_dummies`, or run yours beside it on"
+    ) in capsys.readouterr().err
+    assert carry_out(["app", "run", str(application)]) == 1
+    assert "other cannot have the ports /b: a module at /b answers already on this YARP network, at 127.0.0.1:" in (
+        capsys.readouterr().err
+    )
+    namesake.close()
+    assert not (tmp_path / "runs").exists(), "no module was started"
+
+
 def test_a_second_module_of_a_name_in_a_network_says_in_the_terminal_why_it_ends(application, capsys, name_server):
+    """Without --name in the file, the runner does not know its ports."""
     application.write_text("<application><name>n</name><module><name>gradiva-logger</name></module></application>")
     yarp.Network.init()
     namesake = yarp.Port()

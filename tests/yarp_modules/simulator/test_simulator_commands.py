@@ -33,7 +33,7 @@ def test_a_value_follows_the_name_and_no_seconds_are_for_ever():
         (["nan_wrench"], "1 words; expected: fault KIND SECONDS [NAME [VALUE]]"),
         (["nan_wrench", "long", "l_foot_ft"], "seconds and value have to be numbers"),
         (["nan_wrench", -1, "l_foot_ft"], "duration=-1.0, must be positive"),
-        (["nan_wrench", 1], "has to have a name"),
+        (["nan_wrench", 1], "name a force-torque sensor"),
         (["encoder_offset", 1, "l_knee"], "is no fault"),
         ([], "0 words"),
     ],

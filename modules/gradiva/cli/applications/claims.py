@@ -17,6 +17,8 @@ from gradiva.cli.yarp.session import log_lines, require_name_server
 from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, leave_network, use_settings, yarp
 from gradiva.yarp_modules.application import (
     MARK,
+    AlreadyRunsError,
+    Application,
     ApplicationNetwork,
     EndTimeouts,
     RunClaim,
@@ -43,6 +45,24 @@ def all_claims() -> list[RunClaim]:
 
 def _records() -> Path:
     return records_folder(current_settings().namespace)
+
+
+def refuse_shared_ports(application: Application) -> None:
+    """Pass when no other run on this YARP network has, or is about to open, ports of the application's modules.
+
+    Two robots of one network have the same modules, whose names do not hold the robot's.
+
+    Raises:
+        AlreadyRunsError: One has.
+    """
+    records = [record for claim in all_claims() if (record := claim.read()) is not None]
+    ports = dict.fromkeys(module.port for module in application.modules if module.port and module.is_local)
+    with network():
+        addresses = {port: ApplicationNetwork().address(f"{port}/rpc") for port in ports}
+    for port, address in addresses.items():
+        owner = next((record for record in records if record.process_at(port)), None)
+        if address or (owner is not None and owner.holds(port)):
+            raise AlreadyRunsError(application.name, owner, port, address)
 
 
 def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:

@@ -21,7 +21,14 @@ from typing import Any
 
 from rich.console import Console
 
-from gradiva.cli.applications.claims import claim_of, end_name_service, name_service, network, remove_leftovers
+from gradiva.cli.applications.claims import (
+    claim_of,
+    end_name_service,
+    name_service,
+    network,
+    refuse_shared_ports,
+    remove_leftovers,
+)
 from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
@@ -267,6 +274,7 @@ def _run(application: Application, request: RunRequest, target: JsonTarget, sign
     with claim.held():
         if not remove_leftovers(claim, signals.hurry):
             return _FAILED
+        refuse_shared_ports(application)
         options = RunOptions(restarts=request.restarts)
         folder = unused_path(request.out, f"{datetime.now():%Y%m%d-%H%M%S}-{application.name}")
         session = ApplicationSession(application, claim, folder, options, console, request.prints_output)

@@ -61,6 +61,11 @@ class ApplicationModule:
     place: str = ""
 
     @property
+    def is_local(self) -> bool:
+        """Whether it runs on the runner's machine."""
+        return self.node in LOCAL_NODES
+
+    @property
     def arguments(self) -> list[str]:
         """Its parameters, word by word."""
         return shlex.split(self.parameters)

@@ -28,6 +28,11 @@ from gradiva.yarp_modules.application.running_module import (
     send_signal,
 )
 
+_BESIDE_IT = (
+    "run yours beside it on a YARP network of its own: in each of your terminals `export YARP_NAMESPACE=/NAME`, then"
+    " `gradiva yarpserver --port 10001 --write` in one of them"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class StartedProcess:
@@ -107,22 +112,41 @@ class RunRecord:
     started: tuple[StartedProcess, ...] = ()
     origin: RunOrigin = field(default_factory=RunOrigin)
 
+    def process_at(self, port: str) -> StartedProcess | None:
+        """Return the process whose ports begin with ``port``; None where there is none."""
+        return next((each for each in self.started if each.port == port), None)
+
+    def holds(self, port: str) -> bool:
+        """Return whether a process of this machine that still runs has, or is about to open, ports at ``port``."""
+        started = self.process_at(port)
+        return started is not None and carries(started.process, self.mark)
+
 
 class AlreadyRunsError(StateError):
-    """Reports that another runner holds the claim of the application.
+    """Reports that another run has the claim of the application, or ports of its modules.
 
     Attributes:
-        record: What is known of it; None in the moment in which it begins.
+        record: Of the other run; None in the moment in which it begins, and where no run of this machine is known.
     """
 
-    def __init__(self, application: str, record: RunRecord | None) -> None:
-        where = "" if record is None else f" (process {record.runner}{record.origin}; folder {record.folder})"
+    def __init__(self, application: str, record: RunRecord | None, port: str = "", address: str = "") -> None:
+        """Describe the other run.
+
+        Args:
+            application: The one that is refused.
+            record: Of the other run.
+            port: Prefix of ports that both would have; empty where both are runs of ``application``.
+            address: Where ``port`` answers.
+        """
+        known = "" if record is None else f" (process {record.runner}{record.origin}; folder {record.folder})"
         host = "" if record is None or record.origin.is_here else f" on {record.origin.host}"
-        super().__init__(
-            f"{application} is running already{where}: stop it by `gradiva app stop {application}`{host}, or run yours"
-            " beside it on a YARP network of its own: in each of your terminals `export YARP_NAMESPACE=/NAME`, then"
-            " `gradiva yarpserver --port 10001 --write` in one of them"
-        )
+        other = application if record is None else record.application
+        is_running, end = f"{other} is running already{known}", f"stop it by `gradiva app stop {other}`{host}"
+        if port and record is None:
+            is_running = f"a module at {port} answers already on this YARP network, at {address}"
+            end = "end it there, leave ours out (--without)"
+        blocked = f"{application} cannot have the ports {port}: " if port else ""
+        super().__init__(f"{blocked}{is_running}: {end}, or {_BESIDE_IT}")
         self.record = record
 
 

@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol
 
 from gradiva.common import ConfigError
 from gradiva.middleware import Element, as_items, ask, is_there, registered_names, yarp
-from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
+from gradiva.yarp_modules.application.application import ApplicationModule
 from gradiva.yarp_modules.rpc_commands import is_ok, pairs_in
 
 _LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
@@ -58,7 +58,7 @@ class RunningModule:
         self.title = title
         self.module = module
         self.log_file = folder / f"{title}.log"
-        self.state = ModuleState.WAITING if module.node in LOCAL_NODES else ModuleState.ELSEWHERE
+        self.state = ModuleState.WAITING if module.is_local else ModuleState.ELSEWHERE
         self.waits_for = ""
         self.exit_status: int | None = None
         self.restarts = 0
@@ -338,6 +338,11 @@ class ApplicationNetwork:
     def has(self, port: str) -> bool:
         """Return whether a port is registered and answers."""
         return is_there(port)
+
+    def address(self, port: str) -> str:
+        """Return where a port answers, as ``10.0.0.3:10004``; empty where it does not."""
+        contact = yarp.Network.queryName(port) if self.has(port) else None
+        return "" if contact is None else f"{contact.getHost()}:{contact.getPort()}"
 
     def replies(self, port: str, request: str, reply: str) -> bool:
         """Return whether a port answers ``request``, and by ``reply`` if that is not empty."""

@@ -278,6 +278,8 @@ def trial_of(walk: Mapping[str, Any], varied: Mapping[str, Any], seed: int) -> C
                 f"'{name}' is no option of gradiva walk, no table.key, and fills no {{{name}}}"
                 f"{nearest_name(name, OPTIONS)}"
             )
+    for name in sorted(used - set(fillings)):
+        raise ConfigError(f"{{{name}}}: the campaign has no '{name}' that fills it{nearest_name(name, fillings)}")
     options: Options = {"seed": int(seed), "settings": []}
     for name, value in given.items():
         if name not in fillings:
