@@ -98,6 +98,30 @@ class FootWrenchSource(StrEnum):
     TORQUES = "joint_torques"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """Last states and commands, from which wrenches are estimated.
+
+    Attributes:
+        state: The last one; None: there is none.
+        before: The one before it; None: the change of velocities is not known.
+        period: From ``before`` to ``state``, [s].
+        command: That the servos obey since the last tick; None: there was none.
+        command_before: That they obeyed before.
+    """
+
+    state: RobotState | None = None
+    before: RobotState | None = None
+    period: float = 1.0
+    command: JointCommand | None = None
+    command_before: JointCommand | None = None
+
+
+def _velocity(state: RobotState) -> NDArray:
+    """Return ν with the flexible joints, (6 + n + f,)."""
+    return np.concatenate((state.base_twist, state.joint_velocities, state.flexible_velocities))
+
+
 class FootWrenchEstimator:
     """Completes measurements: estimates the wrenches of feet of which readings are not numbers.
 
@@ -121,43 +145,22 @@ class FootWrenchEstimator:
 
     def reset(self) -> None:
         """Forget the past."""
-        self._last: RobotState | None = None
-        self._time = self._momentum_time = -math.inf
-        self._velocity = self._acceleration = np.zeros(0)
+        self._momentum_time = -math.inf
         self._momentum_rate = np.zeros(6)
-        self._torques.reset()
         self.carrying: set[Side] = set(Side)
         self._planned: set[Side] = set()
         self.is_observed = True
 
-    def note_command(self, command: JointCommand) -> None:
-        """Note the command that the servos obey from now on."""
-        self._torques.note(command)
-
-    def note_gap(self) -> None:
-        """Leave out the change of velocities until the next state: its duration is not known."""
-        self._time = -math.inf
-
-    def learn(self, state: RobotState, time: float) -> None:
-        """Remember a state of ``time`` [s], from which the next wrenches are estimated."""
-        velocity = np.concatenate((state.base_twist, state.joint_velocities, state.flexible_velocities))
-        period = time - self._time
-        if period > 0.0:
-            changed = math.isfinite(period)
-            self._acceleration = (velocity - self._velocity) / period if changed else np.zeros_like(velocity)
-            self._velocity, self._time = velocity, time
-        self._last = state
-
-    def completed(self, measurement: Measurement, reference: WalkingReference) -> Measurement:
+    def completed(self, measurement: Measurement, reference: WalkingReference, past: Past) -> Measurement:
         """Return the measurement with estimated wrenches in the place of readings that are not finite."""
         readings = measurement.contact_wrenches
         missing = [side for side in Side if not self._sensors[side].are_finite(readings)]
         if not missing:
             return measurement
-        last, readings = self._last, readings.copy()
+        last, readings = past.state, readings.copy()
         state: TwoFeet | WalkingReference = reference if last is None else last
         rotations = {side: foot_rotation(state, side) for side in Side}
-        equations = None if last is None else self._equations(last, measurement)
+        equations = None if last is None else self._equations(last, measurement, past)
         self._lift(reference)
         known = self._known(readings, rotations, reference, missing)
         if equations is not None and not self.carrying.issuperset(missing):
@@ -203,18 +206,19 @@ class FootWrenchEstimator:
                 deviation[row] = _SWINGING if presumes else _STANDING
         return mean.ravel(), self._weight * deviation.ravel()
 
-    def _equations(self, last: RobotState, measurement: Measurement) -> _Equations:
+    def _equations(self, last: RobotState, measurement: Measurement, past: Past) -> _Equations:
         """Return the equations of motion with what is measured of them."""
-        function = self._function
+        function, velocity = self._function, _velocity(last)
+        before = velocity if past.before is None else _velocity(past.before)
         function.set(
             base_rotation=last.base_rotation,
             base_twist=last.base_twist,
             joint_positions=np.concatenate((last.joint_positions, last.flexible_positions)),
-            joint_velocities=self._velocity[6:],
-            acceleration=self._acceleration,
+            joint_velocities=velocity[6:],
+            acceleration=(velocity - before) / past.period,
         )
         outputs, legs = function(), self._legs
-        torques, deviations = self._torques.at_links(measurement, self._weight)
+        torques, deviations = self._torques.at_links(measurement, past, self._weight)
         known = np.isfinite(deviations[legs])
         self.is_observed = bool(known.all())
         leg_forces = np.where(known, outputs["leg_forces"] - torques[legs], 0.0)
@@ -327,30 +331,18 @@ class MotorTorques:
         self._integrates = (law.integral_gain > 0.0) | (law.velocity_stiffness > 0.0)
         self._coulomb, self._viscous = (description.per_joint(f"{name}_friction") for name in ("coulomb", "viscous"))
         self._gear_loss = description.per_joint("gear_loss")
-        self.reset()
 
-    def reset(self) -> None:
-        """Forget the commands."""
-        self._command: JointCommand | None = None
-        self._set_points: NDArray | None = None  # of the command before
-        self._time = -math.inf
-
-    def note(self, command: JointCommand) -> None:
-        """Note the command that the servos obey from now on."""
-        before, self._command = self._command, command
-        self._set_points = before.values if before is not None and before.mode is command.mode else None
-
-    def at_links(self, measurement: Measurement, weight: float) -> tuple[NDArray, NDArray]:
+    def at_links(self, measurement: Measurement, past: Past, weight: float) -> tuple[NDArray, NDArray]:
         """Return torques [N·m] and their standard deviations, infinite for unknown ones, (n,) each.
 
         Args:
             measurement: With the torques of the motors, NaN where nothing measures them.
+            past: Whose commands the servos obey.
             weight: Of the robot, [N].
         """
         torques, velocities = measurement.joint_torques, measurement.joint_velocities
-        period, self._time = measurement.time - self._time, measurement.time
         if not math.isfinite(torques.sum()):
-            torques = np.where(np.isfinite(torques), torques, self._commanded(measurement, period))
+            torques = np.where(np.isfinite(torques), torques, self._commanded(measurement, past))
         is_known = np.isfinite(torques)
         torques = np.where(is_known, torques, 0.0)
         dry, speed = self._coulomb + self._gear_loss * np.abs(torques), np.tanh(velocities / _FRICTION_VELOCITY)
@@ -358,15 +350,15 @@ class MotorTorques:
         links: NDArray = torques - dry * speed - self._viscous * velocities
         return links, np.where(is_known, uncertain, np.inf)
 
-    def _commanded(self, measurement: Measurement, period: float) -> NDArray:
+    def _commanded(self, measurement: Measurement, past: Past) -> NDArray:
         """Return the torques by the last command, NaN where they are not known, [N·m], (n,)."""
-        command, law = self._command, self._law
+        command, before, law = past.command, past.command_before, self._law
         if command is None or command.mode is ControlMode.VELOCITY:
             return np.full_like(measurement.joint_positions, np.nan)
         if command.mode is ControlMode.TORQUE:
             return command.values
-        before = self._set_points if 0.0 < period < _LONGEST_GAP else None
-        rate = np.zeros_like(command.values) if before is None else (command.values - before) / period
+        moves = before is not None and before.mode is command.mode and past.before is not None
+        rate = (command.values - before.values) / past.period if moves and before is not None else 0.0
         torques = law.stiffness * (command.values - measurement.joint_positions)
         torques += law.damping * (law.velocity_feedforward * rate - measurement.joint_velocities)
         return np.where(self._integrates, np.nan, torques)
