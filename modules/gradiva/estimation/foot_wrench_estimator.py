@@ -16,7 +16,9 @@ at rest, where its sign is not known:
 .. math::
     y_b &= F \left[ X (M_b \dot\nu + h_b) \right] = \sum_k X J_{k,b}^\top f_k + e_b, \\
     y_i &= (M \dot\nu + h)_i - \tau_i + \tau_{f,i} = \sum_k J_{k,i}^\top f_k + e_i, \qquad
-    \sigma_i = \sigma_\tau + (F_c + l |\tau_i|) \left(a - b \tanh(|\dot s_i| / v_0)\right).
+    \sigma_i = \sigma_\tau + (F_c + l |\tau_i|) \left(a - b \tanh(|\dot s_i| / v_0)\right),
+
+more by :math:`\epsilon W |J_i|` for a joint whose axis is far from the sole, since encoders err by :math:`\epsilon`.
 
 Beside them stands what is known without: a planned swing foot carries next to nothing; feet that stand share the weight
 W as the planned ZMP lies between them, each in the middle of its sole; the sensor of the other foot, where it is
@@ -29,8 +31,8 @@ on both feet the torques decide how they share the load and how they pull agains
 has its centre of pressure beside it: the wrench is brought within these limits.
 
 A foot carries from its touch-down, which is found by the load that it has if nothing is presumed of it, whatever the
-plan says, to its planned lift-off. Feet land late by some hundredths of a second, and a robot that believes in a load
-that is not there falls towards it.
+plan says, until the plan lifts it or its load is gone. Feet land late by some hundredths of a second, and a robot that
+believes in a load that is not there falls towards it.
 
 ==========================  =========================================  =======
 Symbol                      Source                                     Unit
@@ -79,7 +81,8 @@ from gradiva.robot_model import (
 )
 
 _MOMENTUM_TIME = 0.03  # [s] T of the low pass on the momentum's rate; 0.02 to 0.05 err alike
-_FRICTION_VELOCITY = 0.02  # [rad/s] v0; at 0.1 feet of G1 err by a fifteenth more, encoders resolve 0.004
+_FRICTION_VELOCITY = 0.01  # [rad/s] v0; at 0.1 feet of G1 err by a tenth more, encoders resolve 0.004
+_ENCODER_ERROR = 0.01  # [rad] by which a foot is beside where the encoders have it, from a joint on
 _AT_REST, _MOVING = 0.65, 0.35  # [-] of the dry friction: what is unknown of it, a and a - b
 # Standard deviations, as parts of the weight: of forces [-], of moments and torques [m].
 _TORQUE = 0.003  # 1 N·m of a G1
@@ -88,7 +91,7 @@ _STANDING = np.array((0.3, 0.3, 0.3, 0.05, 0.05, 0.05))
 _SWINGING = np.array((0.03, 0.03, 0.03, 0.003, 0.003, 0.003))
 _SENSED = np.array((0.02, 0.02, 0.02, 0.002, 0.002, 0.002))
 _LONGEST_GAP = 0.1  # [s] between two estimates of one low pass
-_TOUCH = 0.2  # [-] of the weight: load at which a foot has touched down; friction feigns up to 0.18 of it on G1
+_TOUCH, _RELEASE = 0.3, 0.06  # [-] of the weight: load at which a foot has touched down, and at which it has not
 
 
 class FootWrenchSource(StrEnum):
@@ -165,14 +168,15 @@ class FootWrenchEstimator:
         known = self._known(readings, rotations, reference, missing)
         if equations is not None and not self.carrying.issuperset(missing):
             free = self._known(readings, rotations, reference, missing, presumes=False)
-            if self._touch_down(equations.wrenches(*free).reshape(2, 6)[:, 2]):
+            if self._touch_down(equations.wrenches(*free)[[2, 8]]):
                 known = self._known(readings, rotations, reference, missing)
         wrenches = known[0] if equations is None else equations.wrenches(*known)
         for side, wrench in zip(Side, wrenches.reshape(2, 6), strict=True):
             if side in missing:
-                self._sensors[side].write(
-                    readings, self._exerted_by_ground(side, wrench, rotations[side]), rotations[side]
-                )
+                wrench = self._exerted_by_ground(side, wrench, rotations[side])
+                self._sensors[side].write(readings, wrench, rotations[side])
+                if wrench[2] < _RELEASE * self._weight:
+                    self.carrying.discard(side)
         return altered(measurement, contact_wrenches=sealed(readings))
 
     def _known(
@@ -222,8 +226,10 @@ class FootWrenchEstimator:
         known = np.isfinite(deviations[legs])
         self.is_observed = bool(known.all())
         leg_forces = np.where(known, outputs["leg_forces"] - torques[legs], 0.0)
+        levers = np.hypot.reduce(outputs["wrench_map"][6:, (0, 1, 2, 6, 7, 8)], axis=1)
+        leg_deviations = np.hypot(deviations[legs], _ENCODER_ERROR * self._weight * levers)
         measured = np.concatenate((self._filtered(outputs["momentum_rate"], measurement.time), leg_forces))
-        weights = np.concatenate((self._weight * _MOMENTUM, deviations[legs])) ** -2.0
+        weights = np.concatenate((self._weight * _MOMENTUM, leg_deviations)) ** -2.0
         return _Equations(outputs["wrench_map"], measured, weights)
 
     def _filtered(self, momentum_rate: NDArray, time: float) -> NDArray:
