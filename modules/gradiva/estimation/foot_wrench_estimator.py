@@ -202,7 +202,7 @@ class FootWrenchEstimator:
             if side not in missing:
                 mean[row], deviation[row] = self._sensors[side].read(readings, rotations[side]), _SENSED
             elif side in self.carrying:
-                share = load if reference.is_double_support else 1.0
+                share = load if len(self.carrying) == len(Side) else 1.0
                 force = np.array((0.0, 0.0, share * self._weight))
                 mean[row, :3], mean[row, 3:] = force, so3.cross(rotations[side] @ self._middles[side], force)
                 deviation[row] = _STANDING
