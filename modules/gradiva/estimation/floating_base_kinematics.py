@@ -25,13 +25,15 @@ from the stance foot. Measured velocities, of joints and base alike, pass one lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import casadi as cs
+import numpy as np
+import numpy.typing as npt
 
-from gradiva.common import Side
+from gradiva.common import EstimationError, Measurement, NDArray, PlanarPose, RobotState, Side, WalkingReference
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_exp
 
 CONSTANTS = (
@@ -182,6 +184,36 @@ def _measured_base(memory: Memory, gain: cs.SX) -> tuple[_Base, dict[str, cs.SX]
     twist = _filtered(memory, "twist", measured, gain)
     base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1), attitude=cs.SX(3, 3))
     return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": measured}
+
+
+class MeasuredBase:
+    """The base is where a simulator or a motion capture says; the world is theirs, and the plan's as well."""
+
+    plan_origin = PlanarPose()
+
+    def reset(self) -> None:
+        """Do nothing: there is nothing to forget."""
+
+    def inputs(
+        self, measurement: Measurement, reference: WalkingReference, last: RobotState | None
+    ) -> dict[str, npt.ArrayLike]:
+        """See ``OdometryBase.inputs``."""
+        base = measurement.base
+        if base is None:
+            raise EstimationError(
+                'nothing measures the base; state_estimator.base="odometry" needs no such measurement'
+            )
+        values: dict[str, npt.ArrayLike] = {
+            "measured_position": base.position,
+            "measured_rotation": base.rotation,
+            "measured_twist": base.twist,
+        }
+        if not all(np.isfinite(value).all() for value in (base.position, base.rotation, base.twist)):
+            raise EstimationError(f"the measured base is not finite at {measurement.time:.3f} s")
+        return values
+
+    def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
+        """Do nothing: the measured base is not corrected."""
 
 
 def _base_by_stance(

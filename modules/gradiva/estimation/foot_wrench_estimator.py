@@ -16,7 +16,9 @@ at rest, where its sign is not known:
 .. math::
     y_b &= F \left[ X (M_b \dot\nu + h_b) \right] = \sum_k X J_{k,b}^\top f_k + e_b, \\
     y_i &= (M \dot\nu + h)_i - \tau_i + \tau_{f,i} = \sum_k J_{k,i}^\top f_k + e_i, \qquad
-    \sigma_i = \sigma_\tau + (F_c + l |\tau_i|) \left(a - b \tanh(|\dot s_i| / v_0)\right).
+    \sigma_i = \sigma_\tau + (F_c + l |\tau_i|) \left(a - b \tanh(|\dot s_i| / v_0)\right),
+
+more by :math:`\epsilon W |J_i|` for a joint whose axis is far from the sole, since encoders err by :math:`\epsilon`.
 
 Beside them stands what is known without: a planned swing foot carries next to nothing; feet that stand share the weight
 W as the planned ZMP lies between them, each in the middle of its sole; the sensor of the other foot, where it is
@@ -29,8 +31,8 @@ on both feet the torques decide how they share the load and how they pull agains
 has its centre of pressure beside it: the wrench is brought within these limits.
 
 A foot carries from its touch-down, which is found by the load that it has if nothing is presumed of it, whatever the
-plan says, to its planned lift-off. Feet land late by some hundredths of a second, and a robot that believes in a load
-that is not there falls towards it.
+plan says, until the plan lifts it or its load is gone. Feet land late by some hundredths of a second, and a robot that
+believes in a load that is not there falls towards it.
 
 ==========================  =========================================  =======
 Symbol                      Source                                     Unit
@@ -79,7 +81,8 @@ from gradiva.robot_model import (
 )
 
 _MOMENTUM_TIME = 0.03  # [s] T of the low pass on the momentum's rate; 0.02 to 0.05 err alike
-_FRICTION_VELOCITY = 0.02  # [rad/s] v0; at 0.1 feet of G1 err by a fifteenth more, encoders resolve 0.004
+_FRICTION_VELOCITY = 0.01  # [rad/s] v0; at 0.1 feet of G1 err by a tenth more, encoders resolve 0.004
+_ENCODER_ERROR = 0.01  # [rad] by which a foot is beside where the encoders have it, from a joint on
 _AT_REST, _MOVING = 0.65, 0.35  # [-] of the dry friction: what is unknown of it, a and a - b
 # Standard deviations, as parts of the weight: of forces [-], of moments and torques [m].
 _TORQUE = 0.003  # 1 N·m of a G1
@@ -88,7 +91,7 @@ _STANDING = np.array((0.3, 0.3, 0.3, 0.05, 0.05, 0.05))
 _SWINGING = np.array((0.03, 0.03, 0.03, 0.003, 0.003, 0.003))
 _SENSED = np.array((0.02, 0.02, 0.02, 0.002, 0.002, 0.002))
 _LONGEST_GAP = 0.1  # [s] between two estimates of one low pass
-_TOUCH = 0.2  # [-] of the weight: load at which a foot has touched down; friction feigns up to 0.18 of it on G1
+_TOUCH, _RELEASE = 0.3, 0.06  # [-] of the weight: load at which a foot has touched down, and at which it has not
 
 
 class FootWrenchSource(StrEnum):
@@ -96,6 +99,30 @@ class FootWrenchSource(StrEnum):
 
     SENSORS = "force_sensors"
     TORQUES = "joint_torques"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """Last states and commands, from which wrenches are estimated.
+
+    Attributes:
+        state: The last one; None: there is none.
+        before: The one before it; None: the change of velocities is not known.
+        period: From ``before`` to ``state``, [s].
+        command: That the servos obey since the last tick; None: there was none.
+        command_before: That they obeyed before.
+    """
+
+    state: RobotState | None = None
+    before: RobotState | None = None
+    period: float = 1.0
+    command: JointCommand | None = None
+    command_before: JointCommand | None = None
+
+
+def _velocity(state: RobotState) -> NDArray:
+    """Return ν with the flexible joints, (6 + n + f,)."""
+    return np.concatenate((state.base_twist, state.joint_velocities, state.flexible_velocities))
 
 
 class FootWrenchEstimator:
@@ -121,55 +148,35 @@ class FootWrenchEstimator:
 
     def reset(self) -> None:
         """Forget the past."""
-        self._last: RobotState | None = None
-        self._time = self._momentum_time = -math.inf
-        self._velocity = self._acceleration = np.zeros(0)
+        self._momentum_time = -math.inf
         self._momentum_rate = np.zeros(6)
-        self._torques.reset()
         self.carrying: set[Side] = set(Side)
         self._planned: set[Side] = set()
         self.is_observed = True
 
-    def note_command(self, command: JointCommand) -> None:
-        """Note the command that the servos obey from now on."""
-        self._torques.note(command)
-
-    def note_gap(self) -> None:
-        """Leave out the change of velocities until the next state: its duration is not known."""
-        self._time = -math.inf
-
-    def learn(self, state: RobotState, time: float) -> None:
-        """Remember a state of ``time`` [s], from which the next wrenches are estimated."""
-        velocity = np.concatenate((state.base_twist, state.joint_velocities, state.flexible_velocities))
-        period = time - self._time
-        if period > 0.0:
-            changed = math.isfinite(period)
-            self._acceleration = (velocity - self._velocity) / period if changed else np.zeros_like(velocity)
-            self._velocity, self._time = velocity, time
-        self._last = state
-
-    def completed(self, measurement: Measurement, reference: WalkingReference) -> Measurement:
+    def completed(self, measurement: Measurement, reference: WalkingReference, past: Past) -> Measurement:
         """Return the measurement with estimated wrenches in the place of readings that are not finite."""
         readings = measurement.contact_wrenches
         missing = [side for side in Side if not self._sensors[side].are_finite(readings)]
         if not missing:
             return measurement
-        last, readings = self._last, readings.copy()
+        last, readings = past.state, readings.copy()
         state: TwoFeet | WalkingReference = reference if last is None else last
         rotations = {side: foot_rotation(state, side) for side in Side}
-        equations = None if last is None else self._equations(last, measurement)
+        equations = None if last is None else self._equations(last, measurement, past)
         self._lift(reference)
         known = self._known(readings, rotations, reference, missing)
         if equations is not None and not self.carrying.issuperset(missing):
             free = self._known(readings, rotations, reference, missing, presumes=False)
-            if self._touch_down(equations.wrenches(*free).reshape(2, 6)[:, 2]):
+            if self._touch_down(equations.wrenches(*free)[[2, 8]]):
                 known = self._known(readings, rotations, reference, missing)
         wrenches = known[0] if equations is None else equations.wrenches(*known)
         for side, wrench in zip(Side, wrenches.reshape(2, 6), strict=True):
             if side in missing:
-                self._sensors[side].write(
-                    readings, self._exerted_by_ground(side, wrench, rotations[side]), rotations[side]
-                )
+                wrench = self._exerted_by_ground(side, wrench, rotations[side])
+                self._sensors[side].write(readings, wrench, rotations[side])
+                if wrench[2] < _RELEASE * self._weight:
+                    self.carrying.discard(side)
         return altered(measurement, contact_wrenches=sealed(readings))
 
     def _known(
@@ -195,7 +202,7 @@ class FootWrenchEstimator:
             if side not in missing:
                 mean[row], deviation[row] = self._sensors[side].read(readings, rotations[side]), _SENSED
             elif side in self.carrying:
-                share = load if reference.is_double_support else 1.0
+                share = load if len(self.carrying) == len(Side) else 1.0
                 force = np.array((0.0, 0.0, share * self._weight))
                 mean[row, :3], mean[row, 3:] = force, so3.cross(rotations[side] @ self._middles[side], force)
                 deviation[row] = _STANDING
@@ -203,23 +210,26 @@ class FootWrenchEstimator:
                 deviation[row] = _SWINGING if presumes else _STANDING
         return mean.ravel(), self._weight * deviation.ravel()
 
-    def _equations(self, last: RobotState, measurement: Measurement) -> _Equations:
+    def _equations(self, last: RobotState, measurement: Measurement, past: Past) -> _Equations:
         """Return the equations of motion with what is measured of them."""
-        function = self._function
+        function, velocity = self._function, _velocity(last)
+        before = velocity if past.before is None else _velocity(past.before)
         function.set(
             base_rotation=last.base_rotation,
             base_twist=last.base_twist,
             joint_positions=np.concatenate((last.joint_positions, last.flexible_positions)),
-            joint_velocities=self._velocity[6:],
-            acceleration=self._acceleration,
+            joint_velocities=velocity[6:],
+            acceleration=(velocity - before) / past.period,
         )
         outputs, legs = function(), self._legs
-        torques, deviations = self._torques.at_links(measurement, self._weight)
+        torques, deviations = self._torques.at_links(measurement, past, self._weight)
         known = np.isfinite(deviations[legs])
         self.is_observed = bool(known.all())
         leg_forces = np.where(known, outputs["leg_forces"] - torques[legs], 0.0)
+        levers = np.hypot.reduce(outputs["wrench_map"][6:, (0, 1, 2, 6, 7, 8)], axis=1)
+        leg_deviations = np.hypot(deviations[legs], _ENCODER_ERROR * self._weight * levers)
         measured = np.concatenate((self._filtered(outputs["momentum_rate"], measurement.time), leg_forces))
-        weights = np.concatenate((self._weight * _MOMENTUM, deviations[legs])) ** -2.0
+        weights = np.concatenate((self._weight * _MOMENTUM, leg_deviations)) ** -2.0
         return _Equations(outputs["wrench_map"], measured, weights)
 
     def _filtered(self, momentum_rate: NDArray, time: float) -> NDArray:
@@ -327,30 +337,18 @@ class MotorTorques:
         self._integrates = (law.integral_gain > 0.0) | (law.velocity_stiffness > 0.0)
         self._coulomb, self._viscous = (description.per_joint(f"{name}_friction") for name in ("coulomb", "viscous"))
         self._gear_loss = description.per_joint("gear_loss")
-        self.reset()
 
-    def reset(self) -> None:
-        """Forget the commands."""
-        self._command: JointCommand | None = None
-        self._set_points: NDArray | None = None  # of the command before
-        self._time = -math.inf
-
-    def note(self, command: JointCommand) -> None:
-        """Note the command that the servos obey from now on."""
-        before, self._command = self._command, command
-        self._set_points = before.values if before is not None and before.mode is command.mode else None
-
-    def at_links(self, measurement: Measurement, weight: float) -> tuple[NDArray, NDArray]:
+    def at_links(self, measurement: Measurement, past: Past, weight: float) -> tuple[NDArray, NDArray]:
         """Return torques [N·m] and their standard deviations, infinite for unknown ones, (n,) each.
 
         Args:
             measurement: With the torques of the motors, NaN where nothing measures them.
+            past: Whose commands the servos obey.
             weight: Of the robot, [N].
         """
         torques, velocities = measurement.joint_torques, measurement.joint_velocities
-        period, self._time = measurement.time - self._time, measurement.time
         if not math.isfinite(torques.sum()):
-            torques = np.where(np.isfinite(torques), torques, self._commanded(measurement, period))
+            torques = np.where(np.isfinite(torques), torques, self._commanded(measurement, past))
         is_known = np.isfinite(torques)
         torques = np.where(is_known, torques, 0.0)
         dry, speed = self._coulomb + self._gear_loss * np.abs(torques), np.tanh(velocities / _FRICTION_VELOCITY)
@@ -358,15 +356,15 @@ class MotorTorques:
         links: NDArray = torques - dry * speed - self._viscous * velocities
         return links, np.where(is_known, uncertain, np.inf)
 
-    def _commanded(self, measurement: Measurement, period: float) -> NDArray:
+    def _commanded(self, measurement: Measurement, past: Past) -> NDArray:
         """Return the torques by the last command, NaN where they are not known, [N·m], (n,)."""
-        command, law = self._command, self._law
+        command, before, law = past.command, past.command_before, self._law
         if command is None or command.mode is ControlMode.VELOCITY:
             return np.full_like(measurement.joint_positions, np.nan)
         if command.mode is ControlMode.TORQUE:
             return command.values
-        before = self._set_points if 0.0 < period < _LONGEST_GAP else None
-        rate = np.zeros_like(command.values) if before is None else (command.values - before) / period
+        moves = before is not None and before.mode is command.mode and past.before is not None
+        rate = (command.values - before.values) / past.period if moves and before is not None else 0.0
         torques = law.stiffness * (command.values - measurement.joint_positions)
         torques += law.damping * (law.velocity_feedforward * rate - measurement.joint_velocities)
         return np.where(self._integrates, np.nan, torques)

@@ -34,8 +34,8 @@ from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.estimators import Estimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
 from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver, FlexibleJointState
-from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
-from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, FootWrenchSource
+from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, MeasuredBase, state_function
+from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, FootWrenchSource, Past
 from gradiva.robot_model import Compiler, ConfiguredRobot, IdynTreeModel, built_once, configured, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
@@ -199,36 +199,6 @@ class OdometryBase:
         if self._first_heading_over_imu is None:
             self._first_heading_over_imu = heading_over_imu
         self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
-
-
-class MeasuredBase:
-    """The base is where a simulator or a motion capture says; the world is theirs, and the plan's as well."""
-
-    plan_origin = PlanarPose()
-
-    def reset(self) -> None:
-        """Do nothing: there is nothing to forget."""
-
-    def inputs(
-        self, measurement: Measurement, reference: WalkingReference, last: RobotState | None
-    ) -> dict[str, npt.ArrayLike]:
-        """See ``OdometryBase.inputs``."""
-        base = measurement.base
-        if base is None:
-            raise EstimationError(
-                'nothing measures the base; state_estimator.base="odometry" needs no such measurement'
-            )
-        values: dict[str, npt.ArrayLike] = {
-            "measured_position": base.position,
-            "measured_rotation": base.rotation,
-            "measured_twist": base.twist,
-        }
-        if not all(_is_finite(value) for value in (base.position, base.rotation, base.twist)):
-            raise EstimationError(f"the measured base is not finite at {measurement.time:.3f} s")
-        return values
-
-    def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
-        """Do nothing: the measured base is not corrected."""
 
 
 def _is_finite(array: NDArray) -> bool:
@@ -448,6 +418,10 @@ class StateEstimator(Estimator):
         by_stance = OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
         self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()
         self._predictor = SamplePredictor(follows_joints)
+        self._commands: tuple[JointCommand | None, JointCommand | None] = None, None
+        self._last: RobotState | None = None
+        self._before: RobotState | None = None
+        self._period = math.inf  # [s] from the state before to the last one
         self._use_imu = config.use_imu and config.base is BaseSource.ODOMETRY
         self.reset()
 
@@ -468,18 +442,19 @@ class StateEstimator(Estimator):
             self.flexible_joints.reset()
         if self._external_wrench is not None:
             self._external_wrench.reset()
-        self._last: RobotState | None = None
+        self._last = self._before = None
+        self._past_time = -math.inf
         self._time = self._one_foot_time = -math.inf
 
     def note_gap(self) -> None:
         """Note that the clock jumped: the duration until the next sample is not known."""
-        self.foot_wrenches.note_gap()
+        self._past_time = -math.inf
         if self._external_wrench is not None:
             self._external_wrench.note_gap()
 
     def note_command(self, command: JointCommand) -> None:
         """See ``Estimator.note_command``."""
-        self.foot_wrenches.note_command(command)
+        self._commands = self._commands[1], command
 
     def update(
         self,
@@ -533,8 +508,10 @@ class StateEstimator(Estimator):
             velocity_lag=lag,
             zmp_lag=zmp_lag,
         )
+        if measurement.time > self._past_time:
+            self._before, self._period = self._last, measurement.time - self._past_time
+            self._past_time = measurement.time
         self._last = state
-        self.foot_wrenches.learn(state, measurement.time)
         if self._external_wrench is not None:
             state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
@@ -565,7 +542,10 @@ class StateEstimator(Estimator):
         """Return the measurement with finite wrenches, and whether anything was measured of each."""
         if _is_finite(measurement.contact_wrenches):
             return measurement, True
-        return self.foot_wrenches.completed(measurement, reference), self.foot_wrenches.is_observed
+        before = self._before if math.isfinite(self._period) else None
+        command_before, command = self._commands
+        past = Past(self._last, before, self._period, command, command_before)
+        return self.foot_wrenches.completed(measurement, reference, past), self.foot_wrenches.is_observed
 
     def _check(self, measurement: Measurement) -> None:
         if not math.isfinite(measurement.time):

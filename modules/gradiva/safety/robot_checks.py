@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -293,16 +293,15 @@ class FootCheck:
         if untrusted:
             self.suspected = None
             return []
-        loads = {side: float(state.foot_wrench(side)[2]) for side in Side}
+        left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
         if self.suspected is not None:
-            loads[self.suspected] = suspected_load
-        found = self._lacking_load(loads, reference, time)
+            left, right = (suspected_load, right) if self.suspected is Side.LEFT else (left, suspected_load)
+        found = self._lacking_load(left, right, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)
         return found
 
-    def _lacking_load(self, loads: Mapping[Side, float], reference: WalkingReference, time: float) -> list[Finding]:
-        left, right = loads.values()
+    def _lacking_load(self, left: float, right: float, reference: WalkingReference, time: float) -> list[Finding]:
         is_low = self._load.update(left + right < self._lightest, time)
         suspected = self._suspect(left, right, reference, time)
         if suspected is not None and (is_low or self._falling_speed > _FASTEST_FALL):
