@@ -30,8 +30,9 @@ So on one foot the force is that of weight and acceleration, its centre of press
 on both feet the torques decide how they share the load and how they pull against each other. A sole neither pulls nor
 has its centre of pressure beside it: the wrench is brought within these limits.
 
-A foot carries from its touch-down, which is found by the load that it has if nothing is presumed of it, whatever the
-plan says, until the plan lifts it or its load is gone. Feet land late by some hundredths of a second, and a robot that
+A foot whose sensor is no longer trusted carries if it did so in the last tick. From then on it carries from its
+touch-down, which is found by the load that it has if nothing is presumed of it, whatever the plan says, until the plan
+lifts it or its load is gone. Feet land late by some hundredths of a second, and a robot that
 believes in a load that is not there falls towards it.
 
 ==========================  =========================================  =======
@@ -152,6 +153,7 @@ class FootWrenchEstimator:
         self._momentum_rate = np.zeros(6)
         self.carrying: set[Side] = set(Side)
         self._planned: set[Side] = set()
+        self._begins = False  # whether all wrenches were measured in the last tick
         self.is_observed = True
 
     def completed(self, measurement: Measurement, reference: WalkingReference, past: Past) -> Measurement:
@@ -159,8 +161,13 @@ class FootWrenchEstimator:
         readings = measurement.contact_wrenches
         missing = [side for side in Side if not self._sensors[side].are_finite(readings)]
         if not missing:
+            self._begins = True
             return measurement
         last, readings = past.state, readings.copy()
+        if self._begins and last is not None:
+            loads = {side: float(last.foot_wrench(side)[2]) for side in Side}
+            self.carrying = {side for side, load in loads.items() if load > _RELEASE * self._weight}
+            self._planned, self._begins = set(self.carrying), False
         state: TwoFeet | WalkingReference = reference if last is None else last
         rotations = {side: foot_rotation(state, side) for side in Side}
         equations = None if last is None else self._equations(last, measurement, past)

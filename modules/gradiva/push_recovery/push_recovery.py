@@ -55,8 +55,17 @@ class PushRecovery:
         self.steps.mode = mode
         self.steps.reset()
 
-    def pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
-        """Return the state of the pendulum that nothing pushes and that does not tilt."""
+    def pendulum(self, state: RobotState, reference: WalkingReference, is_suspected: bool = False) -> RobotState:
+        """Return the state of the pendulum that nothing pushes and that does not tilt.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time.
+            is_suspected: Whether a foot that should stand reads nothing: then no sensor measures the ZMP, and steps do
+                not wait for its load. Dead or in the air, the next ticks show.
+        """
+        if is_suspected:
+            state = altered(state, zmp_is_measured=False)
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
         return state if self.trunk.is_upright else self.trunk.upright(state, reference)

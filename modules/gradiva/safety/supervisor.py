@@ -347,6 +347,11 @@ class SafetySupervisor:
         return untrusted if suspected is None or untrusted else frozenset((suspected,))
 
     @property
+    def suspects_foot(self) -> bool:
+        """Whether a foot that should stand reads nothing: its sensor is dead, or it is in the air for an instant."""
+        return self._feet.suspected is not None
+
+    @property
     def bridged_readings(self) -> dict[str, int]:
         """Number of readings that were not finite and bridged since the robot was prepared, by sensor."""
         return self._sensors.bridged_readings
