@@ -17,7 +17,7 @@ from gradiva.common import (
     Side,
     WalkingReference,
 )
-from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, Past, supporting_joints
+from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, MotorTorques, Past, supporting_joints
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import IdynTreeModel, interpreted
 from gradiva.setup import load_setup
@@ -158,6 +158,16 @@ def test_torques_that_nothing_measures_are_those_of_servos_or_commands(standing,
     else:  # the plan alone shares the weight
         assert sum(loads(standing, found)) == pytest.approx(standing.weight, rel=0.01)
         assert loads(standing, found)[1] == pytest.approx(0.5 * standing.weight, abs=0.1 * standing.weight)
+
+
+def test_joints_that_bend_have_no_motors():
+    robot = load_setup("talos", ["flexibility.stiffness=1000", "flexibility.damping=60"]).robot
+    count = len(robot.joints)
+    reading = Measurement(0.0, np.zeros(count), np.full(count, 0.1), np.full(count, 2.0), np.zeros((2, 6)))
+    bending, rigid = (
+        MotorTorques(each).at_links(reading, Past(), 900.0) for each in (robot.with_flexible_joints(), robot)
+    )
+    np.testing.assert_array_equal(bending, rigid)
 
 
 def test_a_foot_carries_from_its_load_to_its_planned_lift_off():

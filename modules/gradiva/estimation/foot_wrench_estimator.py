@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 import casadi as cs
@@ -209,8 +209,8 @@ class FootWrenchEstimator:
             if side not in missing:
                 mean[row], deviation[row] = self._sensors[side].read(readings, rotations[side]), _SENSED
             elif side in self.carrying:
-                share = load if len(self.carrying) == len(Side) else 1.0
-                force = np.array((0.0, 0.0, share * self._weight))
+                fraction = load if len(self.carrying) == len(Side) else 1.0
+                force = np.array((0.0, 0.0, fraction * self._weight))
                 mean[row, :3], mean[row, 3:] = force, so3.cross(rotations[side] @ self._middles[side], force)
                 deviation[row] = _STANDING
             else:
@@ -339,11 +339,12 @@ class MotorTorques:
     """
 
     def __init__(self, description: RobotDescription) -> None:
-        """Take servos and friction of the joints."""
-        self._law = law = ServoLaw.of(description)
+        """Take servos and friction of the joints with encoders: those that bend have none, and no motor."""
+        rows, law = list(description.measured), ServoLaw.of(description)
+        self._law = law = ServoLaw(**{each.name: getattr(law, each.name)[rows] for each in fields(law)})
         self._integrates = (law.integral_gain > 0.0) | (law.velocity_stiffness > 0.0)
-        self._coulomb, self._viscous = (description.per_joint(f"{name}_friction") for name in ("coulomb", "viscous"))
-        self._gear_loss = description.per_joint("gear_loss")
+        names = ("coulomb_friction", "viscous_friction", "gear_loss")
+        self._coulomb, self._viscous, self._gear_loss = (description.per_joint(name)[rows] for name in names)
 
     def at_links(self, measurement: Measurement, past: Past, weight: float) -> tuple[NDArray, NDArray]:
         """Return torques [N·m] and their standard deviations, infinite for unknown ones, (n,) each.

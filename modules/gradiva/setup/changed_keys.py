@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gradiva.common import WalkingError
 from gradiva.setup.load_setup import MODULE_TABLES, Setup, load_setup
 
 CHOSEN = ("walking.control", "simulation.ground.kind")
@@ -27,8 +28,14 @@ def changed_keys(setup: Setup) -> dict[str, Any]:
 
 
 def changed_in_words(setup: Setup, *tables: str) -> str:
-    """Return the keys of some tables whose values are not those of the robot as shipped, with both values."""
-    changed, shipped = changed_keys(setup), shipped_values(setup)
+    """Return the keys of some tables whose values are not those of the robot as shipped, with both values.
+
+    Empty where the robot cannot be loaded any more: it was walked.
+    """
+    try:
+        changed, shipped = changed_keys(setup), shipped_values(setup)
+    except WalkingError:
+        return ""
     keys = [key for key in changed if key.startswith(tables)]
     return ", ".join(setting_in_words(key, changed[key], shipped.get(key)) for key in keys)
 

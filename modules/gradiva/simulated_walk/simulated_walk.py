@@ -246,11 +246,13 @@ class SimulatedWalk:
             PlanningError: The command never ends, or cannot be planned.
         """
         refuse_endless(command)
+        self.overdue, done, reason = "", False, ""
         self.controller.walk(command)
-        plan = self.controller.plan
-        planned = 0.0 if plan is None else plan.end_time - self.time
-        late = max(_LATEST, _LATEST_PART * planned)
-        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, planned + late)
+        while not done and not self.is_down and self.controller.reason != reason:  # else an observer commands on
+            reason, plan = self.controller.reason, self.controller.plan
+            planned = 0.0 if plan is None else plan.end_time - self.time
+            late = max(_LATEST, _LATEST_PART * planned)
+            done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, planned + late)
         if not done and not self.is_down:
             self.overdue = f"still steps {late:.0f} s after the planned end of the walk: it does not come to a stand"
         return done and self.run(settle)

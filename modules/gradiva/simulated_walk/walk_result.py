@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradiva.common import ModelError, RobotInterfaceError, Side, so3
+from gradiva.common import ModelError, RobotInterfaceError, Side, WalkingError, so3
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
@@ -474,8 +474,9 @@ def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: E
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time]
     diagnosis = diagnose_walk(walk)
     if diagnosis.cause is None or diagnosis.cause.kind is None:
-        known = different_plant(KnownWalk.of(walk, request.command, fell=False))
-        diagnosis = replace(diagnosis, cause=known or diagnosis.cause)
+        with suppress(WalkingError):  # the robot cannot be loaded any more to be compared: it was walked
+            known = different_plant(KnownWalk.of(walk, request.command, fell=False))
+            diagnosis = replace(diagnosis, cause=known or diagnosis.cause)
     return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes]), diagnosis)
 
 
