@@ -88,7 +88,8 @@ class Measurement:
         joint_torques: Exerted by the motors, [N·m], shape (n,), NaN where nothing measures them.
         contact_wrenches: One row a force-torque sensor, in the order of the description: force then torque that
             the ground exerts on the foot, in the axes and about the origin of the sensor's frame, [N, N·m],
-            shape (sensors, 6), averaged over the time since the last sample where the sensor runs faster.
+            shape (sensors, 6), averaged over the time since the last sample where the sensor runs faster; NaN where
+            nothing measures it, or safety does not trust it: the estimator knows another.
         imu: The inertial unit, or None where the robot has none.
         base: The base link, or None where nothing measures it.
         motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.

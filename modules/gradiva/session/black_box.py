@@ -33,7 +33,7 @@ from gradiva.walking import WalkingLog, WalkingState
 DURATION = 60.0  # [s] that the ring holds
 _COUNT = 0  # place in the head
 _HEAD = 64  # [bytes] before the times
-_PER_JOINT, _BESIDE = 16, 320  # columns reserved, for each joint and beside them; the four robots fill 60 % at most
+_PER_JOINT, _BESIDE = 16, 320  # columns reserved, for each joint and beside them; shipped robots fill 60 % at most
 _WARNINGS_APART = DURATION  # [s] between dumps for the sake of warnings alone: two closer ones hold the same
 _ENDING = 10.0  # [s] of the module's end that wait for the last dump; it is written to its end in any case
 _ANSWER = 20.0  # [s] for a dump that was asked for
