@@ -546,7 +546,7 @@ class StateEstimator(Estimator):
         command_before, command = self._commands
         past = Past(self._last, before, self._period, command, command_before)
         if self.flexible_joints is not None:
-            past = Past()  # by the plan alone: joints bend as the wrenches have it, which are to be found by how they bend
+            past = Past()  # by the plan alone: joints bend as wrenches have it, which were to be found by how they bend
         return self.foot_wrenches.completed(measurement, reference, past), self.foot_wrenches.is_observed
 
     def _check(self, measurement: Measurement) -> None:
