@@ -164,7 +164,7 @@ def test_files_of_a_campaign_that_another_driver_walks_stay(tmp_path):
     run = started(tmp_path)
     with TrialRows(run.folder / "rows"):
         other = started(tmp_path, FILE.replace("seeds = 40", "seeds = 1"))
-        with pytest.raises(ConfigError, match="another 'gradiva campaign' writes to it"):
+        with pytest.raises(ConfigError, match="another run writes to it"):
             other.run(in_threads)
     assert [path.name for path in run.folder.iterdir()] == ["rows"]
 

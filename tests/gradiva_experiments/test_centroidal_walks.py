@@ -103,6 +103,27 @@ class MappedPool(ImmediatePool):
         return {"outcome": job.ways.take(push), "time": 5.0, "failure": ""}
 
 
+class DownPool(ImmediatePool):
+    """A robot that goes down before the middle of the step, and survives all at other moments."""
+
+    def value(self, job):
+        if job.moment == "middle":
+            return {"outcome": {}, "time": None, "failure": "goes down before: base tilt"}
+        return {"outcome": job.ways.take(lambda pushing: {"survived": True, "reason": ""}), "time": 5.0, "failure": ""}
+
+
+def test_a_robot_that_goes_down_before_it_is_pushed_is_no_measured_push_of_zero():
+    rows = []
+    run = SimpleNamespace(name="map", options=ExperimentOptions(), report=lambda *_: None, add_row=rows.append)
+    run.add_figure, run.pool = lambda figure, name: figure.canvas.draw(), DownPool()
+    centroidal_walks.map_pushes(run, 1, ["dcm"])
+    ((outcome, reason, largest, at),) = [
+        [row[name] for name in ("outcome", "reason", "largest_ns", "at")] for row in rows
+    ]
+    assert (outcome, reason, largest) == ("failed", "goes down before: base tilt", None)
+    assert at == ["early", "late", "touch_down"]
+
+
 def test_a_map_has_a_row_a_direction_with_the_moments_it_survives_and_the_largest_push():
     rows, figures = [], []
     run = SimpleNamespace(name="map", options=ExperimentOptions(), report=lambda *_: None, add_row=rows.append)

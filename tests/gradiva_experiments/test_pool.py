@@ -8,9 +8,10 @@ import pytest
 from gradiva.common import ConfigError, WalkingError
 from gradiva_experiments import Job, Pool
 from gradiva_experiments.campaign import engine
-from gradiva_experiments.campaign.driver import EngineError
+from gradiva_experiments.campaign.driver import EngineError, InProcess, carry_out
 from gradiva_experiments.continued_walks import Continuation, ContinuedWalk, OneWay, RobotDownError
 from gradiva_experiments.experiment import ExperimentOptions
+from gradiva_experiments.pool import PoolBusyError
 from gradiva_experiments.trial import Trial
 
 done = []
@@ -74,6 +75,74 @@ def test_an_interrupted_run_goes_on_from_its_journal(tmp_path):
 def test_a_job_that_is_refused_or_fails_ends_the_run(number, kind, text):
     with Pool(workers=1) as pool, pytest.raises(kind, match=text):
         dict(pool.results([Square(number)]))
+
+
+def test_jobs_beside_one_that_fails_end_and_are_kept_before_its_error_is_raised(tmp_path):
+    lines, found = [], {}
+    with (
+        Pool(workers=1, folder=tmp_path, note=lines.append) as pool,
+        pytest.raises(EngineError, match="ValueError: seven"),
+    ):
+        found.update(pool.searches([Square(7).done(), largest_below(3), Square(4).done()]))
+    assert lines == ["a trial failed, the others go on: ValueError: seven"]
+    assert sorted(done) == [0, 1, 2, 4, 7]
+    done.clear()
+    with Pool(workers=1, folder=tmp_path) as pool:
+        assert dict(pool.searches([largest_below(3), Square(4).done()])) == {0: 1, 1: 16}
+    assert not done
+
+
+def test_what_comes_after_a_loop_that_was_left_is_carried_out():
+    with Pool(workers=1) as pool:
+        for _ in pool.results([Square(1), Square(2), Square(3)]):
+            break
+        with pytest.raises(WalkingError, match="no luck"):
+            dict(pool.results([Square(13), Square(4)]))
+        assert dict(pool.results([Square(2), Square(4), Square(6)])) == {0: 4, 1: 16, 2: 36}
+
+
+def test_jobs_within_the_loop_over_others_are_refused_by_name():
+    with Pool(workers=1) as pool:
+        results = pool.results([Square(1), Square(2)])
+        assert next(results) == (0, 1)
+        with pytest.raises(PoolBusyError, match="take all their results first"):
+            dict(pool.results([Square(3)]))
+        assert dict(results) == {1: 4}
+        assert dict(pool.results([Square(3)])) == {0: 9}
+
+
+@dataclass(eq=False)
+class ManyAtOnce(InProcess):
+    """Takes any number of calls at once, as a cluster does, and answers a withdrawn one as well."""
+
+    def __post_init__(self):
+        self.withdrawn = []
+
+    @property
+    def wants_more(self):
+        return True
+
+    def withdraw(self, keys):
+        self.withdrawn.append(keys)
+
+
+def test_open_calls_are_withdrawn_and_an_answer_that_comes_all_the_same_is_dropped():
+    at_once, kept = ManyAtOnce("gradiva_experiments.pool:run_job"), []
+    searches = carry_out([Square(number).done() for number in (1, 2, 3)], at_once, kept.append)
+    next(searches)
+    searches.close()
+    assert at_once.withdrawn == [{Square(2).key, Square(3).key}]
+    assert dict(carry_out([Square(4).done()], at_once, kept.append)) == {0: 16}
+    assert (done, len(kept)) == ([1, 2, 3, 4], 2)
+
+
+def test_a_call_of_a_cluster_that_was_withdrawn_may_be_put_again():
+    cluster = engine.Engine("")
+    for key in "ab":
+        cluster.put(key, None)
+    cluster.withdraw({"a"})
+    cluster.put("a", None)
+    assert [key for key, _ in cluster._queue] == ["b", "a"]
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import signal
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradiva.common import ConfigError
 from gradiva.push_recovery import SteppingMode
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
-from gradiva_experiments import ExperimentOptions, Pool, find_experiment
+from gradiva_experiments import ExperimentOptions, Pool, continued_walks, find_experiment
 from gradiva_experiments.campaign.trial_rows import read_rows
 from gradiva_experiments.continued_walks import PHASES, STANDING, WATCHED, ImpulseSearch, PushedWalk, in_fork
 from gradiva_experiments.shipped import push_recovery
@@ -71,6 +72,17 @@ def test_an_error_in_a_fork_is_raised_with_its_traceback():
 
     with pytest.raises(RuntimeError, match="ValueError: no such push"):
         in_fork(go_on, 1)
+
+
+@pytest.mark.parametrize("written", ["", '{"survived": tr'])
+def test_a_fork_that_is_killed_is_named_also_in_the_middle_of_its_outcome(monkeypatch, written):
+    def killed(run, way, writer):
+        os.write(writer, written.encode())
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(continued_walks, "_run_and_exit", killed)
+    with pytest.raises(RuntimeError, match="the process of a continuation was killed"):
+        in_fork(lambda way: {}, 1)
 
 
 def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):

@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_nothing_of_a_row_that_is_added_again_later(tmp_path)
 
 
 def test_a_folder_has_one_writer(tmp_path):
-    with TrialRows(tmp_path), pytest.raises(ConfigError, match="another 'gradiva campaign' writes to it"):
+    with TrialRows(tmp_path), pytest.raises(ConfigError, match="another run writes to it"):
         TrialRows(tmp_path)
 
 

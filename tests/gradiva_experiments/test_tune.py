@@ -41,6 +41,9 @@ class FakeEngine:
     def put(self, key, options):
         self.waiting.append((key, options))
 
+    def withdraw(self, keys):
+        self.waiting = [call for call in self.waiting if call[0] not in keys]
+
     def next(self, timeout):
         key, options = self.waiting.pop(0)
         self.walks += 1
@@ -147,7 +150,9 @@ def test_no_candidate_of_the_front_is_pruned_and_none_that_loses_a_walk_is_on_it
 
 
 def test_each_point_of_the_front_is_an_overlay_and_a_line_of_the_page(front, tuned, tmp_path):
+    (tmp_path / "front_99.toml").write_text("# of an earlier run\n")
     *overlays, report = write_tuned(tuned[2], tmp_path, front)
+    assert {*tmp_path.glob("*.toml")} == {*overlays}
     assert [path.name for path in overlays[:3]] == ["tuned.toml", "front_1.toml", "front_2.toml"]
     assert len(overlays) == 1 + len(front.front)
     assert "work [J/kg/m]" in overlays[1].read_text()

@@ -3,7 +3,8 @@
 One walk is simulated up to the moment at which its continuations differ, by a push for instance, and no further: each
 continuation is a ``fork`` there, which the operating system copies page by page as it is written to. A fork is
 bit-identical to a walk of its own that took the same way. It is taken in the process of a worker, which has no threads
-and keeps the walk from job to job; Linux only.
+and keeps the walk from job to job; with one worker in the driver itself, beside the thread of its progress bar, whose
+locks a continuation must not need. Linux only.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def in_fork(run: Callable[[Any], Outcome], way: Any) -> Outcome:
         raise
     finally:
         os.waitpid(child, 0)
-    outcome: Outcome = json.loads(text) if text else {"error": "the process of a continuation was killed"}
+    try:
+        outcome: Outcome = json.loads(text)
+    except ValueError:  # nothing, or not all of it
+        outcome = {"error": "the process of a continuation was killed"}
     if "error" in outcome:
         raise RuntimeError(outcome["error"])
     return outcome

@@ -23,6 +23,10 @@ _REFUSED = "refused"
 T = TypeVar("T")
 
 
+class PoolBusyError(WalkingError):
+    """Searches are begun while others of the same pool are open."""
+
+
 class Job:
     """One call of a worker: a dataclass, whose fields are pickled, with a method `run`."""
 
@@ -101,6 +105,7 @@ class Pool:
     _known: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _rows: TrialRows | None = None
     _engine: AnyEngine | None = None
+    _is_searching: bool = False
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Pool:
@@ -115,11 +120,20 @@ class Pool:
     def searches(self, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:
         """Carry out searches, whose trials are jobs; yield place and result of each as it ends.
 
+        A job that fails ends its searches; the others go on, and are in the journal before the error is raised.
+
         Raises:
+            PoolBusyError: The pool carries out other searches, of which not all results were taken.
             WalkingError: A job was refused, or failed.
         """
-        self._engine = self._engine or self._begun()
-        yield from carry_out(searches, self._engine, self._keep, self._known)
+        if self._is_searching:
+            raise PoolBusyError("the pool carries out other jobs: take all their results first, or use another pool")
+        self._is_searching = True
+        try:
+            self._engine = self._engine or self._begun()
+            yield from carry_out(searches, self._engine, self._keep, self._known)
+        finally:
+            self._is_searching = False
 
     def results(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
         """Carry out jobs; yield place and result of each as it ends.
@@ -147,7 +161,7 @@ class Pool:
         function = f"{__name__}:{run_job.__name__}"
         workers = self.workers or min(_LARGEST, len(os.sched_getaffinity(0)))
         if workers == 1 and not self.scheduler:
-            return InProcess(function)
+            return InProcess(function, note=self.note)
         from gradiva_experiments.campaign.engine import Engine
 
         return self._open.enter_context(Engine(function, self.scheduler, workers, _TIMEOUT, self.note))

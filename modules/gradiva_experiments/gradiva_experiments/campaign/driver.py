@@ -80,6 +80,9 @@ class AnyEngine(Protocol):
     def put(self, key: str, argument: Any) -> None:
         """Queue a call; its answer comes under ``key``, which no open call has."""
 
+    def withdraw(self, keys: set[str]) -> None:
+        """Forget open calls whose answers are of no use any more."""
+
     def next(self, timeout: float) -> tuple[str, Answer] | None:
         """Return key and answer of the next call that ends; None after a time [s] without one."""
 
@@ -91,7 +94,7 @@ def carry_out(
     known: dict[str, Row] | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[int, T]]:
-    """Carry out searches; yield place and result of each as it ends.
+    """Carry out searches; yield place and result of each as it ends; calls that are open at the end are withdrawn.
 
     Args:
         searches: Of which as many are begun as the engine wants calls.
@@ -99,39 +102,56 @@ def carry_out(
         keep: Called with each new row.
         known: Rows by key, to which those of this run are added; None where no trial is asked for twice.
         progress: Called after each answer, and once a second without one.
+
+    Raises:
+        EngineError: The engine has ended, or a trial failed: its searches end, and the others before this is raised.
+        WalkingError: A trial was refused.
     """
     source = enumerate(searches)
     ready: deque[tuple[int, Search[T], Row | None]] = deque()
     running: dict[str, tuple[Trial, list[tuple[int, Search[T]]]]] = {}
-    while True:
-        if not ready and engine.wants_more and (begun := next(source, None)) is not None:
-            ready.append((*begun, None))
-        if ready:
-            place, search, row = ready.popleft()
-            try:
-                trial: Trial = search.send(row)
-            except StopIteration as end:
-                yield place, end.value
-                continue
-            key = trial.key
-            if known and key in known:
-                ready.append((place, search, known[key]))
-                continue
-            if key not in running:
-                running[key] = trial, []
-                engine.put(key, trial.argument)
-            running[key][1].append((place, search))
-        elif running:
-            if (found := engine.next(_WAIT)) is not None:
-                trial, waiting = running.pop(found[0])
-                new = trial.row(found[1])
-                keep(new)
-                ready += [(place, search, new) for place, search in waiting]
-                if known is not None:
-                    known[found[0]] = new
-            progress()
-        else:
-            return
+    failure: EngineError | None = None
+    try:
+        while True:
+            if not ready and engine.wants_more and (begun := next(source, None)) is not None:
+                ready.append((*begun, None))
+            if ready:
+                place, search, row = ready.popleft()
+                try:
+                    trial: Trial = search.send(row)
+                except StopIteration as end:
+                    yield place, end.value
+                    continue
+                key = trial.key
+                if known and key in known:
+                    ready.append((place, search, known[key]))
+                    continue
+                if key not in running:
+                    running[key] = trial, []
+                    engine.put(key, trial.argument)
+                running[key][1].append((place, search))
+            elif running:
+                if (found := engine.next(_WAIT)) is not None and found[0] in running:
+                    trial, waiting = running.pop(found[0])
+                    try:
+                        new = trial.row(found[1])
+                    except EngineError as error:
+                        if failure is None:
+                            *_, line = str(error).strip().split("\n")
+                            engine.note(f"a trial failed, the others go on: {line}")
+                        failure = failure or error
+                    else:
+                        keep(new)
+                        ready += [(place, search, new) for place, search in waiting]
+                        if known is not None:
+                            known[found[0]] = new
+                progress()
+            elif failure is not None:
+                raise failure
+            else:
+                return
+    finally:
+        engine.withdraw(set(running))
 
 
 @dataclass(slots=True)
@@ -162,6 +182,10 @@ class InProcess:
     def put(self, key: str, argument: Any) -> None:
         """Queue a call."""
         self._queue.append((key, argument))
+
+    def withdraw(self, keys: set[str]) -> None:
+        """Forget calls."""
+        self._queue = deque(call for call in self._queue if call[0] not in keys)
 
     def next(self, timeout: float) -> tuple[str, Answer] | None:
         """Carry out the next call, however long it takes; return its key and answer."""

@@ -83,7 +83,7 @@ class TrialRows:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._lock.close()
-            raise ConfigError(f"{folder}: another 'gradiva campaign' writes to it") from None
+            raise ConfigError(f"{folder}: another run writes to it") from None
         except OSError as error:
             raise ConfigError(f"cannot write {folder}: {error.strerror}") from None
         parts, journals = _files(folder, "parquet"), _files(folder, "jsonl")

@@ -14,8 +14,8 @@ import tomli_w
 import typer
 
 from gradiva.cli import JsonTarget, console_beside, progress_bar
-from gradiva.common import ConfigError, nearest_name
-from gradiva.setup import parse_setting
+from gradiva.common import ConfigError, merge, nearest_name
+from gradiva.setup import nested, parse_setting
 from gradiva.telemetry import page
 from gradiva_experiments.campaign.campaign import WALK, is_success, shown
 from gradiva_experiments.campaign.driver import AnyEngine
@@ -84,7 +84,12 @@ def judge(search: Search, fresh: Sequence[int], engine: AnyEngine, rows: TrialRo
 
 
 def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) -> list[Path]:
-    """Write the overlay for ``--from``, one for each point of a front, and the page; return their paths."""
+    """Write the overlay for ``--from``, one for each point of a front, and the page; return their paths.
+
+    The overlays of an earlier front are removed.
+    """
+    for old in folder.glob("front_*.toml"):
+        old.unlink()
     overlays = [_overlay(folder / "tuned.toml", tuned.values, ["By gradiva tune, on fresh seeds:", *tuned.lines])]
     points = front.front if front is not None else []
     for number, point in enumerate(points, 1):
@@ -113,11 +118,7 @@ def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) ->
 def _overlay(path: Path, values: Mapping[str, float], comments: Sequence[str]) -> Path:
     tables: dict[str, Any] = {}
     for name, value in values.items():
-        *above, key = name.split(".")
-        table = tables
-        for part in above:
-            table = table.setdefault(part, {})
-        table[key] = value
+        tables = merge(tables, nested(name, value))
     path.write_text("".join(f"# {line}\n" for line in comments) + f"\n{tomli_w.dumps(tables)}", encoding="utf-8")
     return path
 

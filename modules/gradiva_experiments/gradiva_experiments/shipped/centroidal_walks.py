@@ -19,7 +19,7 @@ from gradiva.simulated_walk import SimulatedWalk, WalkOutcome
 from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, ZMP, adapted_steps, footprints
 from gradiva.walking import WalkingState
-from gradiva_experiments.continued_walks import PHASES, ImpulseSearch, OneWay, PushedFrom
+from gradiva_experiments.continued_walks import PHASES, Continued, ImpulseSearch, OneWay, PushedFrom
 from gradiva_experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva_experiments.shipped.pushed_pendulum import name_directions
 from gradiva_experiments.trial import Trial, walk_trial
@@ -148,8 +148,8 @@ def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
         jobs += [PushedFrom(trial, _SEARCHED, search, ARM) for search in searches]
         found = dict(run.pool.results(jobs))
         for index, search in enumerate(searches):
-            survived = {phase: found[place * angles + index].survived for place, phase in enumerate(PHASES)}
-            rows.append(_map_row(law, search.taken(found[len(PHASES) * angles + index].outcome), survived))
+            at = {phase: found[place * angles + index] for place, phase in enumerate(PHASES)}
+            rows.append(_map_row(law, search, at, found[len(PHASES) * angles + index]))
     for row in rows:
         run.add_row(row)
     run.add_figure(map_figure(rows), f"{run.name}_largest")
@@ -160,22 +160,24 @@ def _force(direction: float) -> tuple[float, float, float]:
     return FORCE * math.cos(direction), FORCE * math.sin(direction), 0.0
 
 
-def _map_row(law: str, search: ImpulseSearch, survived: Mapping[str, bool]) -> Row:
-    at = [phase for phase, is_survived in survived.items() if is_survived]
+def _map_row(law: str, search: ImpulseSearch, pushed: Mapping[str, Continued], searched: Continued) -> Row:
+    search = search.taken(searched.outcome)
+    at = [phase for phase, found in pushed.items() if found.survived]
+    failures = {found.failure for found in (*pushed.values(), searched) if found.failure}
+    lost = search.lost
+    reason = "" if lost is None else f"lost at {lost * search.unit:g} N·s: {search.outcomes[lost]['reason']}"
     return {
         "law": law,
         "direction": f"{math.degrees(search.direction):.0f}°",
         "force_n": FORCE,
         "survived": f"{len(at)} of {len(PHASES)}",
         "at": at,
-        "largest_ns": search.impulse,
+        "largest_ns": None if searched.failure else search.impulse,
         "paper": None,
         "value": None,
         "asked": Asked.AS_FOUND,
-        "outcome": "measured",
-        "reason": ""
-        if search.lost is None
-        else f"lost at {search.lost * search.unit:g} N·s: {search.outcomes[search.lost]['reason']}",
+        "outcome": "failed" if failures else "measured",
+        "reason": "; ".join(sorted(failures)) or reason,
     }
 
 
