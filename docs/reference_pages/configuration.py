@@ -16,7 +16,7 @@ from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup
 from gradiva.robot_model.robot_ports import RobotPorts
 from gradiva.session import CoordinatorConfig
 from gradiva.setup import data_folder, shipped_robot_names
-from gradiva.setup.load_setup import CONSTANTS, MOVED
+from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED
 from gradiva.simplified_model import balance_law, shipped_laws
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
@@ -280,6 +280,7 @@ def _overview_row(stem: str) -> tuple[str, str, str]:
 
 def _former_page() -> str:
     constants = [(code(table_name), ", ".join(map(code, keys.split()))) for table_name, keys in CONSTANTS.items()]
+    gone = [(code(table_name), ", ".join(map(code, keys.split()))) for table_name, keys in GONE.items()]
     moved = [(code(old), code(new)) for old, new in MOVED.items()]
     return "\n".join(
         [
@@ -290,6 +291,9 @@ def _former_page() -> str:
             table(("table", "keys"), constants),
             "## Moved\n",
             table(("table or key", "is now"), moved),
+            "## Gone\n",
+            "Nothing is in their place: leave them out.\n",
+            table(("table", "keys"), gone),
         ]
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.setup import Plant, check_margins, data_folder, load_setup, read_toml, robot_folder, robot_of
-from gradiva.setup.load_setup import CONSTANTS, MOVED, place_of
+from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED, place_of
 from gradiva.simulated_walk import SimulatedWalk
 from tests.conftest import EVERY_ROBOT, ROBOTS
 
@@ -205,9 +205,18 @@ def test_a_key_that_moved_is_named_with_its_present_name():
         load_setup("icub_v2_7", ["coordinator.turn_fraction=0.5"])
 
 
+@pytest.mark.parametrize("key", ["ankle_strategy", "clearance", "last_free_delay", "longest_wait"])
+def test_a_key_that_is_gone_is_refused_with_that_reason_in_the_configuration_of_a_run(tmp_path, key):
+    file = tmp_path / "config.toml"
+    file.write_text(f'robot = "talos"\n[run]\nseed = 3\n[step_adaptation]\n{key} = 0.0\n')
+    with pytest.raises(ConfigError, match=rf"^step_adaptation\.{key} is gone, .* is set in .*config\.toml$"):
+        load_setup("talos", files=[file])
+
+
 def test_no_present_key_is_called_one_of_an_earlier_version():
     tables = load_setup("icub_v2_7").tables
-    former = {f"{table}.{key}" for table, keys in CONSTANTS.items() for key in keys.split()} | {*MOVED}
+    by_table = [*CONSTANTS.items(), *GONE.items()]
+    former = {f"{table}.{key}" for table, keys in by_table for key in keys.split()} | {*MOVED}
     assert [key for key in former if place_of(key, [("", tables)]) is not None] == []
 
 

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -162,6 +163,26 @@ def test_a_key_that_is_not_as_shipped_is_to_blame_before_a_shipped_gain():
     ) as error:
         check_margins(load_setup("icub_v2_7", changed))
     assert error.value.keys == ("inverse_kinematics.com_gain",)
+
+
+def test_keys_of_the_loop_are_looked_at_first_and_a_line_comes_before(monkeypatch):
+    """Six keys are looked at, and the eighth in the order of the tables takes the margin."""
+    others = {f"planner.footsteps.{name}": 0.5 for name in "abcdefg"}
+    module = sys.modules[check_margins.__module__]  # the room's name is that of the function
+    key, lines, looked_at = "zmp_com_controller.walking.com", [], []
+    little = StabilityMargins(Margins(3.0, 20.0, 3.0, 17.0), "", 1.0, 1.0, "shipped", 2.0, 1.0)
+
+    def gain_margin_without(setup, changed, name):
+        assert lines, "the line comes first"
+        looked_at.append(name)
+        return 9.0 if name == key else 3.0
+
+    monkeypatch.setattr(module, "stability_margins", lambda setup: little)
+    monkeypatch.setattr(module, "changed_keys", lambda setup: others | {key: 5.0})
+    monkeypatch.setattr(module, "_gain_margin_without", gain_margin_without)
+    assert f"{key} = 5 (shipped" in check_margins(load_setup("icub_v2_7"), lines.append)
+    assert looked_at == [key, *list(others)[:5]]
+    assert lines == [f"little stability margin: looking which takes it of {', '.join(looked_at)} (some seconds each)"]
 
 
 def test_a_small_margin_is_a_warning():

@@ -125,3 +125,10 @@ def test_a_fault_of_what_the_robot_lacks_is_refused() -> None:
         spoilt(Fault(FaultKind.NAN_ENCODER, 0.0, name="l_kne"), 0.0)
     with pytest.raises(ModelError, match="no force-torque sensor 'l_knee'"):
         spoilt(Fault(FaultKind.NAN_WRENCH, 0.0, name="l_knee"), 0.0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind.is_of_wrench])
+def test_a_fault_of_a_sensor_that_nothing_reads_is_refused(kind: FaultKind) -> None:
+    faults = SensorFaults(description_of("icub_v2_7").without_foot_sensors())
+    with pytest.raises(ConfigError, match=f"{kind}: no sensor 'l_foot_ft' is read, its wrench is estimated"):
+        faults.add(Fault(kind, 0.0, name="l_foot_ft", value=0.1))

@@ -52,7 +52,7 @@ class GccCompiler:
         """
         self.folder = folder
         self.failure: str | None = None
-        self._announce = announce or _print_line
+        self._announce = announce or print_line
         self._compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +136,8 @@ class GccCompiler:
         return "|".join([str(self._compiler), *flags, platform.machine(), processor_line("flags")]).encode()
 
 
-def _print_line(line: str) -> None:
+def print_line(line: str) -> None:
+    """Print a line on standard error, at once."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -43,6 +43,8 @@ _BY = "by "  # begins the place of what no file sets
 _OVERRIDE = f"{_BY}an override"
 _MOST_KEYS = 3  # keys that a message names
 _UNREAD = "centroidal_mpc"  # table that former versions saved, and that no walk read
+GONE = {"step_adaptation": "ankle_strategy clearance last_free_delay longest_wait"}
+"""Keys of earlier versions, by table, in whose place there is nothing."""
 _GROUPED = {
     "planner": {
         "commands": "max_backward_speed max_lateral_speed max_angular_speed max_duration cruise_speed",
@@ -441,6 +443,8 @@ def _former_key(key: str) -> str:
     table, _, name = key.rpartition(".")
     if name in CONSTANTS.get(table, "").split():
         return f"{key} is a constant now, no key; see 'Keys of earlier versions' on the page 'Configure'"
+    if name in GONE.get(table, "").split():
+        return f"{key} is gone, nothing is in its place: leave it out"
     return f"{key} is {MOVED[key]} now" if table and key in MOVED else ""
 
 

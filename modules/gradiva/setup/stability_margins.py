@@ -49,6 +49,7 @@ from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.estimation import STRIDE_OVER, BaseSource
 from gradiva.setup import standing_plant, wrench_loop
 from gradiva.setup.changed_keys import changed_keys, setting_in_words, shipped_values
+from gradiva.setup.compiler import print_line
 from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.robots import cache_folder
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant, StandingBody
@@ -69,6 +70,18 @@ _FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
 _MOVES, _MOST_CHANGED = 1.0, 6  # [dB] by which a changed key moves the margin; keys that are looked at
+_LOOP_TABLES = (
+    "zmp_com_controller.",
+    "foot_admittance.",
+    "dcm_controller.",
+    "state_estimator.",
+    "inverse_kinematics.",
+    "servo_feedforward.",
+    "simulation.servo.",
+    "simulation.transport.",
+    "simulation.sensors.joints.",
+    "simulation.sensors.wrenches.",
+)  # whose keys stand in the loop; others have their part by the posture and the plant
 _HALVINGS = 7  # of a gain: to 1 or 2 %
 _MODELLED = ("dcm", "dcm_mpc")  # laws of layer 2, near their references the instantaneous one
 _FEET = {"double support": (Side.LEFT, Side.RIGHT), "single support": (Side.LEFT,)}
@@ -347,10 +360,15 @@ def stability_margins(setup: Setup) -> StabilityMargins:
     return result
 
 
-def check_margins(setup: Setup) -> str:
+def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) -> str:
     """Return a warning about margins of a setup that are too small; empty where they are wide, or are not modelled.
 
     A plant with dry friction is not refused: the friction, which this linear model lacks, holds small oscillations.
+
+    Args:
+        setup: Of the robot.
+        announce: Called with one line before the margins without changed keys are computed, which takes seconds; by
+            default the line goes to standard error.
 
     Raises:
         ConfigError: The robot would oscillate: the gain margin is zero or less, and there is no dry friction.
@@ -363,7 +381,7 @@ def check_margins(setup: Setup) -> str:
         return f"stability margins are not known: {error}"
     if margins.margins.is_wide:
         return ""
-    key, advice = _keys_to_blame(setup, margins)
+    key, advice = _keys_to_blame(setup, margins, announce)
     text = f"{margins.text}; {advice}"
     if margins.is_stable:
         return f"little stability margin: {setup.with_files(text)}"
@@ -372,12 +390,14 @@ def check_margins(setup: Setup) -> str:
     raise ConfigError(f"the robot would oscillate: {text}", [key])
 
 
-def _keys_to_blame(setup: Setup, found: StabilityMargins) -> tuple[str, str]:
+def _keys_to_blame(setup: Setup, found: StabilityMargins, announce: Callable[[str], None]) -> tuple[str, str]:
     """Return the key that takes most of the margin and advice: one that is not as shipped before a shipped gain."""
     changed, shipped = changed_keys(setup), shipped_values(setup)
     if found.gain in changed or not changed:
         return found.gain, found.advice
-    without = {key: _gain_margin_without(setup, changed, key) for key in list(changed)[:_MOST_CHANGED]}
+    suspects = sorted(changed, key=lambda key: not key.startswith(_LOOP_TABLES))[:_MOST_CHANGED]
+    announce(f"little stability margin: looking which takes it of {', '.join(suspects)} (some seconds each)")
+    without = {key: _gain_margin_without(setup, changed, key) for key in suspects}
     key = max(without, key=lambda name: without[name])
     if without[key] < found.margins.gain_db + _MOVES:
         return found.gain, found.advice

@@ -130,6 +130,7 @@ class SensorFaults:
     def __init__(self, description: RobotDescription) -> None:
         self._joints = description.joints
         self._sensors = tuple(sensor.name for sensor in description.force_torque_sensors)
+        self._real = frozenset(sensor.name for sensor in description.real_force_torque_sensors)
         self._faults: list[Fault] = []
         self._frozen: dict[Fault, NDArray | ImuMeasurement] = {}
         self._last: Measurement | None = None
@@ -138,12 +139,15 @@ class SensorFaults:
         """Take a fault, now or later.
 
         Raises:
+            ConfigError: Nothing reads the sensor.
             ModelError: The robot has no such joint or sensor.
         """
         names = self._sensors if fault.kind.is_of_wrench else self._joints
         if fault.name and fault.name not in names:
             what = "force-torque sensor" if fault.kind.is_of_wrench else "joint"
             raise ModelError(f"{fault.kind}: no {what} '{fault.name}'{nearest_name(fault.name, names)}")
+        if fault.kind.is_of_wrench and fault.name not in self._real:
+            raise ConfigError(f"{fault.kind}: no sensor '{fault.name}' is read, its wrench is estimated")
         self._faults.append(fault)
 
     def misplace(self, truth: Measurement, time: float) -> Measurement:

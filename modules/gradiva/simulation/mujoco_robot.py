@@ -253,6 +253,7 @@ class MujocoRobot:
         """Let a sensor or a motor fail, beside those of the configuration; its start counts from the robot's start.
 
         Raises:
+            ConfigError: Nothing reads the sensor.
             ModelError: The robot has no such joint or sensor.
         """
         self._sensor_faults.add(fault)

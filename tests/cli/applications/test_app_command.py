@@ -1,15 +1,19 @@
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from gradiva.cli.applications.claims import claim_of, refuse_shared_ports
 from gradiva.cli.applications.running import as_requested, log_additions, plant_additions, with_panel
 from gradiva.cli.commands import carry_out
 from gradiva.common import ConfigError
 from gradiva.middleware import use_settings, yarp
 from gradiva.yarp_modules.application import (
+    MARK,
+    AlreadyRunsError,
     RunClaim,
     RunOrigin,
     RunRecord,
@@ -195,6 +199,21 @@ def test_another_application_with_the_same_ports_is_refused_before_its_modules_s
     )
     namesake.close()
     assert not (tmp_path / "runs").exists(), "no module was started"
+
+
+def test_ports_are_those_of_the_run_that_lives_though_a_dead_one_lists_them_before(application, name_server):
+    process = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: "living"})
+    runs = [("a dead run", "dead", 2**22 + 1), ("living", "living", process.pid)]  # Linux has no such number
+    try:
+        for name, mark, number in runs:
+            claim = claim_of(name)
+            with claim.held():
+                claim.write(RunRecord(name, 17, mark, "/f", (), (StartedProcess("b", number, "/b"),)))
+        with pytest.raises(AlreadyRunsError, match=r"the ports /b: living is running already"):
+            refuse_shared_ports(load_application(str(application)))
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_second_module_of_a_name_in_a_network_says_in_the_terminal_why_it_ends(application, capsys, name_server):

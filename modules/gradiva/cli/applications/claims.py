@@ -60,7 +60,8 @@ def refuse_shared_ports(application: Application) -> None:
     with network():
         addresses = {port: ApplicationNetwork().address(f"{port}/rpc") for port in ports}
     for port, address in addresses.items():
-        owner = next((record for record in records if record.process_at(port)), None)
+        named = (record for record in records if record.process_at(port))
+        owner = max(named, key=lambda record: record.holds(port), default=None)  # rather a living one than a dead one
         if address or (owner is not None and owner.holds(port)):
             raise AlreadyRunsError(application.name, owner, port, address)
 

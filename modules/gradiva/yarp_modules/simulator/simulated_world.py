@@ -135,6 +135,7 @@ class SimulatedWorld:
         """Let a sensor or a motor fail; the fault's times count from `robot_time` zero.
 
         Raises:
+            ConfigError: Nothing reads the sensor.
             ModelError: The robot has no such joint or sensor.
         """
         self._robot.inject(fault)
