@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradiva.common import LowPass, RobotState, WalkingReference, altered
+from gradiva.common import LowPass, RobotState, Side, WalkingReference, altered
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.soles import Push, Soles
@@ -55,16 +55,16 @@ class PushRecovery:
         self.steps.mode = mode
         self.steps.reset()
 
-    def pendulum(self, state: RobotState, reference: WalkingReference, is_suspected: bool = False) -> RobotState:
+    def pendulum(self, state: RobotState, reference: WalkingReference, suspected: Side | None = None) -> RobotState:
         """Return the state of the pendulum that nothing pushes and that does not tilt.
 
         Args:
             state: Estimated in this tick.
             reference: Of the plan at the same time.
-            is_suspected: Whether a foot that should stand reads nothing: then no sensor measures the ZMP, and steps do
-                not wait for its load. Dead or in the air, the next ticks show.
+            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, no
+                sensor measures the ZMP, and steps do not wait for its load: dead or in the air, the next ticks show.
         """
-        if is_suspected:
+        if suspected is not None and not reference.foot(suspected.other).in_contact:
             state = altered(state, zmp_is_measured=False)
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)

@@ -347,9 +347,9 @@ class SafetySupervisor:
         return untrusted if suspected is None or untrusted else frozenset((suspected,))
 
     @property
-    def suspects_foot(self) -> bool:
-        """Whether a foot that should stand reads nothing: its sensor is dead, or it is in the air for an instant."""
-        return self._feet.suspected is not None
+    def suspected_foot(self) -> Side | None:
+        """Foot that should stand and reads nothing: its sensor is dead, or it is in the air for an instant."""
+        return self._feet.suspected
 
     @property
     def bridged_readings(self) -> dict[str, int]:

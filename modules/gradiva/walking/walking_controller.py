@@ -337,7 +337,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.suspects_foot)
+        pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.suspected_foot)
         change = layers.push_recovery.update(pendulum, reference, planned)
         reference = follower.adapted(change, reference, time)
         self._lap("estimation")
