@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import altered
-from gradiva.planner import WalkingPlanner
+from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import (
     Push,
     PushCompensation,
@@ -55,6 +55,17 @@ def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference
     now = SimpleNamespace(reference=PLAN.at(0.0), polygon=None)
     assert pushes.answered(body, robot, robot, now, PLAN.at(PERIOD), calm) is body
     np.testing.assert_array_equal(pushes.trunk.zmp_shift, [0.0, 0.0])
+
+
+def test_steps_wait_for_no_foot_that_reads_nothing_while_the_other_one_is_in_the_air():
+    plan = PLANNER.plan(VelocityCommand(0.1, duration=3.0))
+    swing = plan.steps[1]
+    both, alone = PLAN.at(0.0), plan.at(0.5 * (swing.lift_off + swing.touch_down))
+    stance = alone.stance_foot
+    robot = altered(state(), **{f"{stance.other}_foot_wrench": np.array([0.0, 0.0, 200.0, 0.0, 0.0, 0.0])})
+    pushes = recovery(Falling())
+    assert pushes.pendulum(robot, alone, suspected=stance).foot_wrench(stance)[2] == 200.0
+    assert pushes.pendulum(robot, both, suspected=stance) is robot
 
 
 def test_what_yields_while_a_push_is_caught_stands_in_the_reference():

@@ -61,11 +61,11 @@ class PushRecovery:
         Args:
             state: Estimated in this tick.
             reference: Of the plan at the same time.
-            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, no
-                sensor measures the ZMP, and steps do not wait for its load: dead or in the air, the next ticks show.
+            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, steps
+                see it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
         """
         if suspected is not None and not reference.foot(suspected.other).in_contact:
-            state = altered(state, zmp_is_measured=False)
+            state = altered(state, **{f"{suspected}_foot_wrench": state.foot_wrench(suspected.other)})
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
         return state if self.trunk.is_upright else self.trunk.upright(state, reference)

@@ -479,7 +479,7 @@ def _torque_rows(robot: str, compiler: Compiler, announce: Announce, size: Bench
     rows = []
     for ground, name in _NAMES.items():
         announce(f"{robot}: walking by torque on {ground} ground")
-        setup = load_setup(robot, {**_BY_TORQUE, "simulation.ground.kind": str(ground)})
+        setup = load_setup(robot, _BY_TORQUE | {"simulation.ground.kind": str(ground)})
         walk = SimulatedWalk(setup, compiler=compiler)
         rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, size)[0])
     return rows
@@ -487,7 +487,7 @@ def _torque_rows(robot: str, compiler: Compiler, announce: Announce, size: Bench
 
 def _flexible_rows(robot: str, compiler: Compiler, size: BenchmarkSize) -> list[Row]:
     """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk."""
-    setup = load_setup(robot, {**_BY_TORQUE, "flexibility.stiffness": _SOFT_HIPS})
+    setup = load_setup(robot, _BY_TORQUE | {"flexibility.stiffness": _SOFT_HIPS})
     walk = SimulatedWalk(setup, compiler=compiler)
     observer = walk.layers.flexible_joint_observer
     assert observer is not None, f"{robot} has no flexible joints"
