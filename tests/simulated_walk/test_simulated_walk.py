@@ -105,8 +105,6 @@ class EndlessWalk(SimulatedWalk):
     def __init__(self):
         plan = SimpleNamespace(end_time=7.0)
         self.controller = SimpleNamespace(walk=lambda _: None, plan=plan, state=WalkingState.WALKING, reason="walking")
-            walk=lambda command: None, plan=plan, state=WalkingState.WALKING, reason="walking"
-        )
 
     def tick(self):
         self.time += 0.5

@@ -280,6 +280,7 @@ class SafetySupervisor:
 
     Attributes:
         events: All so far, in order.
+        suspected_foot: Foot that should stand and reads nothing; None: there is none.
     """
 
     def __init__(
@@ -297,6 +298,7 @@ class SafetySupervisor:
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
         self._rows = {side: robot.sensors_of(side) for side in Side}
         self._suspected_load = 0.0  # [N] that the sensors of a suspected foot read
+        self.suspected_foot: Side | None = None
         groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
         carrying = [joint for group in groups for joint in group.joints]
         self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
@@ -334,6 +336,7 @@ class SafetySupervisor:
                 own.reset()
         self._pending = []
         self._reported.clear()
+        self.suspected_foot = None
 
     @property
     def joint_positions(self) -> NDArray | None:
@@ -345,11 +348,6 @@ class SafetySupervisor:
         """Feet of which the force-torque sensors are not used."""
         suspected, untrusted = self._feet.suspected, self._sensors.untrusted_feet
         return untrusted if suspected is None or untrusted else frozenset((suspected,))
-
-    @property
-    def suspected_foot(self) -> Side | None:
-        """Foot that should stand and reads nothing: its sensor is dead, or it is in the air for an instant."""
-        return self._feet.suspected
 
     @property
     def bridged_readings(self) -> dict[str, int]:
@@ -387,6 +385,7 @@ class SafetySupervisor:
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
         found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time, self._suspected_load)
+        self.suspected_foot = self._feet.suspected
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
         for own in self._own:
