@@ -205,8 +205,8 @@ def run_domain_randomization(run: ExperimentRun) -> None:
     for index, result in run.pool.results(trials):
         found[index] = result
         plant, robot, draw = cases[index]
-        text = f"{robot}, {plant}, draw {draw}, {worlds[index].text}: {result.figures['outcome']}"
-        run.report(len(found), len(trials), text + ("" if result.stands else f", {cause(result)}"))
+        end = "walks to the end" if result.stands else f"{result.figures['outcome']}, {cause(result)}"
+        run.report(len(found), len(trials), f"{robot}, {plant}, draw {draw}, {worlds[index].text}: {end}")
     for plant in options.plants:
         of_plant = [index for index, case in enumerate(cases) if case[0] is plant]
         for robot in robots:
