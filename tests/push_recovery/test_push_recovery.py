@@ -64,8 +64,12 @@ def test_steps_wait_for_no_foot_that_reads_nothing_while_the_other_one_is_in_the
     stance = alone.stance_foot
     robot = altered(state(), **{f"{stance.other}_foot_wrench": np.array([0.0, 0.0, 200.0, 0.0, 0.0, 0.0])})
     pushes = recovery(Falling())
-    assert pushes.pendulum(robot, alone, suspected=stance).foot_wrench(stance)[2] == 200.0
-    assert pushes.pendulum(robot, both, suspected=stance) is robot
+    seen = []
+    pushes.steps.update = lambda pendulum, *_: seen.append(pendulum)
+    pushes.update(robot, alone, plan, suspected=stance)
+    pushes.update(robot, both, plan, suspected=stance)
+    assert seen[0].foot_wrench(stance)[2] == 200.0
+    assert seen[1] is robot
 
 
 def test_what_yields_while_a_push_is_caught_stands_in_the_reference():

@@ -55,24 +55,26 @@ class PushRecovery:
         self.steps.mode = mode
         self.steps.reset()
 
-    def pendulum(self, state: RobotState, reference: WalkingReference, suspected: Side | None = None) -> RobotState:
-        """Return the state of the pendulum that nothing pushes and that does not tilt.
-
-        Args:
-            state: Estimated in this tick.
-            reference: Of the plan at the same time.
-            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, steps
-                see it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
-        """
-        if suspected is not None and not reference.foot(suspected.other).in_contact:
-            state = altered(state, **{f"{suspected}_foot_wrench": state.foot_wrench(suspected.other)})
+    def pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the pendulum that nothing pushes and that does not tilt."""
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
         return state if self.trunk.is_upright else self.trunk.upright(state, reference)
 
-    def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
-        """Return the change of the plan that a push asks for, or None; see ``StepAdaptation.update``."""
-        return None if self.steps.mode is SteppingMode.OFF else self.steps.update(pendulum, reference, plan)
+    def update(
+        self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan, suspected: Side | None = None
+    ) -> StepChange | None:
+        """Return the change of the plan that a push asks for, or None; see ``StepAdaptation.update``.
+
+        A ``suspected`` foot should stand and reads nothing. Where the other one is planned to be in the air, steps see
+        it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
+        """
+        if self.steps.mode is SteppingMode.OFF:
+            return None
+        if suspected is not None and not reference.foot(suspected.other).in_contact:
+            wrench = pendulum.foot_wrench(suspected.other)
+            pendulum = altered(pendulum, **{f"{suspected}_foot_wrench": wrench})
+        return self.steps.update(pendulum, reference, plan)
 
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
         """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""

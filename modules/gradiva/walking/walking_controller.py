@@ -337,8 +337,8 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        pendulum = layers.push_recovery.pendulum(state, reference, layers.safety.suspected_foot)
-        change = layers.push_recovery.update(pendulum, reference, planned)
+        pendulum = layers.push_recovery.pendulum(state, reference)
+        change = layers.push_recovery.update(pendulum, reference, planned, layers.safety.suspected_foot)
         reference = follower.adapted(change, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
