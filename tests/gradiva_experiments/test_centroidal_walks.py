@@ -46,7 +46,7 @@ def test_by_a_dcm_law_the_robot_leans_against_a_push_ahead():
 
 
 TOWARDS_SWING = pytest.param(
-    1.0, 3.0, True, marks=pytest.mark.xfail(reason="it walks, its DCM errs by 104 mm since suspected feet are estimated")
+    1.0, 3.0, True, marks=pytest.mark.xfail(reason="it walks, its DCM errs by 104 mm: suspected feet are estimated")
 )
 
 
