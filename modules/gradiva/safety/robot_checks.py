@@ -27,6 +27,7 @@ from gradiva.common import (
 from gradiva.safety.events import Finding, SafetyKind
 
 _NOTHING = 0.01  # [-] of the weight: a sensor that reads less under a foot that stands reads nothing
+_LOADED = 0.05  # [-] of the weight: a sensor that read nothing and reads more works again; noise and offsets read less
 _CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack less for as long as it takes to blink
 _FASTEST_FALL = 0.5  # [m/s] by load that lacks: healthy walks 0.01; G1 at 0.6 m/s 0.2, in velocity control 0.4
 _MOST_DIGITS = 6
@@ -273,29 +274,26 @@ class FootCheck:
         for debounce in (*self._force.values(), *self._early.values(), *self._pressure.values(), self._load):
             debounce.reset()
 
+    def note_reading(self, load: float) -> None:
+        """Suspect no foot any more whose sensors read this load [N], if it is one."""
+        if load > _LOADED * self._weight:
+            self.suspected = None
+
     def findings(
-        self,
-        state: RobotState,
-        reference: WalkingReference,
-        untrusted: Collection[Side],
-        time: float,
-        suspected_load: float = 0.0,
+        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], time: float
     ) -> list[Finding]:
         """Return new violations.
 
         Args:
-            state: Estimated.
+            state: Estimated, the wrench of a suspected foot as well.
             reference: Which foot should stand.
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
-            suspected_load: Force that the sensors of the suspected foot read; in ``state`` it is estimated, [N].
         """
         if untrusted:
             self.suspected = None
             return []
-        left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
-        if self.suspected is not None:
-            left, right = (suspected_load, right) if self.suspected is Side.LEFT else (left, suspected_load)
+        left, right = (0.0 if side is self.suspected else float(state.foot_wrench(side)[2]) for side in Side)
         found = self._lacking_load(left, right, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)

@@ -297,7 +297,6 @@ class SafetySupervisor:
         self._responses = config.responses
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
         self._rows = {side: robot.sensors_of(side) for side in Side}
-        self._suspected_load = 0.0  # [N] that the sensors of a suspected foot read
         self.suspected_foot: Side | None = None
         groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
         carrying = [joint for group in groups for joint in group.joints]
@@ -361,12 +360,13 @@ class SafetySupervisor:
         """
         measurement, found = self._sensors.update(measurement, command.velocities, time)
         self._pending += found
+        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches
+        if suspected is not None:
+            self._feet.note_reading(math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0)))
         untrusted = self.untrusted_feet
         if not untrusted:
             return measurement
-        wrenches, suspected = measurement.contact_wrenches.copy(), self._feet.suspected
-        if suspected is not None:
-            self._suspected_load = math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0))
+        wrenches = wrenches.copy()
         wrenches[[row for side in untrusted for row in self._rows[side]]] = np.nan
         return altered(measurement, contact_wrenches=sealed(wrenches))
 
@@ -384,7 +384,7 @@ class SafetySupervisor:
         self._sensors.note_lifted(frozenset(side for side, foot in feet if not foot.in_contact))
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
-        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time, self._suspected_load)
+        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time)
         self.suspected_foot = self._feet.suspected
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
