@@ -7,6 +7,7 @@ With real walks, of a campaign's file, for so many minutes at most; figures as J
 
 import argparse
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import psutil
 
 from gradiva_experiments.campaign.campaign import WALK, read_result
 from gradiva_experiments.campaign.campaign_file import read_campaign
+from gradiva_experiments.campaign.engine import dask_environment
 
 EVENTS = (
     *((2.0 * (1 + number), "worker") for number in range(5)),
@@ -49,15 +51,16 @@ class KilledCampaign:
     memory: list = field(default_factory=list)
 
     def run(self, count):
-        """Walk, with all kills within so many rows; return whether all trials have ended."""
+        """Walk, with all kills within so many rows from now on; return whether all trials have ended."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.begin, self.seen = time.monotonic(), set()
+        before = self.look()
         self.start_cluster()
         self.driver = self.start_driver()
         try:
             for part, which in sorted(EVENTS):
-                if not self.wait_for(part * count / 24.0):
+                if not self.wait_for(before + part * count / 24.0):
                     break
                 self.kill(which)
             return self.wait_for(sys.maxsize)
@@ -108,7 +111,8 @@ class KilledCampaign:
     # -- processes -----------------------------------------------------------------------------------------------------
 
     def start(self, *words):
-        return subprocess.Popen([sys.executable, *words], cwd=Path(__file__).parents[2])
+        environment = {**os.environ, **dask_environment()}
+        return subprocess.Popen([sys.executable, *words], cwd=Path(__file__).parents[2], env=environment)
 
     def start_cluster(self):
         self.scheduler = self.start(
@@ -143,10 +147,9 @@ class KilledCampaign:
             self.driver = self.start_driver()
 
     def end(self):
-        """End all: the driver as by Ctrl-C."""
-        if self.driver.poll() is None:
-            self.driver.send_signal(signal.SIGINT)
-            self.driver.wait(60.0)
+        """End all: the driver as by Ctrl-C, which writes what it has."""
+        self.driver.terminate()
+        self.driver.wait(120.0)
         for process in (*self.workers, self.scheduler):
             end_process(process)
 
@@ -162,6 +165,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--within", type=int, help="rows within which all kills happen; all of the campaign by default")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     count = read_campaign(given.file).count
     run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, poll=5.0)
     is_whole = run.run(given.within or count)
