@@ -281,6 +281,12 @@ def test_wrong_input_of_the_command_is_one_line(gradiva, tmp_path):
     assert "is not the folder of a campaign" in err
 
 
+def test_the_help_of_the_command_has_the_options_of_a_run(gradiva):
+    status, out, _ = gradiva("campaign", "--help")
+    assert status == 0
+    assert all(word in out for word in ("compare", "--scheduler", "--workers", "--json"))
+
+
 def test_the_same_command_with_nothing_left_to_walk_reports_alone(gradiva, walked, tmp_path):
     (tmp_path / walked.name).symlink_to(walked)
     (tmp_path / "speeds.toml").write_text(FILE)

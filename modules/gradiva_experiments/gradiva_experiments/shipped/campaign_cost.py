@@ -149,7 +149,7 @@ def run_campaign_cost(run: ExperimentRun) -> None:
     """Walk in turns, on one worker and on two, with the engine and without; fill the rows."""
     options, seeds = run.options, count(run.options.seed_or(0))
     walk = {"robot": options.robot, "duration": options.either(_DURATION, 1.0), **options.overrides}
-    trials = (trial_of(walk, {}, seed).options for seed in seeds)
+    trials = (trial_of(walk, {}, seed).argument for seed in seeds)
     walks, rounds = options.count(25, 3), options.either(2, 1)
     turns: dict[Callable[..., Turn], list[Turn]] = {on_engine: [], without_engine: []}
     order = [
