@@ -184,7 +184,7 @@ def test_a_foot_that_stands_alone_has_to_carry():
 def test_a_foot_that_lands_early_may_carry_the_robot_for_a_while():
     assert foot_findings(standing(left=19.9, right=80.1), seconds=0.14) == []
     (finding,) = foot_findings(standing(left=19.9, right=80.1), seconds=0.15)
-    assert finding.text == "the left foot carries 20 N alone, the limit is 20 N"
+    assert finding.text == "the left foot carries 19.9 N alone, the limit is 20.0 N"
 
 
 def test_both_feet_together_have_to_carry():

@@ -200,7 +200,7 @@ class MotorCheck:
     def _finding(self, index: int, temperature: float) -> Finding:
         is_hot, joint = divmod(index, len(self._joints))
         name = self._joints[joint]
-        text = f"the motor of {name} has {temperature:.0f} °C, the limit is {self._limits[index]:.0f} °C"
+        text = f"the motor of {name} has {beside_limit(temperature, self._limits[index], 0, ' °C')}"
         return Finding(SafetyKind.MOTOR_HOT if is_hot else SafetyKind.MOTOR_WARM, name, text)
 
 
@@ -311,7 +311,7 @@ class FootCheck:
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
         text = (
-            f"both feet carry {left + right:.0f} N together, the limit is {self._lightest:.0f} N: most lacks on the"
+            f"both feet carry {beside_limit(left + right, self._lightest, 0, ' N', ' together')}: most lacks on the"
             f" {side} foot, which has no ground, or its sensor is dead"
         )
         return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
@@ -341,7 +341,7 @@ class FootCheck:
         is_early = is_low and load + float(state.foot_wrench(stance.other)[2]) >= self._lightest  # the other one landed
         is_lasting = self._force[stance].update(is_low and not is_early, time)
         if self._early[stance].update(is_early, time) or is_lasting:
-            text = f"the {stance} foot carries {load:.0f} N alone, the limit is {self._lowest:.0f} N"
+            text = f"the {stance} foot carries {beside_limit(load, self._lowest, 0, ' N', ' alone')}"
             found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
         beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)
         if self._pressure[stance].update(beyond > 0.0, time):
@@ -442,7 +442,7 @@ class ReferenceAgeCheck:
             return []
         swinging = [str(side) for side in Side if not reference.foot(side).in_contact]
         phase = f"while the {swinging[0]} foot swings" if swinging else "in double support"
-        text = f"the references stopped {age:.2f} s ago {phase}, the limit is {self._max_age:.2f} s"
+        text = f"the references stopped {beside_limit(age, self._max_age, 2, ' s', f' ago {phase}')}"
         return [Finding(SafetyKind.STALE_REFERENCE, "", text)]
 
 
