@@ -9,11 +9,12 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
 from gradiva_experiments.campaign import command, trial_rows
-from gradiva_experiments.campaign.campaign import begin, is_success, read_result
+from gradiva_experiments.campaign.campaign import CampaignResult, begin, is_success, read_result
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
+    outcome_table,
     summary,
     write_campaign_comparison,
     write_campaign_report,
@@ -237,6 +238,26 @@ def test_the_report_has_rates_causes_closest_calls_and_their_commands(walked):
         assert part in text
     assert "<td>speed</td><td>19</td>" in text
     assert "gradiva walk --seed 38 --duration 1 --speed 0.3" in text
+
+
+def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, walked, tmp_path):
+    def row(robot, speed, plant, seed, outcome):
+        return {"robot": robot, "speed": speed, "plant": plant, "seed": seed, "outcome": outcome}
+
+    rows = [row("a", 0.1, "ideal", 1, "walked"), row("a", 0.1, "robot", 1, "walked"), row("a", 0.1, "robot", 2, "fell")]
+    rows.append(row("b", 0.2, "robot", 1, "walked badly"))
+    table = outcome_table(CampaignResult("tries", tmp_path, ("robot", "speed", "plant", "seed"), 4, rows), "robot")
+    assert table.split("\n") == [
+        "| robot | ideal | robot |",
+        "| --- | --- | --- |",
+        "| a | walked | 1 of 2 |",
+        "| b | not walked | walked badly |",
+    ]
+    status, out, _ = gradiva("campaign", "table", str(walked), "--by", "speed")
+    assert (status, out.splitlines()[0]) == (0, "| speed | outcome |")
+    status, _, err = gradiva("campaign", "table", str(walked))
+    assert status == 2
+    assert "'robot' does not vary, but speed, seed" in err
 
 
 def test_the_same_value_is_one_group_in_the_report_whichever_file_has_the_row(tmp_path, monkeypatch):

@@ -20,10 +20,10 @@ BOX = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="
 </COLLADA>"""
 
 
-def test_units_axes_and_nested_transformations_are_heeded(tmp_path):
+def test_units_and_nested_transformations_are_heeded_and_the_vertical_is_not(tmp_path):
     (tmp_path / "sheet.dae").write_text(BOX)
     vertices, faces = read_collada(tmp_path / "sheet.dae")
-    expected = [[1.0, 0.0, 0.0], [1.0, 0.04, 0.0], [1.0, 0.04, 0.02], [1.0, 0.0, 0.02]]
+    expected = [[1.0, 0.0, 0.0], [1.0, 0.0, -0.04], [1.0, 0.02, -0.04], [1.0, 0.02, 0.0]]
     np.testing.assert_allclose(vertices, expected, atol=1e-12)
     np.testing.assert_array_equal(faces, [[0, 1, 2], [0, 2, 3]])
 

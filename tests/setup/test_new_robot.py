@@ -80,7 +80,6 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
         "robot.toml",
         "planner.toml",
         "torque.toml",
-        "plant_robot.toml",
         "soft_ground.toml",
     ]
     findings = check_robot_folder("romeo")

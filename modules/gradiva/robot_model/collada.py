@@ -1,4 +1,8 @@
-"""Read the triangles of a Collada file (.dae), which many robots' meshes are."""
+"""Read the triangles of a Collada file (.dae), which many robots' meshes are.
+
+What a file says of its vertical (``up_axis``) does not count, as in RViz: exporters of robots write y, the default,
+and mean the frame of the link. Turned upright, soles of JAXON and HRP-4C would stand on edge.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ _PRIMITIVES = ("triangles", "polylist")
 
 
 def read_collada(path: Path) -> tuple[NDArray, Faces]:
-    """Return vertices ([m], z up, where the scene of the file puts them, shape (v, 3)) and triangles, shape (f, 3).
+    """Return vertices ([m], where the scene of the file puts them, shape (v, 3)) and triangles, shape (f, 3).
 
     Raises:
         ModelError: The file is no Collada file or shows no geometry.
@@ -40,16 +44,7 @@ def _read(root: ElementTree.Element) -> list[tuple[NDArray, Faces]]:
         geometry.get("id", ""): (_positions(geometry), _faces(geometry)) for geometry in root.findall(".//{*}geometry")
     }
     nodes = root.findall(".//{*}visual_scene/{*}node")
-    upright = _upright(root.findtext("{*}asset/{*}up_axis", "Y_UP")) @ scale
-    return [shape for node in nodes for shape in _placed(node, upright, geometries)]
-
-
-def _upright(up_axis: str) -> NDArray:
-    """Return the matrix that turns the file's vertical to z, shape (4, 4)."""
-    turns = {"Z_UP": np.zeros(3), "X_UP": np.array([0.0, -0.5 * np.pi, 0.0]), "Y_UP": np.array([0.5 * np.pi, 0.0, 0.0])}
-    pose = np.eye(4)
-    pose[:3, :3] = so3.exp(turns[up_axis.strip()])
-    return pose
+    return [shape for node in nodes for shape in _placed(node, scale, geometries)]
 
 
 def _positions(geometry: ElementTree.Element) -> NDArray:

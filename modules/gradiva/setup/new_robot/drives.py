@@ -120,9 +120,6 @@ HIGH_RATIO = Gears(
     no_load_speed=8.8,
     damping_ratio=0.7,
     torque_latency=0.01,
-    plant={
-        "simulation.motors": {"friction_compensation": (0.6, "[-] by the boards, as with harmonic drives elsewhere")}
-    },
 )
 """Those of both iCubs and TALOS: 37, 110, 160 and 300 N·m have 3 to 4, 8 to 10, 8 and 12 N·m, and 0.12 to 0.16, 0.65,
 2.1 and 4.05 kg·m²."""
@@ -162,10 +159,8 @@ def drive_files(gears: Gears) -> dict[str, tuple[str, dict[str, Table]]]:
     robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1.
     """
     torque = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}, **gears.control}
-    return {
-        "torque.toml": ("in torque control", torque),
-        "plant_robot.toml": ("on the plant robot, by the kind of its drives", dict(gears.plant)),
-    }
+    plant = {"plant_robot.toml": ("on the plant robot, by the kind of its drives", dict(gears.plant))}
+    return {"torque.toml": ("in torque control", torque), **(plant if gears.plant else {})}
 
 
 def _known(limits: NDArray, useless: float = math.inf) -> NDArray:

@@ -24,6 +24,7 @@ from gradiva_experiments.campaign.campaign import (
 )
 from gradiva_experiments.campaign.report import (
     compare_campaigns,
+    outcome_table,
     rate_text,
     summary,
     write_campaign_comparison,
@@ -114,6 +115,16 @@ def walk(
 def report(folder: Folder) -> int:
     """Write the page of a campaign again, also while it is walked."""
     print(write_campaign_report(read_result(Path(folder))))
+    return 0
+
+
+@app.command()
+def table(
+    folder: Folder,
+    by: Annotated[str, typer.Option(metavar="INPUT", help="Of which each value gets a row.")] = "robot",
+) -> int:
+    """Print outcomes as a Markdown table: a row each value of one input, a column each combination of the others."""
+    print(outcome_table(read_result(Path(folder)), by))
     return 0
 
 

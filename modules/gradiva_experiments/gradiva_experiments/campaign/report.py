@@ -100,6 +100,39 @@ def _heading(result: CampaignResult) -> str:
     )
 
 
+def outcome_table(result: CampaignResult, by: str) -> str:
+    """Return outcomes as a Markdown table: a row each value of one input, a column each combination of the others.
+
+    A cell has the outcome of its trial, or how many of its trials did what was commanded. Inputs that go with that of
+    the rows, as the speed of each robot, and the seed make no columns.
+
+    Raises:
+        ConfigError: The campaign does not vary that input.
+    """
+    if by not in result.inputs:
+        raise ConfigError(f"{result.folder}: '{by}' does not vary, but {', '.join(result.inputs) or 'nothing'}")
+    lines = list(dict.fromkeys(_value(row, by) for row in result.rows))
+    others = [name for name in result.inputs if name not in (by, _SEED) and not _goes_with(result.rows, name, by)]
+    columns = sorted({tuple(_value(row, name) for name in others) for row in result.rows}, key=str)
+    cells = defaultdict(list)
+    for row in result.rows:
+        cells[_value(row, by), tuple(_value(row, name) for name in others)].append(row)
+    head = [by, *(", ".join(map(str, column)) or "outcome" for column in columns)]
+    table = [[str(line), *(_outcome(cells[line, column]) for column in columns)] for line in lines]
+    return "\n".join("| " + " | ".join(words) + " |" for words in (head, ["---"] * len(head), *table))
+
+
+def _goes_with(rows: Sequence[Row], name: str, other: str) -> bool:
+    """Return whether an input has one value for each value of another one."""
+    return len({(_value(row, other), _value(row, name)) for row in rows}) == len({_value(row, other) for row in rows})
+
+
+def _outcome(rows: Sequence[Row]) -> str:
+    if len(rows) == 1:
+        return str(rows[0]["outcome"])
+    return f"{sum(map(is_success, rows))} of {len(rows)}" if rows else "not walked"
+
+
 # -- one input, two inputs -------------------------------------------------------------------------------------------
 
 
