@@ -1,63 +1,59 @@
 """The keys of the configuration, from the TOML files and from the classes that read them."""
 
-import dataclasses
 import itertools
 import re
 import tomllib
-import types
 import typing
-from collections.abc import Iterator, Mapping
-from enum import Enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from gradiva.robot_model import FlexibilityConfig, RobotDescription
+from gradiva.cli.configuration import (
+    UNIT,
+    Key,
+    class_keys,
+    configuration_classes,
+    file_comments,
+    in_toml,
+    type_in_words,
+    without_unit,
+)
+from gradiva.robot_model import RobotDescription
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup
 from gradiva.robot_model.robot_ports import RobotPorts
-from gradiva.session import CoordinatorConfig
 from gradiva.setup import data_folder, shipped_robot_names
+from gradiva.setup.changed_keys import flat_keys
 from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED
-from gradiva.simplified_model import balance_law, shipped_laws
-from gradiva.simulation import SimulationConfig
-from gradiva.walking import WalkingConfig
-from gradiva.yarp_modules.bring_up.checks import BringUpConfig
-from gradiva.yarp_modules.joypad.keys import JoypadConfig
-from gradiva.yarp_modules.remote_layers import RemoteConfig
-from gradiva.yarp_modules.robot import RobotIoConfig
-from reference_pages.markdown import UNIT, attributes, code, prose, summary, table, without_unit
+from reference_pages.markdown import attributes, code, prose, summary, table
 
 OVERLAYS = ("first_run", "plant_noisy", "plant_robot", "soft_ground", "torque", "velocity")
 _OF_NO_FILE = {"whole_body": ["whole_body", "blf"]}  # tables whose keys keep the defaults of their classes
-_MODULES = {
-    "simulation": SimulationConfig,
-    "flexibility": FlexibilityConfig,
-    "robot_io": RobotIoConfig,
-    "bring_up": BringUpConfig,
-    "coordinator": CoordinatorConfig,
-    "remote": RemoteConfig,
-    "joypad": JoypadConfig,
-}
-_LINE = re.compile(r"^\s*([\w-]+)\s*=[^#]*?(?:#\s*(.*))?$")
 _OPTION = re.compile(r"(?<!`)(--[a-z][\w-]*)")
-_HEADER = re.compile(r"^\s*\[+([\w.-]+)\]+\s*(?:#\s*(.*))?$")
 
 
 _STACKED = "```{rst-class} stacked\n```\n\n"
 """Stands before a table whose rows become paragraphs where the page is narrow, see ``site.css``."""
 
 
-@dataclasses.dataclass(slots=True)
-class Key:
-    """One key: what its file and its class say of it, and which files change it."""
+@dataclass(slots=True)
+class KeyOfFiles:
+    """One key: what its class and its file say of it, and which files change it."""
 
-    path: str
-    type: str = ""
+    key: Key
     default: str = ""
-    unit: str = ""
-    range: str = ""
     comment: str = ""
-    text: str = ""
-    differs: list[str] = dataclasses.field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        """Its dotted path."""
+        return self.key.path
+
+    @property
+    def unit(self) -> str:
+        """Unit by the class, else as a comment or docstring has it."""
+        found = UNIT.search(self.comment) or UNIT.search(self.key.text)
+        return self.key.unit or (found[1] if found else "")
 
 
 def configuration_pages() -> dict[str, str]:
@@ -70,27 +66,20 @@ def configuration_pages() -> dict[str, str]:
     return pages
 
 
-def all_keys() -> dict[str, Key]:
+def all_keys() -> dict[str, KeyOfFiles]:
     """Return every key that a shipped file sets or that a configuration class has, by its dotted path."""
-    keys: dict[str, Key] = {}
-    for table_name, kind in _classes().items():
-        for path, key in _keys_of_class(kind, table_name):
-            keys[path] = key
+    keys = {path: KeyOfFiles(key, key.default) for path, key in class_keys().items()}
     for path in _shipped_files():
         overlay = path.parent.name if path.parent.name != "config" else ""
         overlay = " ".join(filter(None, [overlay, path.stem if path.stem in OVERLAYS else ""]))
-        comments = _comments(path)
-        for name, value in _leaves(tomllib.loads(path.read_text(encoding="utf-8"))):
-            key = keys.setdefault(name, Key(name))
+        comments = file_comments(path)
+        for name, value in flat_keys(tomllib.loads(path.read_text(encoding="utf-8"))).items():
+            key = keys.setdefault(name, KeyOfFiles(Key(name)))
             comment = comments.get(name, "")
             if overlay:
-                key.differs.append(f"{overlay}: {code(_toml(value))}" + _bracketed(comment))
+                key.differs.append(f"{overlay}: {code(in_toml(value))}" + _bracketed(comment))
             else:
-                key.default, key.comment = _toml(value), prose(comment)
-    for key in keys.values():
-        if not key.unit:
-            unit = UNIT.search(key.comment) or UNIT.search(key.text)
-            key.unit = unit[1] if unit else ""
+                key.default, key.comment = in_toml(value), prose(comment)
     return keys
 
 
@@ -98,17 +87,6 @@ def _bracketed(comment: str) -> str:
     """Return the reason of an overlaid value, its unit left out."""
     reason = UNIT.sub("", comment, count=1).strip()
     return f" ({prose(reason)})" if reason else ""
-
-
-def _classes() -> dict[str, type]:
-    hints = typing.get_type_hints(WalkingConfig)
-    found = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
-    found |= {law.table: kind for law in shipped_laws() if (kind := getattr(_law_class(law.name), "Config", None))}
-    return found | _MODULES
-
-
-def _law_class(name: str) -> Any:
-    return balance_law(name).kind
 
 
 def _shipped_files() -> list[Path]:
@@ -129,96 +107,8 @@ def _tables_of_files() -> dict[str, list[str]]:
     return found
 
 
-def _default(field: dataclasses.Field[Any]) -> str:
-    """Return the default of a key that no file sets, in TOML; empty where it has none."""
-    is_plain = isinstance(field.default, str | int | float)
-    return _toml(field.default.value if isinstance(field.default, Enum) else field.default) if is_plain else ""
-
-
-def _keys_of_class(kind: type, path: str) -> Iterator[tuple[str, Key]]:
-    hints, texts = typing.get_type_hints(kind), attributes(kind)
-    for field in dataclasses.fields(kind):
-        name, hint = f"{path}.{field.name}", hints[field.name]
-        inner = _dataclass_of(hint)
-        if inner is not None:
-            yield from _keys_of_class(inner, name)
-            continue
-        key = Key(
-            name,
-            _type(hint),
-            default=_default(field),
-            text=texts.get(field.name, ""),
-            unit=field.metadata.get("unit", ""),
-        )
-        if (limits := field.metadata.get("limits")) is not None:
-            key.range = limits.text + (f" ({limits.why})" if limits.why else "")
-        if field.default is not dataclasses.MISSING:
-            key.default = _toml(field.default)
-        yield name, key
-
-
-def _dataclass_of(hint: Any) -> type | None:
-    """Return the dataclass of a nested table; None for a value, or for a list of tables."""
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return hint
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return next((found for member in typing.get_args(hint) if (found := _dataclass_of(member))), None)
-    return None
-
-
-def _type(hint: Any) -> str:
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return " or ".join(f'"{member.value}"' for member in hint)
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return " or ".join(_type(member) for member in typing.get_args(hint) if member is not type(None))
-    if typing.get_origin(hint) in (tuple, list):
-        members = [_type(member) for member in typing.get_args(hint) if member is not Ellipsis]
-        return f"list of {members[0]}" if len(set(members)) == 1 else f"list of {', '.join(members)}"
-    if hint is dict or typing.get_origin(hint) in (dict, Mapping) or str(hint).startswith("collections.abc.Mapping"):
-        return "table"
-    return {"float": "number", "int": "integer", "bool": "true or false", "str": "text"}.get(
-        getattr(hint, "__name__", ""), getattr(hint, "__name__", str(hint))
-    )
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Enum):
-        return f'"{value.value}"'
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
-    return "" if value is None or value is dataclasses.MISSING else str(value)
-
-
-def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in tree.items():
-        inner = f"{path}.{name}" if path else name
-        if isinstance(value, Mapping):
-            yield from _leaves(value, inner)
-        else:
-            yield inner, value
-
-
-def _comments(path: Path) -> dict[str, str]:
-    """Return the comment of each key and table of a file, by its dotted path."""
-    found, prefix = {}, ""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        header = _HEADER.match(line)
-        if header:
-            prefix = header[1]
-            found[prefix] = header[2] or ""
-        elif (item := _LINE.match(line)) is not None:
-            found[f"{prefix}.{item[1]}" if prefix else item[1]] = item[2] or ""
-    return found
-
-
-def _page(stem: str, tables: list[str], keys: Mapping[str, Key]) -> str:
-    comments, classes = _comments(data_folder("config") / f"{stem}.toml"), _classes()
+def _page(stem: str, tables: list[str], keys: Mapping[str, KeyOfFiles]) -> str:
+    comments, classes = file_comments(data_folder("config") / f"{stem}.toml"), configuration_classes()
     parts = [f"# {stem}.toml\n"]
     mine = [key for key in keys.values() if key.path.split(".")[0] in tables]
     for name in dict.fromkeys(key.path.rpartition(".")[0] for key in mine):
@@ -233,18 +123,18 @@ def _anchor(name: str) -> str:
     return "config-" + name.replace(".", "-").replace("_", "-")
 
 
-def _key_table(keys: list[Key]) -> str:
+def _key_table(keys: list[KeyOfFiles]) -> str:
     rows = []
     for key in keys:
         reason = UNIT.sub("", key.comment, count=1).strip()
-        text = " — ".join(part for part in (without_unit(key.text), reason) if part)
-        kind = ", ".join(part for part in (key.type, key.unit.strip("-"), key.range) if part)
+        text = " — ".join(part for part in (without_unit(prose(key.key.text)), reason) if part)
+        kind = ", ".join(part for part in (key.key.type, key.unit.strip("-"), key.key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)
         rows.append((code(key.path), value, text, "; ".join(key.differs)))
     return _STACKED + table(("key", "default: type, unit, range", "meaning — reason of the value", "differs in"), rows)
 
 
-def _overview(pages: Mapping[str, str], keys: Mapping[str, Key]) -> str:
+def _overview(pages: Mapping[str, str], keys: Mapping[str, KeyOfFiles]) -> str:
     stems = sorted(name.removeprefix("configuration_") for name in pages)
     lines = [
         "# Configuration keys\n",
@@ -310,6 +200,6 @@ def _robot_page() -> str:
         ("[ports]", RobotPorts),
     ):
         hints = typing.get_type_hints(kind)
-        rows = [(code(name), _type(hints.get(name, "")), text) for name, text in attributes(kind).items()]
+        rows = [(code(name), type_in_words(hints.get(name, "")), text) for name, text in attributes(kind).items()]
         parts += [f"## {title}\n", summary(kind) + "\n", _STACKED + table(("key", "type", "meaning"), rows)]
     return "\n".join(parts)

@@ -4,8 +4,7 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 
-UNIT = re.compile(r"\[([^\]\[]{1,24})\]")
-_ITEM = re.compile(r"^(\w+)(?: \([^)]*\))?: ?(.*)$")
+from gradiva.cli.configuration import attribute_texts
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -27,13 +26,6 @@ def prose(text: str) -> str:
     return re.sub(r"<(?=\w)", r"\\<", text) if "`" not in text else text
 
 
-def without_unit(text: str) -> str:
-    """Return a text without its unit and shape; nothing where no words are left."""
-    text = re.sub(r",? *(\[[^\]]*\])?,? *shape \([^)]*\)", "", text)
-    text = re.sub(r"^\[[^\]]*\]|,? *\[[^\]]*\](?=\.?$)", "", text).strip(" .,")
-    return f"{text[:1].upper()}{text[1:]}." if re.search(r"\w{3}", text) else ""
-
-
 def summary(thing: object) -> str:
     """Return the first paragraph of a docstring."""
     return prose((inspect.getdoc(thing) or "").partition("\n\n")[0])
@@ -41,25 +33,7 @@ def summary(thing: object) -> str:
 
 def attributes(kind: type) -> dict[str, str]:
     """Return the text of each attribute in the docstrings of a class and of those from which it derives."""
-    found: dict[str, str] = {}
-    for base in reversed(kind.__mro__[:-1]):
-        found.update(_attributes(inspect.cleandoc(base.__doc__ or "")))
-    return found
-
-
-def _attributes(doc: str) -> dict[str, str]:
-    _, _, section = doc.partition("Attributes:\n")
-    found, name = {}, ""
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            break
-        item = _ITEM.match(line[4:]) if not line.startswith("     ") else None
-        if item:
-            name = item[1]
-            found[name] = item[2]
-        elif name and line.strip():
-            found[name] += f" {line.strip()}"
-    return {key: prose(text) for key, text in found.items()}
+    return {name: prose(text) for name, text in attribute_texts(kind).items()}
 
 
 def _row(cells: Sequence[str]) -> str:

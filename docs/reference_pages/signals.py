@@ -9,9 +9,10 @@ from itertools import product
 from types import ModuleType
 from typing import Any
 
+from gradiva.cli.configuration import UNIT, without_unit
 from gradiva.simulated_walk import walking_recorder
 from gradiva.walking import element_names, walking_log
-from reference_pages.markdown import UNIT, attributes, code, prose, table, without_unit
+from reference_pages.markdown import attributes, code, prose, table
 
 SOURCES = (walking_log, walking_recorder)
 _SIDES, _COMMANDED = ("left", "right"), ("positions", "velocities", "torques")

@@ -16,8 +16,15 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    so3,
 )
-from gradiva.estimation.foot_wrench_estimator import FootWrenchEstimator, MotorTorques, Past, supporting_joints
+from gradiva.estimation.foot_wrench_estimator import (
+    FootWrenchEstimator,
+    MotorTorques,
+    Past,
+    _SensorsOfFoot,
+    supporting_joints,
+)
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import IdynTreeModel, interpreted
 from gradiva.setup import load_setup
@@ -158,6 +165,15 @@ def test_torques_that_nothing_measures_are_those_of_servos_or_commands(standing,
     else:  # the plan alone shares the weight
         assert sum(loads(standing, found)) == pytest.approx(standing.weight, rel=0.01)
         assert loads(standing, found)[1] == pytest.approx(0.5 * standing.weight, abs=0.1 * standing.weight)
+
+
+@pytest.mark.parametrize("side", Side)
+def test_the_readings_of_a_wrench_are_those_by_which_it_is_read(model, side):
+    rng = np.random.default_rng(5)
+    sensors, wrench, rotation = _SensorsOfFoot(model, side), rng.normal(size=6), so3.exp(rng.normal(size=3))
+    readings = np.full((len(model.description.force_torque_sensors), 6), np.nan)
+    sensors.write(readings, wrench, rotation)
+    np.testing.assert_allclose(sensors.read(readings, rotation), wrench, atol=1e-12)
 
 
 def test_joints_that_bend_have_no_motors():

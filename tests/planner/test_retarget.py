@@ -460,6 +460,17 @@ def test_a_capture_step_begins_at_once_lands_as_asked_and_ends_with_the_feet_sid
         np.testing.assert_allclose(plan.at(capture.touch_down + 1e-9).dcm.zmp_position, zmps[0], atol=1e-6)
 
 
+def test_until_lift_off_a_capture_step_shifts_the_zmp_where_it_is_asked(planner):
+    standing, shift = planner.standing(start_of(planner.config)), np.array((0.01, -0.04))
+    capture = capture_of(planner, shift_zmp=shift)
+    plan = planner.capture_step(standing, capture, 1.0)
+    for time in np.linspace(1.0 + 1e-6, capture.lift_off - 1e-6, 5).tolist():
+        np.testing.assert_allclose(plan.at(time).dcm.zmp_position, shift, atol=1e-9)
+    growth = np.exp(planner.config.natural_frequency * (capture.lift_off - 1.0))
+    lifted = shift + growth * (standing.at(1.0).dcm.position - shift)
+    np.testing.assert_allclose(plan.at(capture.lift_off).dcm.position, lifted, atol=1e-12)
+
+
 def test_the_offset_of_a_capture_step_is_the_dcm_after_it_beside_the_landed_foot(planner):
     config, capture = planner.config, capture_of(planner)
     offset = planner.capture_offset(capture)

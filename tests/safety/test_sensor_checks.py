@@ -283,6 +283,17 @@ def test_a_substitute_velocity_takes_no_change_that_cannot_be():
             np.testing.assert_allclose(velocities, [0.0, 1.0], atol=1e-4)
 
 
+def test_a_substitute_velocity_is_low_passed():
+    """With 5 ms: of a step, half within as long, and nine tenths within 17 ms."""
+    check, position, found = VelocityCheck(["knee"], np.full(1, 5.0), 0.04, 0.05), np.zeros(1), []
+    check.update(position, np.zeros(1), 0.005, 0.0, 0.0)
+    for tick in range(1, 5):
+        position = position + 0.005
+        velocities, _ = check.update(position, np.full(1, np.nan), 0.005, 0.005 * tick, 0.005 * tick)
+        found.append(float(velocities[0]))
+    np.testing.assert_allclose(found, [0.5, 0.75, 0.875, 0.9375], atol=1e-12)
+
+
 def test_a_sample_that_is_read_again_counts_once():
     check = RepeatedRates(1, 0.04, 0.015)
     for tick in range(10):

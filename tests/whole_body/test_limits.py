@@ -1,4 +1,6 @@
-"""""" ""
+"""Limits of joints, torques and wrenches, against their closed forms."""
+
+from types import SimpleNamespace
 
 import casadi as cs
 import numpy as np
@@ -8,6 +10,7 @@ from gradiva.common import ConfigError, Side, SoleRectangle, so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics
 from gradiva.whole_body import Priority
 from gradiva.whole_body.limits import (
+    UNBOUNDED,
     JointLimitConfig,
     TorqueLimitConfig,
     WrenchConeConfig,
@@ -15,6 +18,7 @@ from gradiva.whole_body.limits import (
     cone_numbers,
     cone_rows,
     in_axes_of,
+    limit_contact,
     narrowed_limits,
     torque_bounds,
 )
@@ -171,6 +175,19 @@ def test_a_wrench_is_turned_into_the_axes_of_a_frame():
     wrench = cs.SX(cs.DM([1, 2, 3, 4, 5, 6]))
     turned = np.array(cs.DM(in_axes_of(cs.SX(cs.DM(rotation)), wrench))).ravel()
     np.testing.assert_allclose(turned, [2, -1, 3, 5, -4, 6], atol=1e-12)
+
+
+@pytest.mark.parametrize("is_loaded", [1.0, 0.0])
+def test_the_cone_of_a_contact_holds_while_it_is_loaded(is_loaded):
+    feet = {"hand": SimpleNamespace(rotation=cs.SX.eye(3), is_loaded=cs.SX(is_loaded))}
+    body = SimpleNamespace(feet=feet, reference=SimpleNamespace(feet=feet), parameters=Parameters())
+    composer = SimpleNamespace(limit=lambda *limit: limits.append(limit))
+    limits, numbers = [], cone_numbers(config(), SOLE.corners(Side.LEFT), SOLE.z)
+    limit_contact(composer, body, "hand", "hand's wrench", cs.SX.zeros(6), numbers, config())
+    ((name, _, lower, upper, priority, weight),) = limits
+    assert (name, priority, weight) == ("hand's wrench", Priority.HARD, 1.0)
+    np.testing.assert_array_equal(np.array(cs.DM(upper)).ravel(), np.full(11, (1.0 - is_loaded) * UNBOUNDED))
+    np.testing.assert_array_equal(np.array(cs.DM(lower)).ravel(), np.full(11, -UNBOUNDED))
 
 
 @pytest.mark.parametrize(

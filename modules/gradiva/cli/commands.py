@@ -13,6 +13,7 @@ import typer
 
 from gradiva import __version__
 from gradiva.cli.applications import applications_app
+from gradiva.cli.configuration import config
 from gradiva.cli.doctor import doctor, plugins
 from gradiva.cli.experiment import bench, campaign, experiment, tune
 from gradiva.cli.main import INTERRUPTED, leaving_at_once
@@ -204,7 +205,7 @@ def play(
 app.command(cls=WalkCommand)(walk)
 app.command(cls=WalkCommand)(play)
 app.command(cls=WalkCommand)(compare)
-for command in (bench, report, view, export, support, doctor, plugins, yarpserver):
+for command in (config, bench, report, view, export, support, doctor, plugins, yarpserver):
     app.command()(command)
 
 

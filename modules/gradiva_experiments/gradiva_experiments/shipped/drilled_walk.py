@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,9 +34,11 @@ from gradiva.simulation import Bump
 
 COMMAND = VelocityCommand(0.2)
 _EARLIEST = 0.5  # [s] after the command: the first swing is found
-LOOK = 0.25  # [s] of simulated time between two looks at the state
+_LOOK = 0.25  # [s] of simulated time between two looks at the state
 _LONGEST = 20.0  # [s] of simulated time for what should happen
 SETTLED = 0.5  # [s]
+STREAM_PERIOD = 0.1  # [s] of simulated time
+_RESTART = 60.0  # [s] by the wall, until a module that was started again answers
 _ANSWER = 5.0  # [s] of the machine for a port that is there to answer
 _SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 _BUMPS = "simulation.ground.bumps"
@@ -93,7 +96,7 @@ class DrilledWalk:
 
     def end_walk(self) -> None:
         """Let a robot that walks close its feet; one that is doing so already is waited for."""
-        self.walker.pass_time(LOOK)  # the effect of the last command is reported after a tick
+        self.walker.pass_time(_LOOK)  # the effect of the last command is reported after a tick
         if self.state == "walking":
             with suppress(ApplicationFailed):
                 self.walker.pause()
@@ -115,8 +118,8 @@ class DrilledWalk:
         Raises:
             ApplicationFailed: It does not get there.
         """
-        for _ in range(math.ceil(_LONGEST / LOOK)):
-            self.walker.pass_time(LOOK)
+        for _ in range(math.ceil(_LONGEST / _LOOK)):
+            self.walker.pass_time(_LOOK)
             if self.state in states:
                 return
         raise ApplicationFailed(f"{self.state}, not {' or '.join(states)}, after {_LONGEST:g} s: {self.reason}")
@@ -124,6 +127,18 @@ class DrilledWalk:
     def answered(self, layer: str) -> int:
         """Return how many requests of the coordinator a layer has answered."""
         return int(pairs(self.walker.status()[layer])["answered"])
+
+    def await_answer(self, layer: str, before: int) -> None:
+        """Pass time until a layer that was started again has answered more often than before; it starts by the wall.
+
+        Raises:
+            ApplicationFailed: It does not.
+        """
+        deadline = time.monotonic() + _RESTART
+        while self.answered(layer) <= before:
+            if time.monotonic() > deadline:
+                raise ApplicationFailed(f"the {layer} that was started again has not answered within {_RESTART:g} s")
+            self.walker.pass_time(STREAM_PERIOD)
 
     def await_port(self, port: str) -> None:
         """Wait until a port answers, by the clock of the machine."""

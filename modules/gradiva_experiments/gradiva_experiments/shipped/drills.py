@@ -22,7 +22,7 @@ from gradiva.simulated_walk import (
     plan_from_start,
 )
 from gradiva.simulation import Bump, Push
-from gradiva_experiments.shipped.drilled_walk import COMMAND, LOOK, SETTLED, DrilledWalk, swing_time
+from gradiva_experiments.shipped.drilled_walk import COMMAND, SETTLED, STREAM_PERIOD, DrilledWalk, swing_time
 
 STALL = 0.3  # [s] of simulated time
 _SILENCE = f"neither sensors nor commands for {STALL:g} s"
@@ -36,7 +36,6 @@ _PLANNER_CONNECTIONS = (
 )
 _GOAL = "/walking-coordinator/goal:i"
 _NEEDED_NAMES = {LOGGER, _GOAL, *(name for ends in _PLANNER_CONNECTIONS for name in ends)}  # by the drills that follow
-_STREAM_PERIOD = 0.1  # [s] of simulated time
 _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
 _PUSH = 0.05  # [m] by which it moves the DCM
@@ -265,11 +264,7 @@ def _kill_planner(walk: DrilledWalk) -> None:
 
 
 def _kill_planner_and_walk_on(walk: DrilledWalk) -> None:
-    def command_anew() -> None:
-        walk.walker.walk(COMMAND)
-        walk.walker.pass_time(LOOK)
-
-    _replace_planner(walk, command_anew)
+    _replace_planner(walk, lambda: walk.walker.walk(COMMAND))
 
 
 def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
@@ -280,8 +275,7 @@ def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
         lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS), "the planner is connected again"
     )
     ask()
-    if walk.answered("planner") <= answered:
-        raise ApplicationFailed("the planner that was started again has not answered")
+    walk.await_answer("planner", answered)
 
 
 def _kill_model_control(walk: DrilledWalk) -> None:
@@ -290,11 +284,7 @@ def _kill_model_control(walk: DrilledWalk) -> None:
     walk.end_walk()
     answered = walk.answered("model_control")
     walk.await_port("/model-control/rpc")
-    deadline = time.monotonic() + 60.0
-    while walk.answered("model_control") <= answered:
-        if time.monotonic() > deadline:
-            raise ApplicationFailed("model control that was started again has not answered")
-        walk.walker.pass_time(_STREAM_PERIOD)
+    walk.await_answer("model_control", answered)
 
 
 def _kill_whole_body(walk: DrilledWalk) -> None:
@@ -308,7 +298,7 @@ def _kill_logger(walk: DrilledWalk) -> None:
     walk.walker.pass_time(_BLIND)
     walk.await_port(LOGGER)
     walk.application.wait_until(walk.walker.is_logged, "the logger listens again")
-    walk.walker.pass_time(_STREAM_PERIOD)
+    walk.walker.pass_time(STREAM_PERIOD)
     if not pairs(walk.application.ask(LOGGER, "getStatus")[1:])["rows"]:
         raise ApplicationFailed("the logger that was started again records nothing")
 
@@ -333,7 +323,7 @@ def _falling_silent(walk: DrilledWalk) -> None:
         for _ in range(_STREAMED):
             port.prepare().fromString("0.4 0.0 0.0")
             port.write(True)
-            walk.walker.pass_time(_STREAM_PERIOD)
+            walk.walker.pass_time(STREAM_PERIOD)
         walk.wait_for("paused")
     finally:
         port.close()

@@ -1,0 +1,45 @@
+"""`gradiva config` lists the keys of the configuration with what a robot makes of them."""
+
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wide(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "400")
+        yield
+
+
+def rows_of(out):
+    return {line.split()[0]: " ".join(line.split()[1:]) for line in out.splitlines() if line.strip()}
+
+
+def test_a_table_shows_values_ranges_meanings_and_what_the_robot_has_of_its_own(gradiva):
+    status, out, _ = gradiva("config", "step_adaptation")
+    rows = rows_of(out)
+    assert status == 0
+    assert "[step_adaptation]" in rows
+    assert rows["tipping_margin"].startswith("0.005 not negative, m Distance of the ZMP from toe and heel")
+    assert rows["reach"].startswith("0.8 positive Largest distance of the feet")
+    assert rows["reach"].endswith("set in robots/icub_v2_7/step_adaptation.toml")
+    assert "max_speed" not in rows
+
+
+def test_words_of_meanings_and_overrides_are_found(gradiva):
+    status, out, _ = gradiva("config", "com_controller.walking.com", "--set", "zmp_com_controller.walking.com=4.0")
+    assert (status, rows_of(out)["com"]) == (0, "4.0 not negative, 1/s K_CoM. — set by --set")
+
+
+def test_without_a_word_the_tables_are_listed(gradiva):
+    status, out, _ = gradiva("config", "--robot", "talos", "--plant", "robot")
+    rows = rows_of(out)
+    assert status == 0
+    assert out.startswith("TALOS, plant robot")
+    assert rows["step_adaptation"] == "9 rise_gain"
+    assert {"walking", "planner", "simulation", "joypad"} <= rows.keys()
+
+
+def test_a_word_of_no_key_is_refused_with_the_nearest_one(gradiva):
+    status, _, err = gradiva("config", "plannr")
+    assert status == 2
+    assert "no table and no key has 'plannr'; did you mean 'planner'?" in err
