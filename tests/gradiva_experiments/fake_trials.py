@@ -15,6 +15,13 @@ def troubled(number):
     return {"process": os.getpid(), "double": 2 * number}
 
 
+def cyclic(number):
+    """Leaves 20 MB in a cycle, which counting references does not free."""
+    cycle = [bytearray(b"x") * 20_000_000]
+    cycle.append(cycle)
+    return number
+
+
 def walk(options):
     """Falls with odd seeds above 0.25 m/s, and raises with seed 13."""
     time.sleep(0.004 * options["duration"])
@@ -33,3 +40,4 @@ def walk(options):
 
 WALK = f"{__name__}:walk"
 TROUBLED = f"{__name__}:troubled"
+CYCLIC = f"{__name__}:cyclic"

@@ -21,7 +21,7 @@ from gradiva_experiments.campaign.report import (
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from tests.gradiva_experiments.fake_trials import TROUBLED, WALK
+from tests.gradiva_experiments.fake_trials import CYCLIC, TROUBLED, WALK
 from tests.gradiva_experiments.killed_campaign import KilledCampaign
 
 FILE = """
@@ -86,6 +86,15 @@ def test_a_call_that_dies_raises_or_hangs_is_an_answer_and_the_others_go_on():
     assert answers["7"].error == "no answer within 0.3 s"
     assert [answers[key].value["double"] for key in "0124"] == [0, 2, 4, 8]
     assert len({answers[key].value["process"] for key in "012"}) == 1
+
+
+def test_the_memory_of_a_process_does_not_grow_with_its_calls():
+    with Engine(CYCLIC, workers=1, in_threads=True) as engine:
+        for number in range(8):
+            engine.put(str(number), number)
+        memory = [answer.memory_mb for _, answer in iter(lambda: engine.next(30.0), None)]
+    assert len(memory) == 8
+    assert memory[-1] < memory[0] + 25.0
 
 
 def test_what_is_interrupted_goes_on_and_loses_no_row(tmp_path):

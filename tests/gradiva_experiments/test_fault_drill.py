@@ -1,24 +1,17 @@
 """Something goes wrong with an application that walks, a foot in the air: the robot stands, says why, walks again."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start
-from gradiva_experiments.shipped import fault_drill
-from gradiva_experiments.shipped.fault_drill import (
-    COMMAND,
-    Drill,
-    bump_below,
-    drilled,
-    drilled_walk,
-    lockstep_drills,
-    most_bent_joint,
-    quick_drills,
-    swing_time,
-)
+from gradiva_experiments.shipped import drilled_walk, drills
+from gradiva_experiments.shipped.drilled_walk import COMMAND, DrilledWalk, drilled_application, swing_time
+from gradiva_experiments.shipped.drills import Drill, bump_below, lockstep_drills, most_bent_joint, quick_drills
+from gradiva_experiments.shipped.fault_drill import drilled
 from tests.conftest import long
 
 SETUP = load_setup("icub_v2_7")
@@ -29,7 +22,7 @@ DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in quick_drills(SETUP)
 @pytest.mark.parametrize("names", [(list(DRILLS)[-1],), long(list(DRILLS))], ids=["one", "all"])
 def test_whatever_fails_in_the_middle_of_a_step_the_robot_stands_says_why_and_walks_again(names):
     """Five processes for all of them, however the tests are divided among workers."""
-    with drilled_walk(SETUP, is_lockstep=True) as walk:
+    with drilled_application(SETUP, is_lockstep=True) as walk:
         walk.get_ready()
         last = names[-1]
         rows = {name: drilled(walk, DRILLS[name], prepares=name == last) for name in names}
@@ -79,9 +72,9 @@ class _SlowApplication:
 
     def __init__(self, monkeypatch, looks: int) -> None:
         self.looks, self.asked, self.names = looks, [], set()
-        monkeypatch.setattr(fault_drill, "ask", lambda port, command, timeout: self._reply())
-        monkeypatch.setattr(fault_drill, "registered_names", lambda: frozenset(self.names))
-        monkeypatch.setattr(fault_drill, "_NAMELESS", 0.0)
+        monkeypatch.setattr(drilled_walk, "ask", lambda port, command, timeout: self._reply())
+        monkeypatch.setattr(drills, "registered_names", lambda: frozenset(self.names))
+        monkeypatch.setattr(drills, "_NAMELESS", 0.0)
 
     def _reply(self):
         self.looks -= 1
@@ -90,7 +83,7 @@ class _SlowApplication:
     def wait_until(self, condition, what):
         self.asked.append(f"wait until {what}")
         while not condition():
-            self.names |= set(sorted(fault_drill._NEEDED_NAMES - self.names)[:1])
+            self.names |= set(sorted(drills._NEEDED_NAMES - self.names)[:1])
 
     def ask(self, port, command):
         self.asked.append(command)
@@ -101,6 +94,12 @@ class _SlowApplication:
         return {"safety_events": 0, "last_event": ""}
 
 
+def _stand_in(application, **more):
+    walk = SimpleNamespace(application=application, **more)
+    walk.await_port = partial(DrilledWalk.await_port, walk)
+    return walk
+
+
 def test_a_coordinator_that_a_fault_ended_is_awaited_before_it_is_asked(monkeypatch):
     application = _SlowApplication(monkeypatch, 0)
     application.looks = -1
@@ -108,8 +107,8 @@ def test_a_coordinator_that_a_fault_ended_is_awaited_before_it_is_asked(monkeypa
     def end_coordinator(walk):
         application.looks = 3
 
-    walk = SimpleNamespace(
-        application=application,
+    walk = _stand_in(
+        application,
         walker=application,
         walk_to_swing=lambda: None,
         truth=lambda: {"tilt": 1.0},
@@ -125,8 +124,8 @@ def test_a_coordinator_that_a_fault_ended_is_awaited_before_it_is_asked(monkeypa
 def test_after_a_restart_of_the_name_server_the_names_that_later_drills_need_are_awaited(monkeypatch):
     application = _SlowApplication(monkeypatch, 2)
     names = SimpleNamespace(kill=lambda: None, start=lambda: None)
-    fault_drill._kill_name_server(SimpleNamespace(application=application, names=names))
-    assert application.names == fault_drill._NEEDED_NAMES
+    drills._kill_name_server(_stand_in(application, names=names))
+    assert application.names == drills._NEEDED_NAMES
     assert application.asked[:3] == ["resume", "wait until /simulator/rpc answers again", "pause"]
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from pathlib import Path
 
 import psutil
 
 from gradiva.common import WalkingError
 from gradiva_experiments.campaign.campaign import WALK
-from gradiva_experiments.campaign.campaign_file import Options, trial_of
+from gradiva_experiments.campaign.campaign_file import CampaignTrial, Options, trial_of
+from gradiva_experiments.campaign.driver import Answer
 from gradiva_experiments.campaign.engine import Engine, WalkProcess
+from gradiva_experiments.campaign.trial_rows import TrialRows
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 
 _DURATION = 5.0  # [s] of each walk
@@ -46,31 +49,43 @@ class Turn:
     other_cpu: float
 
 
-def on_engine(trials: Iterator[Options], workers: int, walks: int) -> Turn:
-    """Walk on an engine's cluster of this machine, whose workers never wait for the driver.
+def on_engine(trials: Iterator[CampaignTrial], workers: int, walks: int) -> Turn:
+    """Walk on an engine's cluster of this machine, as a campaign does, rows on the disk included.
 
     Raises:
         WalkingError: A walk failed.
     """
-    with Engine(WALK, workers=workers, timeout=_TIMEOUT) as engine:
-        for number in range(workers * (2 * _WARM + walks)):
-            engine.put(str(number), next(trials))
-        ended = Counter[str]()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        TrialRows(Path(folder)) as rows,
+        Engine(WALK, workers=workers, timeout=_TIMEOUT) as engine,
+    ):
+        answers, ended = _answers(engine, trials, rows), Counter[str]()
         while len(ended) < workers or min(ended.values()) < _WARM:
-            ended[_answer(engine).worker] += 1
+            ended[next(answers).worker] += 1
         start, before = time.perf_counter(), _processor_times()
-        busy = sum(_answer(engine).wall_s for _ in range(workers * walks))
+        busy = sum(next(answers).wall_s for _ in range(workers * walks))
         wall, after = time.perf_counter() - start, _processor_times()
     walking, other = (then - now for then, now in zip(after, before, strict=True))
     return Turn(workers, workers * walks, wall, busy, walking, other)
 
 
-def _answer(engine: Engine) -> Any:
-    while (found := engine.next(1.0)) is None:
-        pass
-    if found[1].error:
-        raise WalkingError(found[1].error)
-    return found[1]
+def _answers(engine: Engine, trials: Iterator[CampaignTrial], rows: TrialRows) -> Iterator[Answer]:
+    """Yield answers without an end, each after its row is written."""
+    given: dict[str, CampaignTrial] = {}
+    while True:
+        while engine.wants_more:
+            trial = next(trials)
+            given[trial.key] = trial
+            engine.put(trial.key, trial.argument)
+        found = engine.next(1.0)
+        if found is None:
+            continue
+        key, answer = found
+        if answer.error:
+            raise WalkingError(answer.error)
+        rows.add(given.pop(key).row(answer))
+        yield answer
 
 
 def _processor_times() -> tuple[float, float]:
@@ -86,9 +101,9 @@ def _cpu(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def without_engine(trials: Iterator[Options], workers: int, walks: int) -> Turn:
+def without_engine(trials: Iterator[CampaignTrial], workers: int, walks: int) -> Turn:
     """Walk in processes that a thread each gives one walk after the other: what the machine itself can do."""
-    given = [[next(trials) for _ in range(_WARM + walks)] for _ in range(workers)]
+    given = [[next(trials).argument for _ in range(_WARM + walks)] for _ in range(workers)]
     processes = [WalkProcess() for _ in range(workers)]
     try:
         with ThreadPoolExecutor(workers) as threads:
@@ -149,7 +164,7 @@ def run_campaign_cost(run: ExperimentRun) -> None:
     """Walk in turns, on one worker and on two, with the engine and without; fill the rows."""
     options, seeds = run.options, count(run.options.seed_or(0))
     walk = {"robot": options.robot, "duration": options.either(_DURATION, 1.0), **options.overrides}
-    trials = (trial_of(walk, {}, seed).argument for seed in seeds)
+    trials = (trial_of(walk, {}, seed) for seed in seeds)
     walks, rounds = options.count(25, 3), options.either(2, 1)
     turns: dict[Callable[..., Turn], list[Turn]] = {on_engine: [], without_engine: []}
     order = [
