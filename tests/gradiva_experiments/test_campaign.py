@@ -3,11 +3,6 @@
 import json
 import os
 import signal
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -26,6 +21,7 @@ from gradiva_experiments.campaign.report import (
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from tests.gradiva_experiments.fake_trials import TROUBLED, WALK
+from tests.gradiva_experiments.killed_campaign import KilledCampaign
 
 FILE = """
 seeds = 40
@@ -208,61 +204,13 @@ def test_processes_that_are_killed_from_outside_lose_no_row(tmp_path):
 
 @pytest.mark.long
 def test_killed_workers_scheduler_and_drivers_lose_no_row_and_double_none(tmp_path):
-    """Workers are killed five times, the scheduler once, the driver twice; all of them are processes of their own."""
+    """See `killed_campaign`, which does the same with real walks."""
     count = 2400
     started(tmp_path, FILE.replace("seeds = 40", f"seeds = {count // 3}"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-
-    def start(*words):
-        return subprocess.Popen([sys.executable, *words], cwd=Path(__file__).parents[2])
-
-    def start_cluster():
-        scheduler = start(
-            "-m", "distributed.cli.dask_scheduler", "--port", address.rpartition(":")[2], "--no-dashboard"
-        )
-        return scheduler, [start_worker() for _ in range(2)]
-
-    def start_worker():
-        return start("-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-
-    def start_driver():
-        return start("-m", "tests.gradiva_experiments.campaign_driver", str(tmp_path / "speeds.toml"), address)
-
-    def walked():
-        return (
-            len(read_result(tmp_path / "campaign-speeds").rows)
-            if (tmp_path / "campaign-speeds/trials.keys").exists()
-            else 0
-        )
-
-    def kill(process):
-        process.kill()
-        process.wait()
-
-    (scheduler, workers), driver = start_cluster(), start_driver()
-    events = [(200 * (1 + number), "worker") for number in range(5)]
-    events += [(300, "driver"), (900, "scheduler"), (1300, "driver")]
-    end = time.monotonic() + 300.0
-    for least, which in sorted(events):
-        while walked() < least:
-            assert time.monotonic() < end
-            time.sleep(0.1)
-        if which == "worker":
-            kill(workers.pop(0))
-            workers.append(start_worker())
-        elif which == "scheduler":
-            kill(scheduler)
-            for worker in workers:
-                kill(worker)
-            scheduler, workers = start_cluster()
-        else:
-            kill(driver)
-            driver = start_driver()
-    assert driver.wait(200.0) == 0
-    for process in (*workers, scheduler):
-        kill(process)
-    check_whole(tmp_path / "campaign-speeds", count)
+    run = KilledCampaign(tmp_path / "speeds.toml", WALK, timeout=500.0)
+    assert run.run(count)
+    assert [which for _, which in run.killed].count("worker") == 5
+    check_whole(run.folder, count)
 
 
 # -- statistics, report, comparison ------------------------------------------------------------------------------------
@@ -332,6 +280,12 @@ def test_wrong_input_of_the_command_is_one_line(gradiva, tmp_path):
     status, _, err = gradiva("campaign", "report", str(tmp_path))
     assert status == 2
     assert "is not the folder of a campaign" in err
+
+
+def test_the_help_of_the_command_has_the_options_of_a_run(gradiva):
+    status, out, _ = gradiva("campaign", "--help")
+    assert status == 0
+    assert all(word in out for word in ("compare", "--scheduler", "--workers", "--json"))
 
 
 def test_the_same_command_with_nothing_left_to_walk_reports_alone(gradiva, walked, tmp_path):

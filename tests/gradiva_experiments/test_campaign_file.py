@@ -1,10 +1,14 @@
 """The file of a campaign and the trials that it asks for."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
+from gradiva_experiments.campaign.campaign import with_files
 from gradiva_experiments.campaign.campaign_file import Draw, read_campaign
 
 
@@ -95,6 +99,20 @@ def test_a_trial_is_another_one_when_a_file_behind_it_has_changed(campaign, tmp_
 
     assert key(1.0) != key(1.1)
     assert key(1.1) == key(1.1, tmp_path / "the_same.toml")
+
+
+def test_a_host_without_the_files_of_a_trial_gets_their_texts(campaign, tmp_path):
+    overlay, path = tmp_path / "gains.toml", tmp_path / "way.csv"
+    overlay.write_text("[walking]\nperiod = 0.01\n")
+    path.write_text("0, 0\n1, 0\n")
+    argument = next(campaign(f"walk.from = '{overlay}'\nwalk.path = '{path}'").trials()).argument
+    assert with_files(argument)["files"] == [str(overlay)]
+    overlay.write_text("[walking]\nperiod = 0.02\n")
+    path.unlink()
+    options = with_files(json.loads(json.dumps(argument)))
+    assert Path(options["files"][0]).read_text() == "[walking]\nperiod = 0.01\n"
+    assert Path(options["path"]).read_text() == "0, 0\n1, 0\n"
+    assert "texts" not in options
 
 
 def test_tables_in_a_list_reach_the_walk(campaign):

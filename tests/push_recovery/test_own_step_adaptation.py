@@ -15,6 +15,7 @@ from gradiva.walking import WalkingLayers
 from gradiva_experiments.continued_walks import phase_times
 from tests.conftest import long
 from tests.installed import EXAMPLES, install
+from tests.whole_body.standing_robot import state
 
 EXAMPLE = EXAMPLES / "own_step_adaptation"
 TABLE = EXAMPLE / "linear_steps.toml"
@@ -52,8 +53,8 @@ def test_off_it_is_not_asked_and_a_mode_is_its_own(installed):
     steps = steps_of("step_adaptation.mode=place", files=[TABLE])
     assert (type(steps).__name__, steps.mode) == ("LinearSteps", SteppingMode.PLACE)
     walk = SimulatedWalk(load_setup("icub_v2_7", ["step_adaptation.mode=off"], [TABLE]))
-    recovery = walk.layers.push_recovery
-    assert recovery.update(None, None, None) is None
+    recovery, robot = walk.layers.push_recovery, state()
+    assert recovery.update(robot, None, None) == (robot, None)
     assert recovery.steps.log.mode is SteppingMode.OFF
 
 

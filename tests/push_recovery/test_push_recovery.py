@@ -50,7 +50,7 @@ def recovery(steps):
 
 def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference():
     pushes, body, robot = recovery(Falling()), reference(), state()
-    assert pushes.pendulum(robot, PLAN.at(0.0)) is robot
+    assert pushes.update(robot, PLAN.at(0.0), PLAN)[0] is robot
     calm = Push(is_caught=False, stands=False, is_trusted=True)
     now = SimpleNamespace(reference=PLAN.at(0.0), polygon=None)
     assert pushes.answered(body, robot, robot, now, PLAN.at(PERIOD), calm) is body
@@ -66,8 +66,8 @@ def test_steps_wait_for_no_foot_that_reads_nothing_while_the_other_one_is_in_the
     pushes = recovery(Falling())
     seen = []
     pushes.steps.update = lambda pendulum, *_: seen.append(pendulum)
-    pushes.update(robot, alone, plan, suspected=stance)
-    pushes.update(robot, both, plan, suspected=stance)
+    for planned in (alone, both):
+        pushes.update(robot, planned, plan, suspected=stance)
     assert seen[0].foot_wrench(stance)[2] == 200.0
     assert seen[1] is robot
 
@@ -122,19 +122,19 @@ def test_a_push_is_caught_by_a_step_or_by_a_robot_that_recovers_standing(time, i
 
 
 def test_step_adaptation_is_asked_unless_it_is_off_and_begins_anew_with_each_mode():
-    pushes = recovery(Falling())
-    assert pushes.update(None, None, None).falls_away
+    pushes, robot = recovery(Falling()), state()
+    assert pushes.update(robot, None, None)[1].falls_away
     pushes.mode = SteppingMode.OFF
-    assert pushes.update(None, None, None) is None
+    assert pushes.update(robot, None, None) == (robot, None)
     pushes.mode = SteppingMode.PLACE
     assert pushes.steps.mode is SteppingMode.PLACE
     assert pushes.steps.resets == 2
-    assert pushes.update(None, None, None).falls_away
+    assert pushes.update(robot, None, None)[1].falls_away
 
 
 def test_an_estimated_wrench_moves_the_pendulum_that_layer_2_and_the_steps_see():
     pushed = replace(state(), external_wrench=np.array([0.0, 12.0, 0.0, 0.0, 0.0, 0.0]))
-    seen = recovery(Falling()).pendulum(pushed, PLAN.at(0.0))
+    seen, _ = recovery(Falling()).update(pushed, PLAN.at(0.0), PLAN)
     offset = 0.53 * 12.0 / (30.0 * 9.81)
     np.testing.assert_allclose(seen.dcm_position - pushed.dcm_position, [0.0, offset], rtol=1e-3)
     assert seen.external_wrench is None

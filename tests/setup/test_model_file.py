@@ -1,6 +1,7 @@
 """Model files of new robots: MJCF, other roots, soles that are added."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import idyntree.bindings as idyn
@@ -11,7 +12,9 @@ import trimesh
 
 from gradiva.common import ModelError, Side
 from gradiva.robot_model import as_array
+from gradiva.setup import load_robot
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
+from gradiva.setup.new_robot.drives import HIGH_RATIO, LOW_RATIO, drive_files, leg_gears
 from gradiva.setup.new_robot.limbs import missing_soles
 from gradiva.setup.new_robot.model_file import reroot
 from gradiva.simulation import JointDrive, find_mesh, read_urdf
@@ -124,28 +127,67 @@ def test_drives_are_those_of_the_mjcf_and_assumed_where_it_has_none(as_urdf):
     roll, knee = leg.joints.index("left_hip_roll"), leg.joints.index("left_knee")
     assert (leg.per_joint("rotor_inertia")[knee], leg.per_joint("coulomb_friction")[knee]) == (0.03, 0.4)
     torque = min(100.0, leg.per_joint("torque_limit")[roll])
-    assert leg.per_joint("coulomb_friction")[roll] == pytest.approx(
-        friction := 3.0 * (torque / 37.0) ** (2.0 / 3.0), rel=5e-3
-    )
-    assert leg.per_joint("viscous_friction")[roll] == pytest.approx(2.9 * friction / (1.1 * 8.0), rel=5e-3)
-    assert leg.per_joint("no_load_speed")[roll] == pytest.approx(1.1 * 8.0)  # the file has no limit of speed
-    assert (leg.gear_loss, leg.gear_play) == (0.2, 0.0)
+    assert leg.per_joint("coulomb_friction")[roll] == pytest.approx(friction := 2.5 * torque / 111.0, rel=5e-3)
+    assert leg.per_joint("rotor_inertia")[roll] == pytest.approx(0.025 * (torque / 111.0) ** (5.0 / 3.0), rel=5e-3)
+    assert leg.per_joint("viscous_friction")[roll] == pytest.approx(3.0 * friction / 22.0, rel=5e-3)
+    assert leg.per_joint("no_load_speed")[roll] == 22.0  # the file has no limit of speed
+    assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (0.05, 0.0035, 0.002)
     assert robot.assumed_drives
 
 
-def test_fast_joints_have_planetary_gears(as_urdf):
+@pytest.mark.parametrize(("speed", "gears"), [(20.0, LOW_RATIO), (6.0, HIGH_RATIO)])
+def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf, speed, gears):
     file = as_urdf()
-    file.path.write_text(file.path.read_text().replace('velocity="1000"', 'velocity="20"'))
-    leg = draft_robot("biped", file).description.joint_groups["right_leg"]
-    assert (leg.gear_loss, leg.gear_play, leg.full_torque_speed) == (0.05, 0.0035, 11.0)
-    assert leg.per_joint("coulomb_friction")[leg.joints.index("right_knee")] == 0.4
+    file.path.write_text(file.path.read_text().replace('velocity="1000"', f'velocity="{speed}"'))
+    robot = draft_robot("biped", file).description
+    leg = robot.joint_groups["right_leg"]
+    assert leg.full_torque_speed == pytest.approx(0.55 * speed)
+    assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (gears.loss, gears.play, gears.torque_latency)
+    assert leg_gears(robot.joint_groups) is gears
+    files = drive_files(gears)
+    assert ("torque_control" in files["torque.toml"][1]) == (gears is LOW_RATIO)
+    assert ("friction_compensation" in files["plant_robot.toml"][1]["simulation.motors"]) == (gears is HIGH_RATIO)
+
+
+def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
+    file = as_urdf()
+    drives = dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.5))
+    draft = draft_robot("biped", replace(file, drives=drives))
+    assert leg_gears(draft.description.joint_groups) is HIGH_RATIO
+    assert draft.description.joint_groups["left_leg"].rotor_inertia == 0.5
+
+
+def test_values_that_no_drive_has_are_not_taken_and_noted(as_urdf):
+    file = as_urdf()
+    drives = {**dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.02)), "left_knee": JointDrive(1e-4)}
+    draft = draft_robot("biped", replace(file, drives=drives))
+    legs = {
+        name: draft.description.joint_groups[f"{name}_leg"].per_joint("rotor_inertia") for name in ("left", "right")
+    }
+    np.testing.assert_array_equal(legs["right"], 0.02)
+    assert 0.02 not in legs["left"]
+    (note,) = (note for note in draft.notes if "no drive with its torque has" in note)
+    assert note.startswith(
+        "rotor inertia of left_knee and 5 more: no drive with its torque has the model's 0.0001, 0.01"
+    )
+
+
+@pytest.mark.parametrize(
+    ("robot", "gears", "within"), [("g1", LOW_RATIO, 2.0), ("icub_v2_7", HIGH_RATIO, 3.0), ("talos", HIGH_RATIO, 3.0)]
+)
+def test_similar_drives_are_those_of_the_described_robots(robot, gears, within):
+    leg = load_robot(robot).joint_groups["left_leg"]
+    torques = np.array(leg.per_joint("torque_limit"))
+    for quantity, similar in (("rotor_inertia", gears.rotors(torques)), ("coulomb_friction", gears.friction(torques))):
+        ratios = similar / np.array(leg.per_joint(quantity))
+        assert np.abs(np.log(ratios)).max() < np.log(within), quantity
 
 
 def test_limits_of_zero_are_none_to_drives(as_urdf):
     file = as_urdf()
     file.path.write_text(file.path.read_text().replace('velocity="1000"', 'velocity="0"'))
     leg = draft_robot("biped", file).description.joint_groups["right_leg"]
-    assert leg.no_load_speed == pytest.approx(1.1 * 8.0)
+    assert leg.no_load_speed == 22.0
     assert all(0.0 < friction < 100.0 for friction in leg.per_joint("viscous_friction"))
 
 

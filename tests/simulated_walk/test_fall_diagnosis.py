@@ -292,6 +292,7 @@ def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     table = chatter_table(oscillating_walk(0.08))
     assert table["shift"] == {"foot_force": 0.08, "zmp_m": 5e-5, "command_rad": 0.002, "joint": "l_shoulder_pitch"}
     assert table["single_support"] is None
+    assert table["lasting_foot_force"] == 0.05
     assert "the loop oscillates at 50 Hz: 8.0 % of the weight" in table["text"]
     by_velocity = chatter_table(oscillating_walk(0.08, 0.05, "walking.control=velocity"))
     assert "servo_feedforward" in table["text"]

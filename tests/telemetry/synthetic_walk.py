@@ -158,6 +158,7 @@ def walk_result():
             "double_support": {"foot_force": 0.0451, "zmp_m": 0.0021, "command_rad": 0.0042, "joint": "l_knee"},
             "single_support": None,
             "shift": {"foot_force": 0.0123, "zmp_m": 0.0007, "command_rad": 0.0011, "joint": "l_knee"},
+            "lasting_foot_force": 0.0061,
             "healthy_shift": {"foot_force": 0.003, "zmp_m": 0.0001},
             "text": "the loop oscillates at 50 Hz",
         },

@@ -112,6 +112,16 @@ def test_a_shock_is_no_sustained_oscillation():
     assert record_of(lambda time: 1.0).sustained(-1.0, -0.5) == 0.0
 
 
+def test_an_oscillation_that_grows_lasts_and_a_sole_that_hits_the_ground_twice_does_not():
+    growing = record_of(lambda time: 0.2 + max(0.0, min(1.0, 2.0 * (time - TOUCH_DOWN))))
+    hits = record_of(lambda time: 3.0 * (0.25 < time - TOUCH_DOWN < 0.3 or 0.6 < time - TOUCH_DOWN < 0.65))
+    (growing_shift, growing_lasts), (hit_shift, hit_lasts) = (
+        (one.figures()["shift"].foot_force, one.sustained(*one.last_shift())) for one in (growing, hits)
+    )
+    assert growing_lasts > 0.5 * growing_shift > 0.02
+    assert hit_shift > 0.04 > 10.0 * hit_lasts
+
+
 def test_a_record_of_nothing_has_no_figures():
     assert ChatterRecord(WEIGHT, 0.01).figures() == {}
     assert ChatterRecord(WEIGHT, 0.01).sustained(0.0, 1.0) == 0.0

@@ -79,6 +79,7 @@ from gradiva.robot_model import (
     SymbolicDynamics,
     built_once,
     fixed_pose,
+    links_from_base,
 )
 
 _MOMENTUM_TIME = 0.03  # [s] T of the low pass on the momentum's rate; 0.02 to 0.05 err alike
@@ -380,9 +381,14 @@ class MotorTorques:
 
 def supporting_joints(model: IdynTreeModel) -> list[int]:
     """Return the indices of the joints between the base and the soles, those that have motors."""
-    robot, actuated = SymbolicDynamics.of(model), model.description.actuated
-    jacobians = cs.vertcat(*(robot.frame(model.description.foot_frame(side)).jacobian for side in Side))
-    return [joint for joint in actuated if cs.sparsify(jacobians[:, 6 + joint]).nnz()]
+    links = {link.index: link for link in links_from_base(model)}
+    found = set()
+    for side in Side:
+        link = links[model.model.getFrameLink(model.frame_index(model.description.foot_frame(side)))]
+        while link.parent is not None:
+            found.add(link.joint)
+            link = links[link.parent]
+    return [joint for joint in model.description.actuated if joint in found]
 
 
 def foot_dynamics_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:

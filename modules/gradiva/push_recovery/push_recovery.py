@@ -55,26 +55,33 @@ class PushRecovery:
         self.steps.mode = mode
         self.steps.reset()
 
-    def pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
-        """Return the state of the pendulum that nothing pushes and that does not tilt."""
+    def update(
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, suspected: Side | None = None
+    ) -> tuple[RobotState, StepChange | None]:
+        """Return the state of the pendulum, and the change of the plan that a push asks for, or None.
+
+        The pendulum is the robot as if nothing pushed it and it did not tilt; for the change see
+        ``StepAdaptation.update``.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan.
+            plan: As it is carried out.
+            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, steps
+                see it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
+        """
+        pendulum = self._pendulum(state, reference)
+        if self.steps.mode is SteppingMode.OFF:
+            return pendulum, None
+        seen = pendulum
+        if suspected is not None and not reference.foot(suspected.other).in_contact:
+            seen = altered(pendulum, **{f"{suspected}_foot_wrench": pendulum.foot_wrench(suspected.other)})
+        return pendulum, self.steps.update(seen, reference, plan)
+
+    def _pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
         return state if self.trunk.is_upright else self.trunk.upright(state, reference)
-
-    def update(
-        self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan, suspected: Side | None = None
-    ) -> StepChange | None:
-        """Return the change of the plan that a push asks for, or None; see ``StepAdaptation.update``.
-
-        A ``suspected`` foot should stand and reads nothing. Where the other one is planned to be in the air, steps see
-        it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
-        """
-        if self.steps.mode is SteppingMode.OFF:
-            return None
-        if suspected is not None and not reference.foot(suspected.other).in_contact:
-            wrench = pendulum.foot_wrench(suspected.other)
-            pendulum = altered(pendulum, **{f"{suspected}_foot_wrench": wrench})
-        return self.steps.update(pendulum, reference, plan)
 
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
         """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""

@@ -21,8 +21,8 @@ PROBLEM = "centroidal MPC"  # its name in errors
 _AXES = np.array([0, 0, 1])  # weights are those of horizontal axes, or of the vertical
 _FACES = 4  # of a friction pyramid
 _SIDES = 6  # of a location box
-_ROUNDS = 100  # changes of the active set; 1 to 4 are usual, 12 where 72 rows change at once
-_TRIES = 4  # changes of all wrong rows at once that may fail to lower their number, until one row changes at a time
+_ROUNDS = 100  # changes of the active set; 1 to 4 are usual, 14 the most of five gaits
+_TRIES = 10  # changes of all wrong rows at once that may fail to lower their number, until one row changes at a time
 _TOLERANCE = 1e-8  # [m/s², m] of a row, and of a multiplier as a fraction of the largest
 # The cross product q × y is of these axes of q and of y, less that of the other two.
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])

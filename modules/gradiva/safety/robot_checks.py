@@ -27,6 +27,7 @@ from gradiva.common import (
 from gradiva.safety.events import Finding, SafetyKind
 
 _NOTHING = 0.01  # [-] of the weight: a sensor that reads less under a foot that stands reads nothing
+_LOADED = 0.05  # [-] of the weight: a sensor that read nothing and reads more works again; noise and offsets read less
 _CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack less for as long as it takes to blink
 _FASTEST_FALL = 0.5  # [m/s] by load that lacks: healthy walks 0.01; G1 at 0.6 m/s 0.2, in velocity control 0.4
 _MOST_DIGITS = 6
@@ -199,7 +200,7 @@ class MotorCheck:
     def _finding(self, index: int, temperature: float) -> Finding:
         is_hot, joint = divmod(index, len(self._joints))
         name = self._joints[joint]
-        text = f"the motor of {name} has {temperature:.0f} °C, the limit is {self._limits[index]:.0f} °C"
+        text = f"the motor of {name} has {beside_limit(temperature, self._limits[index], 0, ' °C')}"
         return Finding(SafetyKind.MOTOR_HOT if is_hot else SafetyKind.MOTOR_WARM, name, text)
 
 
@@ -273,29 +274,26 @@ class FootCheck:
         for debounce in (*self._force.values(), *self._early.values(), *self._pressure.values(), self._load):
             debounce.reset()
 
+    def note_reading(self, load: float) -> None:
+        """Suspect no foot any more whose sensors read this load [N], if it is one."""
+        if load > _LOADED * self._weight:
+            self.suspected = None
+
     def findings(
-        self,
-        state: RobotState,
-        reference: WalkingReference,
-        untrusted: Collection[Side],
-        time: float,
-        suspected_load: float = 0.0,
+        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], time: float
     ) -> list[Finding]:
         """Return new violations.
 
         Args:
-            state: Estimated.
+            state: Estimated, the wrench of a suspected foot as well.
             reference: Which foot should stand.
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
-            suspected_load: Force that the sensors of the suspected foot read; in ``state`` it is estimated, [N].
         """
         if untrusted:
             self.suspected = None
             return []
-        left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
-        if self.suspected is not None:
-            left, right = (suspected_load, right) if self.suspected is Side.LEFT else (left, suspected_load)
+        left, right = (0.0 if side is self.suspected else float(state.foot_wrench(side)[2]) for side in Side)
         found = self._lacking_load(left, right, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)
@@ -313,7 +311,7 @@ class FootCheck:
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
         text = (
-            f"both feet carry {left + right:.0f} N together, the limit is {self._lightest:.0f} N: most lacks on the"
+            f"both feet carry {beside_limit(left + right, self._lightest, 0, ' N', ' together')}: most lacks on the"
             f" {side} foot, which has no ground, or its sensor is dead"
         )
         return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
@@ -343,7 +341,7 @@ class FootCheck:
         is_early = is_low and load + float(state.foot_wrench(stance.other)[2]) >= self._lightest  # the other one landed
         is_lasting = self._force[stance].update(is_low and not is_early, time)
         if self._early[stance].update(is_early, time) or is_lasting:
-            text = f"the {stance} foot carries {load:.0f} N alone, the limit is {self._lowest:.0f} N"
+            text = f"the {stance} foot carries {beside_limit(load, self._lowest, 0, ' N', ' alone')}"
             found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
         beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)
         if self._pressure[stance].update(beyond > 0.0, time):
@@ -444,7 +442,7 @@ class ReferenceAgeCheck:
             return []
         swinging = [str(side) for side in Side if not reference.foot(side).in_contact]
         phase = f"while the {swinging[0]} foot swings" if swinging else "in double support"
-        text = f"the references stopped {age:.2f} s ago {phase}, the limit is {self._max_age:.2f} s"
+        text = f"the references stopped {beside_limit(age, self._max_age, 2, ' s', f' ago {phase}')}"
         return [Finding(SafetyKind.STALE_REFERENCE, "", text)]
 
 

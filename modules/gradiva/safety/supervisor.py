@@ -297,7 +297,6 @@ class SafetySupervisor:
         self._responses = config.responses
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
         self._rows = {side: robot.sensors_of(side) for side in Side}
-        self._suspected_load = 0.0  # [N] that the sensors of a suspected foot read
         self.suspected_foot: Side | None = None
         groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
         carrying = [joint for group in groups for joint in group.joints]
@@ -308,6 +307,7 @@ class SafetySupervisor:
         self._reference = ReferenceAgeCheck(config.reference)
         self._failures = FailurePolicy(config.failures)
         self._own: list[SafetyCheck] = CHECKS.make_all(config.checks, robot)
+        self._untrusted = self._sensors.untrusted_feet  # in this tick; a suspected foot apart
         self._pending: list[Finding] = []
         self._reported: set[tuple[SafetyKind, str]] = set()
         self.events: list[SafetyEvent] = []
@@ -334,6 +334,7 @@ class SafetySupervisor:
         for own in self._own:
             with plugin_errors("[safety.checks]", own):
                 own.reset()
+        self._untrusted = self._sensors.untrusted_feet
         self._pending = []
         self._reported.clear()
         self.suspected_foot = None
@@ -346,8 +347,8 @@ class SafetySupervisor:
     @property
     def untrusted_feet(self) -> frozenset[Side]:
         """Feet of which the force-torque sensors are not used."""
-        suspected, untrusted = self._feet.suspected, self._sensors.untrusted_feet
-        return untrusted if suspected is None or untrusted else frozenset((suspected,))
+        suspected = self._feet.suspected
+        return self._untrusted if suspected is None or self._untrusted else frozenset((suspected,))
 
     @property
     def bridged_readings(self) -> dict[str, int]:
@@ -361,12 +362,14 @@ class SafetySupervisor:
         """
         measurement, found = self._sensors.update(measurement, command.velocities, time)
         self._pending += found
+        self._untrusted = self._sensors.untrusted_feet
+        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches
+        if suspected is not None:
+            self._feet.note_reading(math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0)))
         untrusted = self.untrusted_feet
         if not untrusted:
             return measurement
-        wrenches, suspected = measurement.contact_wrenches.copy(), self._feet.suspected
-        if suspected is not None:
-            self._suspected_load = math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0))
+        wrenches = wrenches.copy()
         wrenches[[row for side in untrusted for row in self._rows[side]]] = np.nan
         return altered(measurement, contact_wrenches=sealed(wrenches))
 
@@ -384,7 +387,7 @@ class SafetySupervisor:
         self._sensors.note_lifted(frozenset(side for side, foot in feet if not foot.in_contact))
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
-        found += self._feet.findings(state, reference, self._sensors.untrusted_feet, time, self._suspected_load)
+        found += self._feet.findings(state, reference, self._untrusted, time)
         self.suspected_foot = self._feet.suspected
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
@@ -430,6 +433,7 @@ class SafetySupervisor:
         for event in new:
             if event.kind is SafetyKind.FOOT_FORCE and event.subject in tuple(Side):
                 self._sensors.distrust_foot(Side(event.subject))
+                self._untrusted = self._sensors.untrusted_feet
         return _most_severe(new) if new else None
 
 

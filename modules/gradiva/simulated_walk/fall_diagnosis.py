@@ -395,8 +395,10 @@ def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:
     shift = figures.get("shift")
     is_beyond = shift is not None and (shift.foot_force > healthy.foot_force or shift.zmp > healthy.zmp)
     noise = noise_response(walk.setup) if is_beyond else None
+    lasting = None if shift is None else walk.chatter.sustained(*walk.chatter.last_shift())
     return {
         **{name: phases.get(name) for name in ("double_support", "single_support", "shift")},
+        "lasting_foot_force": lasting,
         "healthy_shift": {"foot_force": healthy.foot_force, "zmp_m": healthy.zmp},
         "noise": None if noise is None else {"foot_force": noise.chatter.foot_force, "zmp_m": noise.chatter.zmp},
         "text": _chatter_in_words(walk, shift, healthy, noise) if shift is not None and is_beyond else None,

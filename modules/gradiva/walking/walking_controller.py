@@ -337,8 +337,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        pendulum = layers.push_recovery.pendulum(state, reference)
-        change = layers.push_recovery.update(pendulum, reference, planned, layers.safety.suspected_foot)
+        pendulum, change = layers.push_recovery.update(state, reference, planned, layers.safety.suspected_foot)
         reference = follower.adapted(change, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))

@@ -26,8 +26,18 @@ from gradiva.robot_model import (
     unphysical_links,
 )
 from gradiva.setup.load_setup import load_setup
+from gradiva.setup.new_robot.drives import (
+    FASTEST,
+    Table,
+    drive_files,
+    leg_gears,
+    placeholders,
+    two_digits,
+    with_drives,
+    with_servos,
+)
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
-from gradiva.setup.new_robot.model_file import ModelFile, Table, drive_files, with_drives
+from gradiva.setup.new_robot.model_file import ModelFile
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
 from gradiva.walking import WalkingLayers
@@ -39,9 +49,6 @@ _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
 _HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
 _REST = 0.02  # [m] that a radian away from zero is worth: chooses among arms that reach the same place
 _PARALLEL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
-_TRUNK_SERVO = (45.0, 0.25)  # [rad/s] and [-]: natural frequency and damping ratio over the inertia that a joint moves
-_ARM_SERVO = (30.0, 1.0)  # likewise; both as on the shipped robots
-_STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the robot stands on without toppling
 _USELESS = 5.0  # [-] of m g h: torque limits of a URDF above it are none
 _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no useful limit
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
@@ -49,7 +56,6 @@ _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lower
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
-_ROTOR = 0.02  # [-] of the largest inertia that a joint of a group moves: rotors and gears, which URDFs leave out
 _COMMENT = 28  # [characters] before the comments of a file
 
 
@@ -121,8 +127,9 @@ def draft_robot(
     loaded = IdynTreeModel(bare)
     posture = first_posture(loaded, tree, limbs, sole)
     inertia = _joint_inertias(loaded, posture.joint_positions)
-    groups = _joint_groups(loaded, limbs, posture, inertia, bare.mass * GRAVITY * posture.com_height)
-    groups = with_drives(groups, loaded, model.drives)
+    toppling = bare.mass * GRAVITY * posture.com_height
+    groups = with_drives(_joint_groups(loaded, limbs, posture, toppling), loaded, model.drives)
+    groups = with_servos(groups, inertia, toppling, _VELOCITY)
     legs = [bare.joints.index(name) for side in Side for name in limbs.legs[side]]
     slowest = float(loaded.velocity_limits()[legs].min())
     fraction = min(1.0, max(slowest, 0.5 * _SLOW) / _SLOW)
@@ -134,9 +141,11 @@ def draft_robot(
         com_height=math.floor(1e3 * posture.com_height) / 1e3,
         step_width=round(width, 3),
         max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
+        torque_latency=leg_gears(groups).torque_latency,
         assumed_drives=True,
     )
-    return Draft(described, posture, (*model.notes, *_notes(urdf, limbs, described)), model)
+    notes = *model.notes, *placeholders(groups, model.drives), *_notes(urdf, limbs, described)
+    return Draft(described, posture, notes, model)
 
 
 def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
@@ -207,16 +216,13 @@ def _sensors(urdf: Urdf, limbs: Limbs, tree: RigidTree) -> list[ForceTorqueSenso
     return sensors
 
 
-def _joint_groups(
-    model: IdynTreeModel, limbs: Limbs, posture: FirstPosture, inertia: NDArray, toppling: float
-) -> dict[str, JointGroup]:
-    """Return the groups with servos and limits.
+def _joint_groups(model: IdynTreeModel, limbs: Limbs, posture: FirstPosture, toppling: float) -> dict[str, JointGroup]:
+    """Return the groups with postures and limits, infinite where a velocity limit is unknown.
 
     Args:
         model: The robot.
         limbs: Names of the joints.
         posture: Where the joints begin.
-        inertia: That each joint moves, [kg·m²], shape (n,).
         toppling: m g h, [N·m/rad].
     """
     torques, velocities = model.torque_limits(), model.velocity_limits()
@@ -224,20 +230,14 @@ def _joint_groups(
     for group, joints in limbs.groups.items():
         rows = slice(first, first + len(joints))
         first += len(joints)
-        is_arm, is_leg = group.endswith("_arm"), group.endswith("_leg")
-        frequency, damping_ratio = _ARM_SERVO if is_arm else _TRUNK_SERVO
-        moved = max(inertia[rows], default=1.0)
-        stiffness = max(frequency**2 * moved, _STANDING * toppling if is_leg else 0.0)
+        usual_torque = (_ARM_TORQUE if group.endswith("_arm") else _LEG_TORQUE) * toppling
         groups[group] = JointGroup(
             joints=joints,
             posture=tuple(round(float(angle), 1) + 0.0 for angle in np.degrees(posture.joint_positions[rows])),
-            stiffness=_two_digits(stiffness),
-            damping=_two_digits(2.0 * damping_ratio * math.sqrt(stiffness * moved)),
-            velocity_limit=_limit(velocities[rows], _VELOCITY * _USELESS, _VELOCITY),
-            torque_limit=_limit(
-                torques[rows], _USELESS * toppling, (_ARM_TORQUE if is_arm else _LEG_TORQUE) * toppling
-            ),
-            rotor_inertia=_two_digits(_ROTOR * moved),
+            stiffness=1.0,
+            damping=0.0,
+            velocity_limit=_limit(velocities[rows], FASTEST, math.inf),
+            torque_limit=_limit(torques[rows], _USELESS * toppling, two_digits(usual_torque, up=True)),
         )
     return groups
 
@@ -254,15 +254,9 @@ def _joint_inertias(model: IdynTreeModel, joint_positions: NDArray) -> NDArray:
 
 
 def _limit(of_urdf: NDArray, useless: float, otherwise: float) -> float:
-    """Return the largest limit of a group's joints in the URDF, which bounds each of them, or another one."""
+    """Return the largest useful limit of a group's joints in the URDF, which bounds each of them, or another one."""
     useful = of_urdf[(of_urdf > 0.0) & (of_urdf < useless)]
-    return _two_digits(float(useful.max()) if len(useful) == len(of_urdf) > 0 else otherwise, up=True)
-
-
-def _two_digits(value: float, up: bool = False) -> float:
-    """Return a number of two significant digits, which is no less if ``up``."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return round((math.ceil(value / unit - 1e-9) if up else round(value / unit)) * unit, 6)
+    return two_digits(float(useful.max()), up=True) if len(useful) else otherwise
 
 
 def _notes(urdf: Urdf, limbs: Limbs, robot: RobotDescription) -> list[str]:
@@ -497,7 +491,7 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
-    of_drives = drive_files(robot.joint_groups)
+    of_drives = drive_files(leg_gears(robot.joint_groups))
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),
@@ -521,6 +515,7 @@ def robot_text(robot: RobotDescription) -> str:
             "[m/s] a guess by the length of the legs: raise it to what has been seen to walk",
         ),
     }
+    facts["torque_latency"] = robot.torque_latency, "[s] of drives of this kind, bus and current control together"
     if robot.balance_inertia:
         facts["balance_inertia"] = True, "links of the URDF have inertias that no body can have"
     if robot.assumed_drives:
@@ -550,10 +545,13 @@ def _group_table(group: JointGroup) -> Table:
         "damping": (group.damping, "[N·m·s/rad]"),
         "velocity_limit": (group.velocity_limit, "[rad/s] or that of the URDF, where it is lower"),
         "torque_limit": (group.torque_limit, "[N·m] likewise"),
-        "rotor_inertia": (group.rotor_inertia, "[kg·m²] seen through the gears; a guess where a URDF leaves them out"),
+        "rotor_inertia": (
+            group.rotor_inertia,
+            "[kg·m²] seen through the gears: by the peak torque, as all below, unless an MJCF has it",
+        ),
         "coulomb_friction": (
             group.coulomb_friction,
-            "[N·m] assumed by the peak torque, as all below, unless an MJCF has it",
+            "[N·m]",
         ),
         "viscous_friction": (group.viscous_friction, "[N·m·s/rad]"),
         "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, harmonic drives 0.2"),

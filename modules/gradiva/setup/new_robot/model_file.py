@@ -1,11 +1,8 @@
-"""The model file of a new robot: as it is, or a URDF of its own where walking needs another root, soles, or no MJCF.
-
-Drives of the joints are as the file has them, else assumed by torque and speed.
-"""
+"""The model file of a new robot: as it is, or a URDF of its own where walking needs another root, soles, or no MJCF."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,8 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side
-from gradiva.robot_model import IdynTreeModel, JointGroup
-from gradiva.robot_model.robot_description import PerJoint
 from gradiva.setup.new_robot.limbs import MESHES, Choices, missing_soles, walking_base
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
@@ -172,118 +167,3 @@ def _turn_round(robot: ElementTree.Element, joint: ElementTree.Element, child: s
 def _link_of(joint: ElementTree.Element, tag: str) -> str:
     element = joint.find(tag)
     return "" if element is None else element.get("link", "")
-
-
-# -- drives ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Gears:
-    r"""A kind of gear: its losses by the joint's peak torque, which the size of the drive goes with.
-
-    Coulomb friction is :math:`F = F_1 (\tau / \tau_1)^p`, viscous friction at the speed without load :math:`v F`.
-
-    Attributes:
-        coulomb: Coulomb friction :math:`F_1` of a drive of ``torque``, [N·m].
-        torque: Its peak torque :math:`\tau_1`, [N·m].
-        power: p, [-].
-        viscous: v, [-].
-        loss: ``gear_loss`` of `JointGroup`, [-].
-        play: ``gear_play`` of `JointGroup`, [rad].
-    """
-
-    coulomb: float
-    torque: float
-    power: float
-    viscous: float
-    loss: float
-    play: float
-
-    def friction(self, torques: NDArray) -> NDArray:
-        """Return the Coulomb friction of drives with these peak torques, [N·m]."""
-        return np.asarray(self.coulomb * (torques / self.torque) ** self.power)
-
-
-# Of the robots whose drives are described, robots/*/robot.toml. Low ratios are those of Unitree G1: 1.7 to 2.4 % of
-# 25 to 111 N·m. High ratios, iCub v3 and TALOS: 3 of 37, 4 of 47, 8 to 10 of 110, 8 of 160, 12 of 300 N·m; similar
-# drives of size L have torques as L³ and friction as L².
-LOW_RATIO = Gears(coulomb=2.3, torque=100.0, power=1.0, viscous=3.0, loss=0.05, play=0.0035)
-HIGH_RATIO = Gears(coulomb=3.0, torque=37.0, power=2.0 / 3.0, viscous=2.9, loss=0.2, play=0.0)
-
-_FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
-_TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
-_FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
-
-
-def with_drives(
-    groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]
-) -> dict[str, JointGroup]:
-    r"""Return joint groups with friction, gear play and motors, whose sizes go with torque and speed of the joints.
-
-    With the velocity limit :math:`\dot s` of a joint, the speed without load is :math:`\omega = 1.1\, \dot s`, and
-    friction goes with its peak torque (`Gears`): as of a low ratio (planetary gears) where the fastest joint of a group
-    has 12 rad/s or more, else of harmonic drives.
-
-    Args:
-        groups: With limits and guessed rotors.
-        model: The robot; its limits bound those of the groups.
-        known: Joint to what its model file says, which goes before.
-    """
-    first, driven = 0, dict(groups)
-    for name, group in groups.items():
-        rows = slice(first, first + len(group.joints))
-        first += len(group.joints)
-        if group.joints:
-            torques = np.minimum(group.per_joint("torque_limit"), _known(model.torque_limits()[rows]))
-            speeds = np.minimum(group.per_joint("velocity_limit"), _known(model.velocity_limits()[rows]))
-            driven[name] = _driven(group, torques, speeds, [known.get(joint, JointDrive()) for joint in group.joints])
-    return driven
-
-
-def drive_files(groups: Mapping[str, JointGroup]) -> dict[str, tuple[str, dict[str, Table]]]:
-    """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
-
-    By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
-    robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1. Boards of harmonic
-    drives compensate friction, as on iCub v3, ergoCub (0.6) and TALOS (0.8).
-    """
-    torque: dict[str, Table] = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}}
-    if max(max(groups[f"{side}_leg"].per_joint("gear_play")) for side in Side) > 0.0:
-        torque["state_estimator"] = {"velocity_time_constant": (0.1, "[s] rotors rattle within the play of gears")}
-        torque["torque_control"] = {"touch_fraction": (2.0, "[-] never by force"), "touch_timeout": (0.0, "[s]")}
-        return {"torque.toml": ("in torque control", torque)}
-    compensation: Table = {"friction_compensation": (0.6, "[-] by the boards, as with harmonic drives elsewhere")}
-    plant = {"simulation.motors": compensation}
-    return {"torque.toml": ("in torque control", torque), "plant_robot.toml": ("on the plant robot", plant)}
-
-
-def _known(limits: NDArray) -> NDArray:
-    """Return limits without those of 0, which some exporters write where they know none."""
-    return np.where(limits > 0.0, limits, np.inf)
-
-
-def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> JointGroup:
-    """Return a group with its drives, of joints with these peak torques, [N·m], and velocity limits, [rad/s]."""
-    gears = LOW_RATIO if max(speeds) >= _FAST else HIGH_RATIO
-    no_load = _TO_NO_LOAD * speeds
-
-    def said(quantity: str, assumed: NDArray) -> PerJoint:
-        values = np.array([getattr(drive, quantity) for drive in known])
-        return _per_joint(np.where(values > 0.0, values, assumed))
-
-    return replace(
-        group,
-        rotor_inertia=said("rotor_inertia", np.array(group.per_joint("rotor_inertia"))),
-        coulomb_friction=said("coulomb_friction", gears.friction(torques)),
-        viscous_friction=said("viscous_friction", gears.viscous * gears.friction(torques) / no_load),
-        gear_loss=gears.loss,
-        gear_play=gears.play,
-        full_torque_speed=_per_joint(_FULL * no_load),
-        no_load_speed=_per_joint(no_load),
-    )
-
-
-def _per_joint(values: Iterable[float]) -> PerJoint:
-    """Return values of three significant digits; one number where all joints have the same."""
-    rounded = tuple(float(f"{value:.3g}") for value in values)
-    return rounded[0] if len(set(rounded)) == 1 else rounded

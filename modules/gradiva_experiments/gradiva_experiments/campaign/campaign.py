@@ -6,10 +6,13 @@ import json
 import math
 import os
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,15 @@ import gradiva
 from gradiva.common import ConfigError, PlanningError, WalkingError
 from gradiva.setup import parse_setting
 from gradiva.simulated_walk import WALKED, run_walk
-from gradiva_experiments.campaign.campaign_file import FAILED, Campaign, as_cell, read_campaign, walk_options
+from gradiva_experiments.campaign.campaign_file import (
+    FAILED,
+    TEXTS,
+    Campaign,
+    Options,
+    as_cell,
+    read_campaign,
+    walk_options,
+)
 from gradiva_experiments.campaign.driver import carry_out
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.trial_rows import (
@@ -43,10 +54,10 @@ _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 # -- a walk, in the process of a worker ------------------------------------------------------------------------------
 
 
-def walk_trial(options: Mapping[str, Any]) -> dict[str, Any]:
+def walk_trial(argument: Mapping[str, Any]) -> dict[str, Any]:
     """Walk; return outcome, reason, cause, scores and versions: what does not depend on the campaign."""
     try:
-        figures = run_walk(walk_options(options).request()).result
+        figures = run_walk(walk_options(with_files(argument)).request()).result
     except PlanningError as error:
         figures = {"outcome": "stopped", "reason": f"no plan: {error}"}
     except WalkingError as error:
@@ -55,6 +66,37 @@ def walk_trial(options: Mapping[str, Any]) -> dict[str, Any]:
     cause = diagnosis.get("cause") or diagnosis.get("first_sign") or ""
     scores = {name: value for name, value in _numbers(figures).items() if name != "seed"}
     return {"outcome": figures["outcome"], "reason": figures["reason"], "cause": cause, **scores, **versions()}
+
+
+def with_files(argument: Mapping[str, Any]) -> Options:
+    """Return the options of a walk; files that this host does not have, or has otherwise, are written for this process.
+
+    Args:
+        argument: The options, and under `TEXTS` the texts of their files by path.
+    """
+    places = {name: _at_hand(name, text) for name, text in argument.get(TEXTS, {}).items()}
+    options = {name: value for name, value in argument.items() if name != TEXTS}
+    options |= {"files": [places[name] for name in options["files"]]} if "files" in options else {}
+    return options | ({"path": places[options["path"]]} if "path" in options else {})
+
+
+def _at_hand(name: str, text: str) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        if Path(name).read_text(encoding="utf-8") == text:
+            return name
+    return _written(name, text)
+
+
+@lru_cache(maxsize=256)
+def _written(name: str, text: str) -> str:
+    place = Path(tempfile.mkdtemp(dir=_files_of_this_process().name)) / Path(name).name
+    place.write_text(text, encoding="utf-8")
+    return str(place)
+
+
+@lru_cache(maxsize=1)
+def _files_of_this_process() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="gradiva-campaign-")
 
 
 def _numbers(table: Mapping[str, Any], above: str = "") -> dict[str, float]:

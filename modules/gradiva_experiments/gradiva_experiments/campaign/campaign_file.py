@@ -30,6 +30,8 @@ from gradiva_experiments.campaign.trial_rows import KEY
 Options = dict[str, Any]
 """Arguments of `WalkOptions`, as JSON holds them."""
 
+TEXTS = "texts"
+"""Name under which an argument has the texts of its files."""
 FAILED = "failed"
 """Outcome of a trial without a result: an error that has no name, a process that died or hung."""
 _LISTS = {"from": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
@@ -105,8 +107,8 @@ class CampaignTrial:
 
     @property
     def argument(self) -> Options:
-        """Argument of `campaign.walk_trial`."""
-        return self.options
+        """Argument of `campaign.walk_trial`: the options with the texts of their files, for workers without a share."""
+        return {**self.options, TEXTS: {name: _text(name) for name in _files_of(self.options)}}
 
     def row(self, answer: Answer) -> dict[str, Any]:
         """Return its row: inputs, outcome, cause, scores, versions, the command that repeats it."""
@@ -300,6 +302,8 @@ def _put(options: Options, name: str, value: Any) -> None:
         options[name] = str(value)
     if name == "from":
         options["files"] = [str(Path(file).resolve()) for file in options["files"]]
+    elif name == "path":
+        options["path"] = str(Path(options["path"]).resolve())
     elif name == "robot":
         options["robot"] = robot_argument(options["robot"])
 
@@ -345,11 +349,19 @@ def command_line(options: Mapping[str, Any]) -> str:
 
 def trial_key(options: Mapping[str, Any]) -> str:
     """Return a digest of robot, configuration, command and seed: of the options and of all files behind them."""
-    files = (*options.get("files", ()), *filter(None, [options.get("path")]))
-    content = [_digest([Path(file)]) for file in files]
+    content = [_digest([Path(file)]) for file in _files_of(options)]
     about = {name: value for name, value in options.items() if name not in ("files", "path")}
     about |= {"settings": sorted(options["settings"]), "files": [_shipped(options.get("robot", "")), *content]}
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _files_of(options: Mapping[str, Any]) -> list[str]:
+    return [*options.get("files", ()), *filter(None, [options.get("path")])]
+
+
+@lru_cache(maxsize=64)
+def _text(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=32)

@@ -53,6 +53,11 @@ class _FileGroup(TyperGroup):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of ``run`` below that of the group: its options are those of the command without a word."""
+        super().format_help(ctx, formatter)
+        self.commands["run"].format_help(typer.Context(self.commands["run"], info_name="run", parent=ctx), formatter)
+
 
 app = typer.Typer(
     cls=_FileGroup,

@@ -33,7 +33,7 @@ class Answer:
         error: Its traceback, or why there is no answer; empty where there is one.
         wall_s: Duration, [s].
         memory_mb: Largest memory of the process so far, [MB].
-        worker: Host on which it ran.
+        worker: Host and number of the process in which it ran.
     """
 
     value: Any

@@ -159,7 +159,10 @@ app = typer.Typer(
 
 @app.command()
 def tune(
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")],
+    robot: Annotated[
+        str | None, typer.Argument(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")
+    ] = None,
+    named: Annotated[str | None, typer.Option("--robot", metavar="ROBOT", help="The same, as in gradiva walk.")] = None,
     files: Annotated[
         list[str] | None, typer.Option("--from", metavar="FILE", help="As in gradiva walk; its table tune is searched.")
     ] = None,
@@ -190,6 +193,9 @@ def tune(
 
     No shipped file is touched. The same command goes on with the walks that it has done.
     """
+    if (robot is None) == (named is None):
+        raise ConfigError("expected one robot: gradiva tune ROBOT, or --robot ROBOT")
+    robot = str(robot or named)
     for name in objectives or ():
         if name not in OBJECTIVES:
             raise ConfigError(f"unknown --objective '{name}'{nearest_name(name, OBJECTIVES)}")

@@ -156,6 +156,7 @@ _GOAL = "/walking-coordinator/goal:i"
 _NEEDED_NAMES = {LOGGER, _GOAL, *(name for ends in _PLANNER_CONNECTIONS for name in ends)}  # by the drills that follow
 _ANSWER = 5.0  # [s] of the machine for a port that is there to answer
 _STREAM_PERIOD = 0.1  # [s] of simulated time
+_RESTART = 60.0  # [s] by the wall, until a module that was started again answers
 _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
 _PUSH = 0.05  # [m] by which it moves the DCM
@@ -384,11 +385,7 @@ def _kill_planner(walk: DrilledWalk) -> None:
 
 
 def _kill_planner_and_walk_on(walk: DrilledWalk) -> None:
-    def command_anew() -> None:
-        walk.walker.walk(COMMAND)
-        walk.walker.pass_time(_LOOK)
-
-    _replace_planner(walk, command_anew)
+    _replace_planner(walk, lambda: walk.walker.walk(COMMAND))
 
 
 def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
@@ -399,8 +396,7 @@ def _replace_planner(walk: DrilledWalk, ask: Callable[[], None]) -> None:
         lambda: all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS), "the planner is connected again"
     )
     ask()
-    if _answered(walk, "planner") <= answered:
-        raise ApplicationFailed("the planner that was started again has not answered")
+    _await_answer(walk, "planner", answered)
 
 
 def _kill_model_control(walk: DrilledWalk) -> None:
@@ -409,11 +405,7 @@ def _kill_model_control(walk: DrilledWalk) -> None:
     walk.end_walk()
     answered = _answered(walk, "model_control")
     _await_port(walk, "/model-control/rpc")
-    deadline = time.monotonic() + 60.0
-    while _answered(walk, "model_control") <= answered:
-        if time.monotonic() > deadline:
-            raise ApplicationFailed("model control that was started again has not answered")
-        walk.walker.pass_time(_STREAM_PERIOD)
+    _await_answer(walk, "model_control", answered)
 
 
 def _kill_whole_body(walk: DrilledWalk) -> None:
@@ -478,6 +470,15 @@ def _send_garbage() -> None:
 
 def _answered(walk: DrilledWalk, layer: str) -> int:
     return int(pairs(walk.walker.status()[layer])["answered"])
+
+
+def _await_answer(walk: DrilledWalk, layer: str, before: int) -> None:
+    """Pass time until a layer that was started again has answered more often than before; it starts by the wall."""
+    deadline = time.monotonic() + _RESTART
+    while _answered(walk, layer) <= before:
+        if time.monotonic() > deadline:
+            raise ApplicationFailed(f"the {layer} that was started again has not answered within {_RESTART:g} s")
+        walk.walker.pass_time(_STREAM_PERIOD)
 
 
 def _await_port(walk: DrilledWalk, port: str) -> None:

@@ -1,0 +1,277 @@
+r"""Drives of a new robot: what its model file says of them, else those of similar drives of the described robots.
+
+Gears are of two kinds: low ratios, of planetary gears behind flat motors, and high ones, of harmonic drives. Drives of
+one kind are taken to be similar, of size L: their torque goes with L³, friction with L² and the inertia of rotor and
+gear, at one ratio, with L⁵. So the peak torque of a joint says the rest:
+
+.. math:: F = F_1 \left(\frac{\tau}{\tau_1}\right)^p, \qquad I = I_1 \left(\frac{\tau}{\tau_1}\right)^{5/3}, \qquad
+          F_v = v \frac{F}{\omega_0}
+
+with :math:`\omega_0` the speed without load. What the torque itself is after its command goes with the kind as well:
+it stands on the plant, and in the latency that torque control counts on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradiva.common import NDArray, Side
+from gradiva.robot_model import IdynTreeModel, JointGroup
+from gradiva.robot_model.robot_description import PerJoint
+from gradiva.simulation import JointDrive
+
+Table = Mapping[str, tuple[object, str]]
+"""Key to value and comment; no comment where it is empty."""
+
+_ROTOR_POWER = 5.0 / 3.0  # [-] of the torque, that rotors of similar drives go with
+FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
+_FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
+_TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
+_FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
+_FALSE = 10.0  # [-] of a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
+_TRUNK_FREQUENCY = 45.0  # [rad/s] of the servos of legs and torso over the inertia that a joint moves
+_ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
+_STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the robot stands on without toppling
+
+
+@dataclass(frozen=True, slots=True)
+class Gears:
+    """A kind of gear: its drives by their peak torque.
+
+    Attributes:
+        torque: Peak torque of the drive that has the next two, [N·m].
+        coulomb: Its Coulomb friction, [N·m].
+        rotor: Its inertia of rotor and gear, seen at the joint, [kg·m²].
+        coulomb_power: Of the torque, that Coulomb friction goes with, [-].
+        viscous: Viscous friction at the speed without load, of the Coulomb friction, [-].
+        loss: ``gear_loss`` of `JointGroup`, [-].
+        play: ``gear_play`` of `JointGroup`, [rad].
+        no_load_speed: Where a model does not say the speed, [rad/s].
+        damping_ratio: Of position servos of legs and torso, [-].
+        torque_latency: Of `RobotDescription`, [s].
+        control: Tables of torque.toml.
+        plant: Tables of plant_robot.toml.
+    """
+
+    torque: float
+    coulomb: float
+    rotor: float
+    coulomb_power: float
+    viscous: float
+    loss: float
+    play: float
+    no_load_speed: float
+    damping_ratio: float
+    torque_latency: float
+    control: Mapping[str, Table] = field(default_factory=dict)
+    plant: Mapping[str, Table] = field(default_factory=dict)
+
+    def friction(self, torques: NDArray) -> NDArray:
+        """Return the Coulomb friction of drives with these peak torques, [N·m]."""
+        return np.asarray(self.coulomb * (torques / self.torque) ** self.coulomb_power)
+
+    def rotors(self, torques: NDArray) -> NDArray:
+        """Return the inertias of rotors and gears of drives with these peak torques, [kg·m²]."""
+        return np.asarray(self.rotor * (torques / self.torque) ** _ROTOR_POWER)
+
+
+_BUS: Table = {"delay": (0.001, "[s] a phase of a bus of 500 Hz, as on Unitree G1"), "jitter": (0.0003, "[s]")}
+
+LOW_RATIO = Gears(
+    torque=111.0,
+    coulomb=2.5,
+    rotor=0.025,
+    coulomb_power=1.0,
+    viscous=3.0,
+    loss=0.05,
+    play=0.0035,
+    no_load_speed=22.0,
+    damping_ratio=0.25,
+    torque_latency=0.002,
+    control={
+        "state_estimator": {"velocity_time_constant": (0.03, "[s] rotors rattle within the play of gears")},
+        "torque_control": {"touch_fraction": (2.0, "[-] never by force"), "touch_timeout": (0.0, "[s]")},
+    },
+    plant={
+        "simulation.friction": {"spread": (1.5, "[-] of low ratios, as on Unitree G1 all below")},
+        "simulation.motors": {
+            "torque_delay": (0.001, "[s] bus"),
+            "torque_time_constant": (0.001, "[s] current control: no torque sensor is in the loop"),
+        },
+        "simulation.sensors.joints": _BUS,
+        "simulation.sensors.wrenches": _BUS,
+        "simulation.sensors.imu": {"period": (0.002, "[s] on the same bus"), **_BUS},
+    },
+)
+"""Those of Unitree G1, robots/g1: 49.6, 71 and 111 N·m have 1.2, 1.6 and 2.4 N·m, 0.0072, 0.0102 and 0.0251 kg·m²."""
+
+HIGH_RATIO = Gears(
+    torque=37.0,
+    coulomb=3.0,
+    rotor=0.14,
+    coulomb_power=2.0 / 3.0,
+    viscous=2.9,
+    loss=0.2,
+    play=0.0,
+    no_load_speed=8.8,
+    damping_ratio=0.7,
+    torque_latency=0.01,
+    plant={
+        "simulation.motors": {"friction_compensation": (0.6, "[-] by the boards, as with harmonic drives elsewhere")}
+    },
+)
+"""Those of both iCubs and TALOS: 37, 110, 160 and 300 N·m have 3 to 4, 8 to 10, 8 and 12 N·m, and 0.12 to 0.16, 0.65,
+2.1 and 4.05 kg·m²."""
+
+
+def with_drives(
+    groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]
+) -> dict[str, JointGroup]:
+    """Return joint groups with rotors, friction, gear play and motors.
+
+    Args:
+        groups: With limits; infinite velocity limits are unknown.
+        model: The robot; its limits bound those of the groups.
+        known: Joint to what its model file says, which goes before where a drive of that torque can have it.
+    """
+    first, driven = 0, dict(groups)
+    for name, group in groups.items():
+        rows = slice(first, first + len(group.joints))
+        first += len(group.joints)
+        if group.joints:
+            torques = np.minimum(group.per_joint("torque_limit"), _known(model.torque_limits()[rows]))
+            speeds = np.minimum(group.per_joint("velocity_limit"), _known(model.velocity_limits()[rows], FASTEST))
+            driven[name] = _driven(group, torques, speeds, [known.get(joint, JointDrive()) for joint in group.joints])
+    return driven
+
+
+def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
+    """Return the kind of gears of the legs, from groups with drives: the plant and torque control go by theirs."""
+    has_play = any(any(groups[f"{side}_leg"].per_joint("gear_play")) for side in Side)
+    return LOW_RATIO if has_play else HIGH_RATIO
+
+
+def drive_files(gears: Gears) -> dict[str, tuple[str, dict[str, Table]]]:
+    """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
+
+    By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
+    robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1.
+    """
+    torque = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}, **gears.control}
+    return {
+        "torque.toml": ("in torque control", torque),
+        "plant_robot.toml": ("on the plant robot, by the kind of its drives", dict(gears.plant)),
+    }
+
+
+def _known(limits: NDArray, useless: float = math.inf) -> NDArray:
+    """Return limits without those of 0 or very large ones, which exporters write where they know none."""
+    return np.where((limits > 0.0) & (limits < useless), limits, np.inf)
+
+
+def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> JointGroup:
+    """Return a group with its drives, of joints with these peak torques, [N·m], and velocity limits, [rad/s]."""
+    gears = _gears_of(torques, speeds, known)
+    no_load = np.where(np.isfinite(speeds), _TO_NO_LOAD * speeds, gears.no_load_speed)
+    coulomb = gears.friction(torques)
+
+    def said(quantity: str, assumed: NDArray) -> PerJoint:
+        values = np.array([getattr(drive, quantity) for drive in known])
+        is_known = values > 0.0
+        are_true = np.all(np.abs(np.log(values[is_known] / assumed[is_known])) < math.log(_FALSE))
+        return _per_joint(np.where(is_known & are_true, values, assumed))
+
+    return replace(
+        group,
+        rotor_inertia=said("rotor_inertia", gears.rotors(torques)),
+        coulomb_friction=said("coulomb_friction", coulomb),
+        viscous_friction=said("viscous_friction", gears.viscous * coulomb / no_load),
+        gear_loss=gears.loss,
+        gear_play=gears.play,
+        full_torque_speed=_per_joint(_FULL * no_load),
+        no_load_speed=_per_joint(no_load),
+    )
+
+
+def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> Gears:
+    """Return the kind of gears of a group: by its fastest joint, else by its rotors, else of low ratio.
+
+    Rotors of high ratios have about twenty times the inertia of those of low ones at the same torque; the nearer kind
+    is taken. A robot of which neither is said is one of the many that are published to be learned with.
+    """
+    finite = speeds[np.isfinite(speeds)]
+    if len(finite):
+        return LOW_RATIO if max(finite) >= _FAST else HIGH_RATIO
+    rotors = np.array([drive.rotor_inertia for drive in known])
+    has_rotor = (rotors > LOW_RATIO.rotors(torques) / _FALSE) & (rotors < HIGH_RATIO.rotors(torques) * _FALSE)
+    middle = np.sqrt(LOW_RATIO.rotors(torques) * HIGH_RATIO.rotors(torques))
+    is_high = rotors[has_rotor] > middle[has_rotor]
+    return HIGH_RATIO if 2 * int(is_high.sum()) > len(is_high) else LOW_RATIO
+
+
+def with_servos(
+    groups: Mapping[str, JointGroup], inertias: NDArray, toppling: float, velocity: float
+) -> dict[str, JointGroup]:
+    """Return joint groups with position servos over the inertia that they move, rotors included.
+
+    Args:
+        groups: With drives.
+        inertias: That each joint moves with its links, [kg·m²], shape (n,).
+        toppling: m g h, [N·m/rad].
+        velocity: Limit of joints of which none is known, [rad/s].
+    """
+    first, moved = 0, dict(groups)
+    for name, group in groups.items():
+        links = inertias[first : first + len(group.joints)]
+        first += len(group.joints)
+        inertia = float(max(links + group.per_joint("rotor_inertia"), default=1.0))
+        gears = LOW_RATIO if any(group.per_joint("gear_play")) else HIGH_RATIO
+        frequency, ratio = _ARM_SERVO if name.endswith("_arm") else (_TRUNK_FREQUENCY, gears.damping_ratio)
+        stiffness = max(frequency**2 * inertia, _STANDING * toppling if name.endswith("_leg") else 0.0)
+        moved[name] = replace(
+            group,
+            stiffness=two_digits(stiffness),
+            damping=two_digits(2.0 * ratio * math.sqrt(stiffness * inertia)),
+            velocity_limit=group.velocity_limit if np.all(np.isfinite(group.velocity_limit)) else velocity,
+        )
+    return moved
+
+
+def placeholders(groups: Mapping[str, JointGroup], known: Mapping[str, JointDrive]) -> list[str]:
+    """Return notes on the values of a model file that are not taken, since no drive of that torque has them."""
+    notes = []
+    for quantity in ("rotor_inertia", "coulomb_friction", "viscous_friction"):
+        for group in groups.values():
+            values = zip(group.joints, group.per_joint(quantity), strict=True)
+            both = [(joint, _said(known, joint, quantity), value) for joint, value in values]
+            false = [each for each in both if _differ(*each[1:])]
+            if false:
+                joint, said, value = max(false, key=lambda each: abs(math.log(each[1] / each[2])))
+                more = f" and {len(false) - 1} more" if len(false) > 1 else ""
+                quality = f"{quantity.replace('_', ' ')} of {joint}{more}: no drive with its torque has"
+                notes.append(f"{quality} the model's {said:.3g}, {value:.3g} is assumed")
+    return notes
+
+
+def _said(known: Mapping[str, JointDrive], joint: str, quantity: str) -> float:
+    return float(getattr(known.get(joint, JointDrive()), quantity))
+
+
+def _differ(said: float, taken: float) -> bool:
+    return said > 0.0 and not math.isclose(said, taken, rel_tol=0.01)
+
+
+def two_digits(value: float, up: bool = False) -> float:
+    """Return a number of two significant digits, which is no less if ``up``."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round((math.ceil(value / unit - 1e-9) if up else round(value / unit)) * unit, 6)
+
+
+def _per_joint(values: Iterable[float]) -> PerJoint:
+    """Return values of three significant digits; one number where all joints have the same."""
+    rounded = tuple(float(f"{value:.3g}") for value in values)
+    return rounded[0] if len(set(rounded)) == 1 else rounded

@@ -1,0 +1,177 @@
+"""A campaign whose workers are killed five times, the scheduler once, the driver twice: all are processes of their own.
+
+With real walks, of a campaign's file, for so many minutes at most; figures as JSON at the end:
+
+    python -m tests.gradiva_experiments.killed_campaign FILE.toml --minutes 60
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from gradiva_experiments.campaign.campaign import WALK, read_result
+from gradiva_experiments.campaign.campaign_file import read_campaign
+from gradiva_experiments.campaign.engine import dask_environment
+
+EVENTS = (
+    *((2.0 * (1 + number), "worker") for number in range(5)),
+    *((3.0, "driver"), (9.0, "scheduler"), (13.0, "driver")),
+)
+"""Twenty-fourths of the rows after which a process is killed, and which."""
+WORKERS = 2
+
+
+@dataclass
+class KilledCampaign:
+    """Kills what a campaign runs on, and looks at its rows.
+
+    Attributes:
+        file: Of the campaign; its folder lies beside it.
+        function: That walks.
+        timeout: After which the campaign is interrupted, [s].
+        poll: Time between looks at the rows, [s].
+        killed: Processes that were killed so far, by the number of rows before.
+        memory: Samples: time since the begin, [s], and memory of each process, [MB].
+    """
+
+    file: Path
+    function: str
+    timeout: float
+    poll: float = 0.1
+    killed: list = field(default_factory=list)
+    memory: list = field(default_factory=list)
+
+    def run(self, count):
+        """Walk, with all kills within so many rows from now on; return whether all trials have ended."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.begin, self.seen = time.monotonic(), set()
+        before = self.look()
+        self.start_cluster()
+        self.driver = self.start_driver()
+        try:
+            for part, which in sorted(EVENTS):
+                if not self.wait_for(before + part * count / 24.0):
+                    break
+                self.kill(which)
+            return self.wait_for(sys.maxsize)
+        finally:
+            self.end()
+
+    @property
+    def folder(self):
+        return self.file.parent / f"campaign-{self.file.stem}"
+
+    def look(self):
+        """Return the number of rows; each key is there once, and none is lost that was there before."""
+        if not (self.folder / "trials.keys").exists():
+            return 0
+        keys = [row["key"] for row in read_result(self.folder).rows]
+        assert len(keys) == len(set(keys)), "a row is there twice"
+        assert self.seen.issubset(keys), "a row was lost"
+        self.seen = set(keys)
+        return len(keys)
+
+    def wait_for(self, least):
+        """Wait for so many rows, or until the driver ends; return False when the time is up or it has failed."""
+        while self.look() < least:
+            self.sample_memory()
+            if self.driver.poll() is not None:
+                return self.driver.returncode == 0
+            if time.monotonic() - self.begin > self.timeout:
+                return False
+            time.sleep(self.poll)
+        return True
+
+    def sample_memory(self):
+        """Add a sample of the scheduler, the driver, each worker and the process in which it walks."""
+        sample = {"time_s": round(time.monotonic() - self.begin, 1), "rows": len(self.seen)}
+        for name, process in (("scheduler", self.scheduler), ("driver", self.driver), *self.named_workers):
+            try:
+                known = psutil.Process(process.pid)
+                sample[f"{name} {process.pid}"] = known.memory_info().rss / 2**20
+                sample |= {f"walks {child.pid}": child.memory_info().rss / 2**20 for child in known.children()}
+            except psutil.Error:
+                continue  # it ends at the moment
+        self.memory.append(sample)
+
+    @property
+    def named_workers(self):
+        return [("worker", worker) for worker in self.workers]
+
+    # -- processes -----------------------------------------------------------------------------------------------------
+
+    def start(self, *words):
+        environment = {**os.environ, **dask_environment()}
+        return subprocess.Popen([sys.executable, *words], cwd=Path(__file__).parents[2], env=environment)
+
+    def start_cluster(self):
+        self.scheduler = self.start(
+            "-m", "distributed.cli.dask_scheduler", "--port", str(self.port), "--no-dashboard"
+        )  # fmt: skip
+        self.workers = [self.start_worker() for _ in range(WORKERS)]
+
+    def start_worker(self):
+        words = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
+        return self.start("-m", "distributed.cli.dask_worker", self.address, *words)
+
+    def start_driver(self):
+        words = (str(self.file), self.address, self.function)
+        return self.start("-m", "tests.gradiva_experiments.campaign_driver", *words)
+
+    @property
+    def address(self):
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def kill(self, which):
+        """Kill a process and start another in its place; workers end with their scheduler."""
+        self.killed.append((len(self.seen), which))
+        if which == "worker":
+            end_process(self.workers.pop(0))
+            self.workers.append(self.start_worker())
+        elif which == "scheduler":
+            for process in (self.scheduler, *self.workers):
+                end_process(process)
+            self.start_cluster()
+        else:
+            end_process(self.driver)
+            self.driver = self.start_driver()
+
+    def end(self):
+        """End all: the driver as by Ctrl-C, which writes what it has."""
+        self.driver.terminate()
+        self.driver.wait(120.0)
+        for process in (*self.workers, self.scheduler):
+            end_process(process)
+
+
+def end_process(process):
+    process.kill()
+    process.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--within", type=int, help="rows within which all kills happen; all of the campaign by default")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    count = read_campaign(given.file).count
+    run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, poll=5.0)
+    is_whole = run.run(given.within or count)
+    figures = {"trials": count, "rows": run.look(), "is_whole": is_whole, "killed": run.killed, "memory": run.memory}
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
