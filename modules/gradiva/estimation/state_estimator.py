@@ -27,6 +27,7 @@ from gradiva.common import (
     configuration,
     low_pass_gain,
     minimum_jerk,
+    sealed,
     setting,
     so3,
 )
@@ -408,6 +409,7 @@ class StateEstimator(Estimator):
         self._contacts, self._external_wrench = contacts, external_wrench
         self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
+        self._no_change = sealed(np.zeros(self._joints))
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         self.foot_wrenches = FootWrenchEstimator(model, compiler)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -474,7 +476,7 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, change = 0.0, 0.0, np.zeros(self._joints)
+        lag, age, change = 0.0, 0.0, self._no_change
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
