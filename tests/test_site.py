@@ -188,7 +188,7 @@ def test_keys_that_no_shipped_file_sets_are_on_the_page_of_their_layer(pages):
 
 def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     keys = importlib.import_module("reference_pages.configuration").all_keys().values()
-    assert [key.path for key in keys if key.type in ("number", "integer") and not key.unit] == []
+    assert [key.path for key in keys if key.key.type in ("number", "integer") and not key.unit] == []
     assert [key.path for key in keys if set(key.unit) & set("'\"`")] == []  # a value in brackets is no unit
     rows = [line for line in pages["configuration_step_adaptation"].splitlines() if "landed_rise_gain" in line]
     assert len(rows) == 1

@@ -199,7 +199,8 @@ def test_processes_that_are_killed_from_outside_lose_no_row(tmp_path):
     run, killed = started(tmp_path), []
 
     def kill(done, text):
-        process = int(read_result(run.folder).rows[-1].get("process") or 0)
+        rows = read_result(run.folder).rows
+        process = int(rows[-1].get("process") or 0) if rows else 0
         if process and process not in killed and len(killed) < 5:
             killed.append(process)
             os.kill(process, signal.SIGKILL)

@@ -280,9 +280,13 @@ def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_supp
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
-    step = SingleSupport(0.61)
+    step, adapted = SingleSupport(0.61), []
+    adapter = step.stepping.adapter
+    chosen = adapter.adapt
+    adapter.adapt = lambda running: adapted.append(chosen(running)) or adapted[-1]
     change = step.retarget(np.array([-0.1, 0.0]))
     now, instant = step.reference.time, change.footholds[0].touch_down + TIME_ROUNDING
+    assert instant == pytest.approx(now + adapted[-1].time_left, abs=1e-12)
     assert instant > step.plan.steps[4].touch_down + MINIMUM_DELAY
     plan = WalkingPlanner(SETUP.walking.planner).retarget(step.plan, change, now)
     for time in (np.nextafter(instant, 0.0), instant, np.nextafter(instant, np.inf)):

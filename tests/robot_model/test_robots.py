@@ -87,6 +87,15 @@ def test_a_missing_frame_is_named_with_the_nearest_one():
         IdynTreeModel(replace(description_of("icub_v2_7"), left_foot_frame="l_sol"))
 
 
+def test_a_joint_that_the_urdf_has_not_is_named_with_its_group_and_file():
+    robot = description_of("icub_v2_7")
+    arm = robot.joint_groups["left_arm"]
+    groups = robot.joint_groups | {"left_arm": replace(arm, joints=("l_shoulder_pich", *arm.joints[1:]))}
+    message = r"icub_v2_7, \[joint_groups.left_arm\] joints: no joint 'l_shoulder_pich' in the URDF; did you mean"
+    with pytest.raises(ModelError, match=message):
+        IdynTreeModel(replace(robot, joint_groups=groups, ports=None))
+
+
 def test_a_missing_file_is_named():
     with pytest.raises(ModelError, match="cannot load the URDF /nowhere"):
         IdynTreeModel(replace(description_of("icub_v2_7"), model_file="/nowhere"))

@@ -4,7 +4,8 @@ import pytest
 
 from gradiva.common import GRAVITY, ConfigError
 from gradiva.setup import Plant, check_margins, data_folder, load_setup, read_toml, robot_folder, robot_of
-from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED, place_of
+from gradiva.setup.layers import place_of
+from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED
 from gradiva.simulated_walk import SimulatedWalk
 from tests.conftest import EVERY_ROBOT, ROBOTS
 

@@ -332,11 +332,12 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     limits, joints = (np.full(2, -1.0), np.full(2, 1.0)), ["hip", "ankle"]
     log = RecordedPositions({"walking::is_walking": np.ones((100, 1))})
     positions = np.zeros((100, 2))
-    positions[40, 1] = -0.999
+    positions[37:43, 1], positions[40, 1] = -0.995, -0.999
+    positions[[10, 20, 30], 0] = 1.0  # touched now and then
     log |= {f"joints_state::positions::{which}": positions for which in ("measured", "desired")}
     found = joints_at_limits(log, joints, limits)
     assert [str(each) for each in found] == [f"ankle 0.1° from -57.3° at {log.times[40]:.2f} s"]
-    assert joints_at_limits(log, joints, limits, until=float(log.times[39])) == []
+    assert joints_at_limits(log, joints, limits, until=float(log.times[38])) == []
     walk = SimpleNamespace(
         recorder=SimpleNamespace(log=log),
         setup=SimpleNamespace(robot=SimpleNamespace(joints=joints)),

@@ -64,14 +64,13 @@ def configuration_classes() -> dict[str, type]:
     from gradiva.yarp_modules.remote_layers import RemoteConfig
     from gradiva.yarp_modules.robot import RobotIoConfig
 
-    hints = typing.get_type_hints(WalkingConfig)
-    found = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
-    found |= {
-        law.table: kind for law in shipped_laws() if (kind := getattr(balance_law(law.name).kind, "Config", None))
+    tables = typing.get_type_hints(WalkingConfig) | {
+        law.table: getattr(balance_law(law.name).kind, "Config", None) for law in shipped_laws()
     }
-    found |= {"simulation": SimulationConfig, "flexibility": FlexibilityConfig, "robot_io": RobotIoConfig}
-    modules = {"coordinator": CoordinatorConfig, "remote": RemoteConfig, "joypad": JoypadConfig}
-    return found | {"bring_up": BringUpConfig} | modules
+    tables |= {"simulation": SimulationConfig, "flexibility": FlexibilityConfig, "robot_io": RobotIoConfig}
+    tables |= {"bring_up": BringUpConfig, "coordinator": CoordinatorConfig, "remote": RemoteConfig}
+    tables["joypad"] = JoypadConfig
+    return {name: kind for name, kind in tables.items() if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
 
 
 def class_keys() -> dict[str, Key]:

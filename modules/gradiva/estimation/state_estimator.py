@@ -27,6 +27,7 @@ from gradiva.common import (
     configuration,
     low_pass_gain,
     minimum_jerk,
+    sealed,
     setting,
     so3,
 )
@@ -408,6 +409,7 @@ class StateEstimator(Estimator):
         self._contacts, self._external_wrench = contacts, external_wrench
         self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
+        self._no_change = sealed(np.zeros(self._joints))
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         self.foot_wrenches = FootWrenchEstimator(model, compiler)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -474,16 +476,13 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, zmp_lag, change = 0.0, 0.0, self._config.zmp_time_constant, np.zeros(self._joints)
+        lag, age, change = 0.0, 0.0, self._no_change
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
         measurement, is_measured = self._with_wrenches(measurement, reference)
-        if not reference.is_double_support:
-            self._one_foot_time = measurement.time
-        elif measurement.time - self._one_foot_time > STRIDE_OVER:
-            zmp_lag += DOUBLE_SUPPORT_LAG * age
+        zmp_lag = self._zmp_lag(reference, measurement.time, age)
         wrench_lag = self._config.wrench_filter_time_constant + self._config.wrench_age_factor * age
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
@@ -508,15 +507,27 @@ class StateEstimator(Estimator):
             velocity_lag=lag,
             zmp_lag=zmp_lag,
         )
-        if measurement.time > self._past_time:
-            self._before, self._period = self._last, measurement.time - self._past_time
-            self._past_time = measurement.time
-        self._last = state
+        self._note(state, measurement.time)
         if self._external_wrench is not None:
             state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
+
+    def _zmp_lag(self, reference: WalkingReference, time: float, age: float) -> float:
+        """Return the time constant of the ZMP's low pass, [s]; on both feet it grows with the age of the wrenches."""
+        if not reference.is_double_support:
+            self._one_foot_time = time
+        elif time - self._one_foot_time > STRIDE_OVER:
+            return self._config.zmp_time_constant + DOUBLE_SUPPORT_LAG * age
+        return self._config.zmp_time_constant
+
+    def _note(self, state: RobotState, time: float) -> None:
+        """Keep a state, and the one of the sample before it."""
+        if time > self._past_time:
+            self._before, self._period = self._last, time - self._past_time
+            self._past_time = time
+        self._last = state
 
     def _evaluate(
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]

@@ -281,9 +281,11 @@ def full_model(description: RobotDescription) -> idyn.Model:
             f"{description.name}: base_link '{description.base_link}' is not the root of the URDF, which is '{root}'"
         )
     joints = [model.getJointName(i) for i in range(model.getNrOfJoints())]
-    for joint in description.joints:
-        if joint not in joints:
-            raise ModelError(f"{description.name}: no joint '{joint}'{nearest_name(joint, joints)}")
+    for name, group in description.joint_groups.items():
+        for joint in group.joints:
+            if joint not in joints:
+                where = f"robot.toml of {description.name}, [joint_groups.{name}] joints"
+                raise ModelError(f"{where}: no joint '{joint}' in the URDF{nearest_name(joint, joints)}")
     return model
 
 

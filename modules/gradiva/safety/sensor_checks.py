@@ -83,7 +83,7 @@ class FrozenSensorCheck:
             is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
         """
         is_clock_set_back, is_zero = time < self._since, not any(values)
-        if not self._is_zero_alive:
+        if self._unloaded > 0.0 and not self._is_zero_alive:
             self._learn_zero(values, is_zero, time)
         is_idle = (is_zero or is_lifted) and not self._is_zero_alive
         if values != self._values or is_clock_set_back or is_idle:
@@ -144,6 +144,10 @@ class RepeatedRates:
         self._off = np.where(self._is_off(positions - rates * duration, begins), self._off + 1, 0)
         lost: BoolArray = (self._off >= _OFF) & (duration >= self._duration)
         return lost if lost.any() else None
+
+    def repeats(self, rates: NDArray) -> bool:
+        """Return whether one of these rates, shape (n,), is that of the last sample."""
+        return bool((rates == self._rates).any())
 
     def _is_off(self, starts: NDArray, begins: BoolArray) -> BoolArray:
         """Return which moved otherwise since both of the first samples, whose positions ``starts`` should be.
@@ -510,12 +514,16 @@ class ImuCheck:
         return None if self._is_distrusted else imu, found
 
     def _are_rates_lost(self, imu: ImuMeasurement, taken: float) -> bool:
-        """Return whether the rates repeat while the attitude, turn by small turn about the unit's axes, goes on."""
-        if self._rotation is not None and imu.rotation is not self._rotation:
-            turn = self._rotation.T @ imu.rotation
+        """Return whether the rates repeat while the attitude, turn by small turn about the unit's axes, goes on.
+
+        Turns count from the last sample on in which no rate repeated.
+        """
+        rates, last = imu.angular_velocity, self._rotation
+        if last is not None and imu.rotation is not last and self._repeated.repeats(rates):
+            turn = last.T @ imu.rotation
             self._turned = self._turned + 0.5 * (turn[_AXIS] - turn.T[_AXIS])
         self._rotation = imu.rotation
-        return self._repeated.update(imu.angular_velocity, self._turned, taken) is not None
+        return self._repeated.update(rates, self._turned, taken) is not None
 
 
 @configuration

@@ -1,16 +1,12 @@
 """Find robots, merge their configuration with options, compile and keep functions."""
 
 from gradiva.setup.compiler import GccCompiler, processor_line
+from gradiva.setup.layers import Plant, default_tables, nested, place_of, preset_tables
 from gradiva.setup.load_setup import (
     MODULE_TABLES,
-    Plant,
     Setup,
-    default_tables,
     load_setup,
-    nested,
     parse_setting,
-    place_of,
-    preset_tables,
     robot_of,
     simulated_robot,
     typed_setup,

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from gradiva.common import RobotPosture
 from gradiva.robot_model import IdynTreeModel
-from gradiva.setup.load_setup import Plant, Setup, load_setup
+from gradiva.setup.layers import Plant
+from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.whole_body import described_posture
 
 T = TypeVar("T")

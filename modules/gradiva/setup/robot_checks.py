@@ -12,7 +12,8 @@ import numpy as np
 from gradiva.common import ControlMode, ModelError, ModelNotInstalled, Side, WalkingError, nearest_name
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
-from gradiva.setup.load_setup import Plant, load_setup
+from gradiva.setup.layers import Plant
+from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.setup.stability_margins import SITUATION, stability_margins

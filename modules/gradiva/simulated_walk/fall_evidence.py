@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ AFTER = 0.1  # [s] after the first sign that still belongs to its cause
 LONGEST_PUSH = 0.4  # [s]
 FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
 _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the inverse kinematics stops at 0.06°
+_HELD_AT_LIMIT = (
+    0.1  # [s] in which feet and CoM yield: trailing ankles of healthy walks touch it for 0.08, bent knees 0.2
+)
 SPARES_JOINTS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
 _DIRECTIONS = (
     "forward",
@@ -191,7 +195,7 @@ class JointAtLimit:
 def joints_at_limits(
     log: SignalLog, joints: Sequence[str], limits: tuple[NDArray, NDArray], until: float = math.inf
 ) -> list[JointAtLimit]:
-    """Return the joints that came to a limit of their positions while the robot walked, the nearest first.
+    """Return the joints that were held at a limit of their positions while the robot walked, the nearest first.
 
     Args:
         log: With positions as measured and as desired, which the inverse kinematics keeps off the limits.
@@ -208,9 +212,17 @@ def joints_at_limits(
     for joint in np.flatnonzero(gaps.min(axis=(0, 1)) < _AT_LIMIT).tolist():
         side = int(gaps[:, :, joint].min(axis=1).argmin())
         row = int(nearest[side, joint])
+        if _longest(gaps[side, :, joint] < _AT_LIMIT, times) < _HELD_AT_LIMIT:
+            continue
         margin = float(gaps[side, row, joint])
         found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
     return sorted(found, key=lambda each: each.margin)
+
+
+def _longest(is_so: NDArray, times: NDArray) -> float:
+    """Return the longest time from a sample to another one between which all are so, [s]."""
+    runs = (list(run) for so, run in groupby(range(len(times)), is_so.item) if so)
+    return max((float(times[run[-1]] - times[run[0]]) for run in runs), default=0.0)
 
 
 def at_limits_in_words(found: Sequence[JointAtLimit]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from gradiva.common import WalkingError
 from gradiva_experiments.campaign import worker_process
@@ -107,51 +107,75 @@ def carry_out(
         EngineError: The engine has ended, or a trial failed: its searches end, and the others before this is raised.
         WalkingError: A trial was refused.
     """
-    source = enumerate(searches)
-    ready: deque[tuple[int, Search[T], Row | None]] = deque()
-    running: dict[str, tuple[Trial, list[tuple[int, Search[T]]]]] = {}
-    failure: EngineError | None = None
+    source, begun = enumerate(searches), _BegunSearches[T](engine, keep, known)
     try:
         while True:
-            if not ready and engine.wants_more and (begun := next(source, None)) is not None:
-                ready.append((*begun, None))
-            if ready:
-                place, search, row = ready.popleft()
-                try:
-                    trial: Trial = search.send(row)
-                except StopIteration as end:
-                    yield place, end.value
-                    continue
-                key = trial.key
-                if known and key in known:
-                    ready.append((place, search, known[key]))
-                    continue
-                if key not in running:
-                    running[key] = trial, []
-                    engine.put(key, trial.argument)
-                running[key][1].append((place, search))
-            elif running:
-                if (found := engine.next(_WAIT)) is not None and found[0] in running:
-                    trial, waiting = running.pop(found[0])
-                    try:
-                        new = trial.row(found[1])
-                    except EngineError as error:
-                        if failure is None:
-                            *_, line = str(error).strip().split("\n")
-                            engine.note(f"a trial failed, the others go on: {line}")
-                        failure = failure or error
-                    else:
-                        keep(new)
-                        ready += [(place, search, new) for place, search in waiting]
-                        if known is not None:
-                            known[found[0]] = new
+            if not begun.ready and engine.wants_more and (first := next(source, None)) is not None:
+                begun.ready.append((*first, None))
+            if begun.ready:
+                if (ended := begun.advance()) is not None:
+                    yield ended
+            elif begun.running:
+                if (found := engine.next(_WAIT)) is not None:
+                    begun.take(*found)
                 progress()
-            elif failure is not None:
-                raise failure
+            elif begun.failure is not None:
+                raise begun.failure
             else:
                 return
     finally:
-        engine.withdraw(set(running))
+        engine.withdraw(set(begun.running))
+
+
+class _BegunSearches(Generic[T]):
+    """Searches that are begun: with a row to go on with, or waiting for the trial that they asked for.
+
+    Attributes:
+        ready: Place and search, and the row that it is sent next.
+        running: Trials by key, each with the searches that wait for it.
+        failure: Of the first trial that failed.
+    """
+
+    def __init__(self, engine: AnyEngine, keep: Callable[[dict[str, Any]], None], known: dict[str, Row] | None) -> None:
+        self._engine, self._keep, self._known = engine, keep, known
+        self.ready: deque[tuple[int, Search[T], Row | None]] = deque()
+        self.running: dict[str, tuple[Trial, list[tuple[int, Search[T]]]]] = {}
+        self.failure: EngineError | None = None
+
+    def advance(self) -> tuple[int, T] | None:
+        """Send the next search its row; return its place and result where it ends."""
+        place, search, row = self.ready.popleft()
+        try:
+            trial: Trial = search.send(row)
+        except StopIteration as end:
+            return place, end.value
+        key = trial.key
+        if self._known and key in self._known:
+            self.ready.append((place, search, self._known[key]))
+            return None
+        if key not in self.running:
+            self.running[key] = trial, []
+            self._engine.put(key, trial.argument)
+        self.running[key][1].append((place, search))
+        return None
+
+    def take(self, key: str, answer: Answer) -> None:
+        """Keep the row of an answer, with which the searches that wait for it go on; those of a failed trial end."""
+        if key not in self.running:
+            return
+        trial, waiting = self.running.pop(key)
+        try:
+            row = trial.row(answer)
+        except EngineError as error:
+            if self.failure is None:
+                *_, line = str(error).strip().split("\n")
+                self._engine.note(f"a trial failed, the others go on: {line}")
+            self.failure = self.failure or error
+            return
+        self._keep(row)
+        self.ready += [(place, search, row) for place, search in waiting]
+        if self._known is not None:
+            self._known[key] = row
 
 
 @dataclass(slots=True)
