@@ -58,17 +58,11 @@ class PushRecovery:
     def update(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, suspected: Side | None = None
     ) -> tuple[RobotState, StepChange | None]:
-        """Return the state of the pendulum, and the change of the plan that a push asks for, or None.
+        """Return the state of the pendulum, as if nothing pushed or tilted the robot, and the change of the plan.
 
-        The pendulum is the robot as if nothing pushed it and it did not tilt; for the change see
-        ``StepAdaptation.update``.
-
-        Args:
-            state: Estimated in this tick.
-            reference: Of the plan.
-            plan: As it is carried out.
-            suspected: Foot that should stand and reads nothing. Where the other one is planned to be in the air, steps
-                see it carry as much, and do not wait for its load: dead or in the air, the next ticks show.
+        The change is what a push asks for, or None; see ``StepAdaptation.update``. A ``suspected`` foot should stand
+        and reads nothing: where the other one is planned to be in the air, steps see it carry as much, and do not wait
+        for its load. Dead or in the air, the next ticks show.
         """
         pendulum = self._pendulum(state, reference)
         if self.steps.mode is SteppingMode.OFF:
