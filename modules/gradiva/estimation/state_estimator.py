@@ -27,7 +27,6 @@ from gradiva.common import (
     configuration,
     low_pass_gain,
     minimum_jerk,
-    sealed,
     setting,
     so3,
 )
@@ -409,7 +408,6 @@ class StateEstimator(Estimator):
         self._contacts, self._external_wrench = contacts, external_wrench
         self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
-        self._no_change = sealed(np.zeros(self._joints))
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         self.foot_wrenches = FootWrenchEstimator(model, compiler)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -438,15 +436,11 @@ class StateEstimator(Estimator):
         self._predictor.reset()
         self.foot_wrenches.reset()
         self._function.inputs["memory"][:] = 0.0
-        if self._contacts is not None:
-            self._contacts.reset()
-        if self.flexible_joints is not None:
-            self.flexible_joints.reset()
-        if self._external_wrench is not None:
-            self._external_wrench.reset()
+        for part in (self._contacts, self.flexible_joints, self._external_wrench):
+            if part is not None:
+                part.reset()
         self._last = self._before = None
-        self._past_time = -math.inf
-        self._time = self._one_foot_time = -math.inf
+        self._past_time = self._time = self._one_foot_time = -math.inf
 
     def note_gap(self) -> None:
         """Note that the clock jumped: the duration until the next sample is not known."""
@@ -476,7 +470,7 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, change = 0.0, 0.0, self._no_change
+        lag, age, change = 0.0, 0.0, np.zeros(self._joints)
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)

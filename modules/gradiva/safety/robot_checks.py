@@ -282,13 +282,9 @@ class FootCheck:
     def findings(
         self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], time: float
     ) -> list[Finding]:
-        """Return new violations.
+        """Return new violations by an estimated state, the wrench of a suspected foot too, and a plan, at ``time`` [s].
 
-        Args:
-            state: Estimated, the wrench of a suspected foot as well.
-            reference: Which foot should stand.
-            untrusted: Feet whose sensors are known to be wrong.
-            time: [s].
+        No load accuses a foot while one of them is ``untrusted``.
         """
         if untrusted:
             self.suspected = None

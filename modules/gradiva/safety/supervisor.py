@@ -334,7 +334,6 @@ class SafetySupervisor:
         for own in self._own:
             with plugin_errors("[safety.checks]", own):
                 own.reset()
-        self._untrusted = self._sensors.untrusted_feet
         self._pending = []
         self._reported.clear()
         self.suspected_foot = None
@@ -363,13 +362,12 @@ class SafetySupervisor:
         measurement, found = self._sensors.update(measurement, command.velocities, time)
         self._pending += found
         self._untrusted = self._sensors.untrusted_feet
-        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches
+        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches.copy()
         if suspected is not None:
             self._feet.note_reading(math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0)))
         untrusted = self.untrusted_feet
         if not untrusted:
             return measurement
-        wrenches = wrenches.copy()
         wrenches[[row for side in untrusted for row in self._rows[side]]] = np.nan
         return altered(measurement, contact_wrenches=sealed(wrenches))
 
