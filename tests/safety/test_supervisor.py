@@ -7,7 +7,7 @@ from types import FunctionType, SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, NoSolutionFound, Side
+from gradiva.common import ConfigError, Measurement, NoSolutionFound, Side
 from gradiva.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor, failed_tick
 from gradiva.safety.supervisor import FailurePolicy, FailurePolicyConfig
 from gradiva.setup import load_setup
@@ -145,6 +145,23 @@ def test_only_a_finding_that_names_a_foot_makes_its_force_sensor_untrusted():
     assert safety.untrusted_feet == frozenset()
     safety.note([Finding(SafetyKind.FOOT_FORCE, "left", "light")], 0.0)
     assert safety.untrusted_feet == {Side.LEFT}
+
+
+def test_a_suspected_foot_whose_sensors_read_its_load_again_is_trusted_in_the_same_tick():
+    safety, robot = supervisor(), load_setup("icub_v2_7").robot
+    joints, rows = np.zeros(len(robot.joints)), robot.sensors_of(Side.LEFT)
+    last = SimpleNamespace(positions=joints, velocities=joints)
+
+    def checked(force, time):
+        wrenches = np.zeros((len(robot.force_torque_sensors), 6))
+        wrenches[rows[0], 2] = force
+        return safety.checked(Measurement(time, joints, joints, joints, wrenches), last, time).contact_wrenches[rows]
+
+    safety._feet.suspected = Side.LEFT
+    assert np.isnan(checked(4.0, 0.00)).all()  # noise
+    assert (safety.suspected_foot, safety.untrusted_feet) == (Side.LEFT, {Side.LEFT})
+    assert checked(200.0, 0.01)[0, 2] == 200.0
+    assert (safety.suspected_foot, safety.untrusted_feet) == (None, frozenset())
 
 
 RESPONSES = {

@@ -27,7 +27,7 @@ from gradiva.common import (
 from gradiva.safety.events import Finding, SafetyKind
 
 _NOTHING = 0.01  # [-] of the weight: a sensor that reads less under a foot that stands reads nothing
-_LOADED = 0.05  # [-] of the weight: a sensor that read nothing and reads more works again; noise and offsets read less
+_LOADED = 0.05  # [-] of the weight: a sensor that read nothing and reads more than that, which noise is not, works
 _CARRIED = 0.9  # [-] of the weight: while robots walk, both feet together lack less for as long as it takes to blink
 _FASTEST_FALL = 0.5  # [m/s] by load that lacks: healthy walks 0.01; G1 at 0.6 m/s 0.2, in velocity control 0.4
 _MOST_DIGITS = 6
@@ -236,7 +236,8 @@ class FootCheck:
 
     In double support one foot may carry nothing, but not both: the finding then names the foot that lacks most of the
     load that the planned ZMP gives it. A foot that should stand and reads nothing while both together lack load is
-    suspected from that tick on: its sensor is not used, whether it is dead or the robot is in the air for an instant.
+    suspected from that tick on: its sensor is not used, whether it is dead or the robot is in the air for an instant,
+    until it reads more than 5 % of the weight, which a foot that lands does in one or two ticks.
     It is dead when the lacking part of the weight W would have made the robot fall faster than any that walks,
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
@@ -275,7 +276,7 @@ class FootCheck:
             debounce.reset()
 
     def note_reading(self, load: float) -> None:
-        """Suspect no foot any more whose sensors read this load [N], if it is one."""
+        """Trust the suspected foot again if its sensors read more than 5 % of the weight, ``load`` in [N]."""
         if load > _LOADED * self._weight:
             self.suspected = None
 

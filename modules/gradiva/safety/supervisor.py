@@ -280,7 +280,7 @@ class SafetySupervisor:
 
     Attributes:
         events: All so far, in order.
-        suspected_foot: Foot that should stand and reads nothing; None: there is none.
+        suspected_foot: Foot that should stand and reads nothing in the checked measurement; None: there is none.
     """
 
     def __init__(
@@ -334,6 +334,7 @@ class SafetySupervisor:
         for own in self._own:
             with plugin_errors("[safety.checks]", own):
                 own.reset()
+        self._untrusted = self._sensors.untrusted_feet
         self._pending = []
         self._reported.clear()
         self.suspected_foot = None
@@ -362,12 +363,13 @@ class SafetySupervisor:
         measurement, found = self._sensors.update(measurement, command.velocities, time)
         self._pending += found
         self._untrusted = self._sensors.untrusted_feet
-        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches.copy()
+        suspected, wrenches = self._feet.suspected, measurement.contact_wrenches
         if suspected is not None:
             self._feet.note_reading(math.hypot(*wrenches[self._rows[suspected], :3].sum(axis=0)))
-        untrusted = self.untrusted_feet
+        self.suspected_foot, untrusted = self._feet.suspected, self.untrusted_feet
         if not untrusted:
             return measurement
+        wrenches = wrenches.copy()
         wrenches[[row for side in untrusted for row in self._rows[side]]] = np.nan
         return altered(measurement, contact_wrenches=sealed(wrenches))
 
@@ -386,7 +388,6 @@ class SafetySupervisor:
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
         found += self._feet.findings(state, reference, self._untrusted, time)
-        self.suspected_foot = self._feet.suspected
         found += self._fall.findings(state, reference)
         found += self._reference.findings(reference, time)
         for own in self._own:
