@@ -25,7 +25,7 @@ from gradiva_experiments.campaign.report import (
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from tests.gradiva_experiments.fake_trials import CYCLIC, TEMPORARY, TROUBLED, WALK
-from tests.gradiva_experiments.killed_campaign import KilledCampaign
+from tests.gradiva_experiments.killed_campaign import KilledCampaign, growth_of
 
 FILE = """
 seeds = 40
@@ -239,7 +239,18 @@ def test_killed_workers_scheduler_and_drivers_lose_no_row_and_double_none(tmp_pa
     run = KilledCampaign(tmp_path / "speeds.toml", WALK, timeout=500.0)
     assert run.run(count)
     assert [which for _, which in run.killed].count("worker") == 5
+    growth = run.growth()
+    assert growth
+    assert max(growth.values()) < 0.2, growth  # of walks in milliseconds; a part of the rows is packed meanwhile
     check_whole(run.folder, count)
+
+
+def test_growth_is_that_of_the_later_half_of_a_process():
+    leaking = [(float(time), 2 * time, 200.0 + 2.0 * 2 * time) for time in range(100)]
+    flat = [(float(time), 2 * time, 200.0 + min(time, 20)) for time in range(100)]
+    assert growth_of(leaking) == pytest.approx(2.0)
+    assert growth_of(flat) == 0.0
+    assert growth_of(flat[:20]) is None
 
 
 # -- statistics, report, comparison ------------------------------------------------------------------------------------
