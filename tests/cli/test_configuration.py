@@ -25,9 +25,19 @@ def test_a_table_shows_values_ranges_meanings_and_what_the_robot_has_of_its_own(
     assert "max_speed" not in rows
 
 
+@pytest.mark.parametrize(("word", "table"), [("Planner", "planner"), ("reach", "step_adaptation")])
+def test_the_name_of_a_table_or_of_a_key_chooses_that_alone(gradiva, word, table):
+    _, out, _ = gradiva("config", word)
+    headings = {name.strip("[]") for name in rows_of(out) if name.startswith("[")}
+    assert {name.partition(".")[0] for name in headings} == {table}
+
+
 def test_words_of_meanings_and_overrides_are_found(gradiva):
     status, out, _ = gradiva("config", "com_controller.walking.com", "--set", "zmp_com_controller.walking.com=4.0")
     assert (status, rows_of(out)["com"]) == (0, "4.0 not negative, 1/s K_CoM. — set by --set")
+    (_, by_name, _), (_, by_meaning, _) = gradiva("config", "TIPPING"), gradiva("config", "DISTANCE of the zmp")
+    assert "tipping_margin" in rows_of(by_name)
+    assert "tipping_margin" in rows_of(by_meaning)
 
 
 def test_without_a_word_the_tables_are_listed(gradiva):

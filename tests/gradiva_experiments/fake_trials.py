@@ -1,6 +1,7 @@
 """Functions that an engine calls instead of a walk, in milliseconds."""
 
 import os
+import tempfile
 import time
 
 
@@ -22,6 +23,11 @@ def cyclic(number):
     return number
 
 
+def temporary(number):
+    """Leaves a temporary folder; its path."""
+    return tempfile.mkdtemp()
+
+
 def walk(options):
     """Falls with odd seeds above 0.25 m/s, and raises with seed 13."""
     time.sleep(0.004 * options["duration"])
@@ -41,3 +47,4 @@ def walk(options):
 WALK = f"{__name__}:walk"
 TROUBLED = f"{__name__}:troubled"
 CYCLIC = f"{__name__}:cyclic"
+TEMPORARY = f"{__name__}:temporary"

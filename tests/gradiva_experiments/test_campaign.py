@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
+import shlex
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,7 @@ from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
 from gradiva_experiments.campaign import command, trial_rows
 from gradiva_experiments.campaign.campaign import CampaignResult, begin, is_success, read_result
-from gradiva_experiments.campaign.engine import Engine
+from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_environment
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
@@ -21,8 +24,8 @@ from gradiva_experiments.campaign.report import (
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from tests.gradiva_experiments.fake_trials import CYCLIC, TROUBLED, WALK
-from tests.gradiva_experiments.killed_campaign import KilledCampaign
+from tests.gradiva_experiments.fake_trials import CYCLIC, TEMPORARY, TROUBLED, WALK
+from tests.gradiva_experiments.killed_campaign import KilledCampaign, growth_of
 
 FILE = """
 seeds = 40
@@ -95,6 +98,22 @@ def test_the_memory_of_a_process_does_not_grow_with_its_calls():
         memory = [answer.memory_mb for _, answer in iter(lambda: engine.next(30.0), None)]
     assert len(memory) == 8
     assert memory[-1] < memory[0] + 25.0
+
+
+def test_temporary_files_of_a_process_go_with_it_though_it_is_killed():
+    process = WalkProcess()
+    folder = Path(process.call(TEMPORARY, 0, 60.0)["value"])
+    assert folder.is_dir()
+    process.end()
+    assert not folder.exists()
+    assert not folder.parent.exists()
+
+
+def test_the_page_of_campaigns_has_the_settings_of_a_cluster_of_ones_own():
+    page = Path(__file__).parents[2] / "docs" / "how_to" / "campaigns.md"
+    lines = re.findall(r"^export (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    exported = dict(word.split("=", 1) for line in lines for word in shlex.split(line))
+    assert exported == {**dask_environment(), "OMP_NUM_THREADS": "1"}
 
 
 def test_what_is_interrupted_goes_on_and_loses_no_row(tmp_path):
@@ -220,7 +239,18 @@ def test_killed_workers_scheduler_and_drivers_lose_no_row_and_double_none(tmp_pa
     run = KilledCampaign(tmp_path / "speeds.toml", WALK, timeout=500.0)
     assert run.run(count)
     assert [which for _, which in run.killed].count("worker") == 5
+    growth = run.growth()
+    assert growth
+    assert max(growth.values()) < 0.2, growth  # of walks in milliseconds; a part of the rows is packed meanwhile
     check_whole(run.folder, count)
+
+
+def test_growth_is_that_of_the_later_half_of_a_process():
+    leaking = [(float(time), 2 * time, 200.0 + 2.0 * 2 * time) for time in range(100)]
+    flat = [(float(time), 2 * time, 200.0 + min(time, 20)) for time in range(100)]
+    assert growth_of(leaking) == pytest.approx(2.0)
+    assert growth_of(flat) == 0.0
+    assert growth_of(flat[:20]) is None
 
 
 # -- statistics, report, comparison ------------------------------------------------------------------------------------
@@ -263,6 +293,9 @@ def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, w
         "| a | walked | 1 of 2 |",
         "| b | not walked | walked badly |",
     ]
+    rows = [row("a", speed, "ideal", 1, "walked") for speed in (2, 10)]
+    table = outcome_table(CampaignResult("tries", tmp_path, ("robot", "speed", "seed"), 2, rows), "robot")
+    assert table.startswith("| robot | 2 | 10 |")
     status, out, _ = gradiva("campaign", "table", str(walked), "--by", "speed")
     assert (status, out.splitlines()[0]) == (0, "| speed | outcome |")
     status, _, err = gradiva("campaign", "table", str(walked))

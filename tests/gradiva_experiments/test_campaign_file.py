@@ -115,6 +115,13 @@ def test_a_host_without_the_files_of_a_trial_gets_their_texts(campaign, tmp_path
     assert "texts" not in options
 
 
+def test_a_file_that_is_no_text_is_refused_in_one_line_before_the_first_walk(campaign, tmp_path):
+    path = tmp_path / "way.csv"
+    path.write_bytes(b"0, 0\n\xff\n")
+    with pytest.raises(ConfigError, match=r"cannot read .*way\.csv: 'utf-8' codec can't decode byte 0xff"):
+        campaign(f"walk.path = '{path}'").check()
+
+
 def test_tables_in_a_list_reach_the_walk(campaign):
     asked = campaign(
         """

@@ -282,6 +282,7 @@ def test_a_loop_that_oscillates_before_the_first_sign_is_the_cause_of_what_looks
     assert cause.text.startswith("the loop oscillates at 50 Hz: 8.0 % of the weight")
     assert "zmp_com_controller.standing.zmp" in cause.advice
     assert oscillating_loop(push, oscillating_walk(0.0, 0.02), FALL) is None
+    assert oscillating_loop(push, oscillating_walk(0.0, None), FALL) is None
     assert oscillating_loop(Cause(CauseKind.SENSOR, "dead", "mend it"), oscillating_walk(0.0, 0.08), FALL) is None
 
 
@@ -289,6 +290,8 @@ def test_chatter_beyond_its_healthy_band_names_the_gains_of_the_control_mode():
     assert chatter_table(oscillating_walk(0.002))["text"] is None
     assert chatter_table(oscillating_walk(0.002, zmp=1.3e-4))["text"] is None  # hardly beyond the band
     assert chatter_table(oscillating_walk(0.08, 0.001))["text"] is None  # not all the time
+    unknown = chatter_table(oscillating_walk(0.08, None))
+    assert (unknown["lasting_foot_force"], unknown["text"]) == (None, None)
     table = chatter_table(oscillating_walk(0.08))
     assert table["shift"] == {"foot_force": 0.08, "zmp_m": 5e-5, "command_rad": 0.002, "joint": "l_shoulder_pitch"}
     assert table["single_support"] is None
@@ -337,10 +340,22 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     log |= {f"joints_state::positions::{which}": positions for which in ("measured", "desired")}
     found = joints_at_limits(log, joints, limits)
     assert [str(each) for each in found] == [f"ankle 0.1° from -57.3° at {log.times[40]:.2f} s"]
-    assert joints_at_limits(log, joints, limits, until=float(log.times[38])) == []
+    assert joints_at_limits(log, joints, limits, until=float(log.times[36])) == []
+    at_the_sign = joints_at_limits(log, joints, limits, until=float(log.times[38]))
+    assert [each.joint for each in at_the_sign] == ["ankle"]
     walk = SimpleNamespace(
         recorder=SimpleNamespace(log=log),
         setup=SimpleNamespace(robot=SimpleNamespace(joints=joints)),
         layers=SimpleNamespace(joint_limits=limits),
     )
     assert limited_joints(walk, FALL).text.startswith("at the limit of its position: ankle 0.1° from")
+
+
+def test_a_joint_is_held_at_one_limit_whatever_it_does_at_the_other():
+    positions = np.zeros((100, 1))
+    positions[20:70], positions[80] = np.radians(0.3) - 1.0, 1.0  # held at the lower one, the upper one is touched
+    log = RecordedPositions({"walking::is_walking": np.ones((100, 1))})
+    log |= {f"joints_state::positions::{which}": positions for which in ("measured", "desired")}
+    found = joints_at_limits(log, ["knee"], (np.array([-1.0]), np.array([1.0])))
+    assert [(each.joint, each.limit) for each in found] == [("knee", -1.0)]
+    assert found[0].margin == pytest.approx(np.radians(0.3))

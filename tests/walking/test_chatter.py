@@ -109,7 +109,11 @@ def test_the_frequency_is_that_of_the_oscillation():
 def test_a_shock_is_no_sustained_oscillation():
     assert record_of(lambda time: 1.0).sustained(2.0, 2.5) == pytest.approx(0.1 / np.sqrt(2.0), rel=0.1)
     assert record_of(lambda time: float(2.2 < time < 2.3)).sustained(2.0, 2.5) < 0.02
-    assert record_of(lambda time: 1.0).sustained(-1.0, -0.5) == 0.0
+
+
+@pytest.mark.parametrize(("begin", "end"), [(-1.0, -0.5), (END - 0.6, END + 0.3), (np.nan, np.nan)])
+def test_of_a_time_that_is_not_recorded_to_its_end_it_is_not_known_whether_the_loop_oscillates(begin, end):
+    assert record_of(lambda time: 1.0).sustained(begin, end) is None
 
 
 def test_an_oscillation_that_grows_lasts_and_a_sole_that_hits_the_ground_twice_does_not():
@@ -124,7 +128,7 @@ def test_an_oscillation_that_grows_lasts_and_a_sole_that_hits_the_ground_twice_d
 
 def test_a_record_of_nothing_has_no_figures():
     assert ChatterRecord(WEIGHT, 0.01).figures() == {}
-    assert ChatterRecord(WEIGHT, 0.01).sustained(0.0, 1.0) == 0.0
+    assert ChatterRecord(WEIGHT, 0.01).sustained(0.0, 1.0) is None
 
 
 @pytest.mark.parametrize("period", PERIODS)

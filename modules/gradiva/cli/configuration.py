@@ -9,13 +9,17 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gradiva.cli.main import leaving_at_once
 from gradiva.cli.walk import DEFAULT_ROBOT, From, Plant, Robot, Set
+
+if TYPE_CHECKING:
+    from gradiva.setup import Setup
 
 UNIT = re.compile(r"\[([^\]\[]{1,24})\]")
 _ITEM = re.compile(r"^(\w+)(?: \([^)]*\))?: ?(.*)$")  # of the section Attributes of a docstring
@@ -31,12 +35,12 @@ class Key:
     """One key as its class has it.
 
     Attributes:
-        path: ``table.key``.
-        type: Of its values, in words.
-        unit: Of them; empty without one.
-        range: In which they must be; empty where all are allowed.
+        path: Name with that of its table, ``table.key``.
+        type: Type of the values, in words.
+        unit: Unit of the values; empty without one.
+        range: Range of the values; empty where all are allowed.
         text: Meaning, from the docstring.
-        default: Of the class, in TOML; empty where it has none.
+        default: Value where no file sets one, in TOML; empty where there is none.
     """
 
     path: str
@@ -187,8 +191,8 @@ def config(
 ) -> int:
     """List configuration keys: value for a robot, unit, range, meaning, and where a robot's own value is set.
 
-    A word chooses a table, a key, or all keys in whose name or meaning it stands: gradiva config planner;
-    gradiva config gain --robot talos. Without one the tables are listed.
+    The name of a table or of a key chooses that alone, another word all keys in whose name or meaning it stands:
+    gradiva config planner; gradiva config stiff --robot talos. Without one the tables are listed.
     """
     with leaving_at_once():
         from gradiva.cli.output import text_console
@@ -199,7 +203,8 @@ def config(
     setup = load_setup(robot or robot_of(files) or DEFAULT_ROBOT, settings or (), files, plant)
     rows = [_Row.of(key, setup) for key in class_keys().values()]
     console = text_console()
-    found = [row for row in rows if any(row.matches(word) for word in words or ())]
+    chosen = {row.key.path for word in words or () for row in _chosen(rows, word.lower())}
+    found = [row for row in rows if row.key.path in chosen]
     if words and not found:
         names = {name for row in rows for name in (row.key.path, row.key.table, row.key.path.rpartition(".")[2])}
         raise ConfigError(f"no table and no key has '{' '.join(words)}'{nearest_name(words[0], sorted(names))}")
@@ -222,10 +227,11 @@ class _Row:
     place: str
 
     @classmethod
-    def of(cls, key: Key, setup: Any) -> _Row:
+    def of(cls, key: Key, setup: Setup) -> _Row:
         from gradiva.setup import place_of
 
-        place, value = place_of(key.path, setup.layers) or "", setup.tables
+        value: Any = setup.tables
+        place = place_of(key.path, setup.layers) or ""
         for part in key.path.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         comment = _comments_of(place, setup.robot_argument).get(key.path, "")
@@ -234,11 +240,6 @@ class _Row:
         shown = key.default if value is None else in_toml(value)
         is_own = place != "" and not place.startswith("config/")
         return cls(dataclasses.replace(key, unit=unit.strip("-")), shown, reason, place if is_own else "")
-
-    def matches(self, word: str) -> bool:
-        """Return whether a word names the key or its table, or stands in its name or meaning."""
-        path = self.key.path
-        return path.startswith(f"{word}.") or word in path or word.lower() in self.key.text.lower()
 
     @property
     def allowed(self) -> str:
@@ -256,10 +257,18 @@ class _Row:
         return " — ".join(filter(None, (escape(text), value and f"[dim]{escape(value)}[/]")))
 
 
+def _chosen(rows: Sequence[_Row], word: str) -> list[_Row]:
+    """Return the keys of a table or name; else those in whose name or meaning a word in small letters stands."""
+    table = [row for row in rows if f"{row.key.path}.".startswith(f"{word}.")]
+    named = [row for row in rows if row.key.path.endswith(f".{word}")]
+    return table or named or [row for row in rows if word in f"{row.key.path} {row.key.text}".lower()]
+
+
 def _in(place: str) -> str:
     return "by --set" if place.startswith("by ") else f"in {place}"
 
 
+@lru_cache(maxsize=64)
 def _comments_of(place: str, robot: str) -> Mapping[str, str]:
     """Return the comments of a shipped file or of one of the robot; none of other places."""
     from gradiva.setup import data_folder, file_place, robot_folder

@@ -363,7 +363,7 @@ def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause |
         return None
     begin = onset - _OSCILLATING_FOR
     size = walk.chatter.sustained(begin, onset)
-    if size < _OSCILLATING:
+    if size is None or size < _OSCILLATING:
         return None
     frequency = walk.chatter.frequency(begin, onset)
     text = f"the loop oscillates at {frequency:.0f} Hz: {_of_weight(size)} on a foot before the first sign"
@@ -410,7 +410,8 @@ def _chatter_in_words(
 ) -> str | None:
     """Return the cause of chatter beyond its band: the loop, or its sensors where their noise leaves a healthy rest.
 
-    The loop is one that oscillates far beyond the band, and all the time: a step that lands hard shakes a part of it.
+    The loop is one that oscillates far beyond the band, and all the time: a step that lands hard shakes a part of it,
+    as does the impact of a robot that falls in its last weight shift, of which the rest is not known.
     """
     frequency = walk.chatter.frequency(*walk.chatter.last_shift())
     found = []
@@ -421,7 +422,8 @@ def _chatter_in_words(
     text = f"{' and '.join(found)} in the last weight shift"
     if noise is None or not _is_made_by(noise.chatter, shift, healthy):
         far = max(shift.foot_force / healthy.foot_force, shift.zmp / healthy.zmp) > _FAR_BEYOND
-        if not far or walk.chatter.sustained(*walk.chatter.last_shift()) < healthy.foot_force:
+        lasting = walk.chatter.sustained(*walk.chatter.last_shift())
+        if not far or lasting is None or lasting < healthy.foot_force:
             return None
         return f"the loop oscillates at {frequency:.0f} Hz: {text}; look at {gains_of_loop(walk.setup)}"
     alone = f"{_of_weight(noise.chatter.foot_force)} and {1e3 * noise.chatter.zmp:.2f} mm"

@@ -28,9 +28,8 @@ AFTER = 0.1  # [s] after the first sign that still belongs to its cause
 LONGEST_PUSH = 0.4  # [s]
 FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
 _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the inverse kinematics stops at 0.06°
-_HELD_AT_LIMIT = (
-    0.1  # [s] in which feet and CoM yield: trailing ankles of healthy walks touch it for 0.08, bent knees 0.2
-)
+# A joint that is held at a limit lets feet and CoM yield; trailing ankles of healthy walks touch it for up to 0.08 s.
+_HELD_AT_LIMIT = 0.1  # [s]
 SPARES_JOINTS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
 _DIRECTIONS = (
     "forward",
@@ -201,28 +200,27 @@ def joints_at_limits(
         log: With positions as measured and as desired, which the inverse kinematics keeps off the limits.
         joints: Names.
         limits: Lower and upper, [rad], shape (n,) each.
-        until: Time after which the log is not looked at, [s].
+        until: Time of the first sign, after which the log is not looked at, [s]; a joint that is at a limit then counts
+            however shortly it has been there.
     """
     rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times <= until) if len(log) else np.zeros(0, dtype=bool)
     if not rows.any():
         return []
     positions = np.stack([log[f"joints_state::positions::{which}"][rows] for which in ("measured", "desired")])
     gaps = np.nan_to_num(np.stack([positions - limits[0], limits[1] - positions]), nan=math.inf).min(axis=1)
-    nearest, times, found = gaps.argmin(axis=1), log.times[rows], []
-    for joint in np.flatnonzero(gaps.min(axis=(0, 1)) < _AT_LIMIT).tolist():
-        side = int(gaps[:, :, joint].min(axis=1).argmin())
-        row = int(nearest[side, joint])
-        if _longest(gaps[side, :, joint] < _AT_LIMIT, times) < _HELD_AT_LIMIT:
-            continue
-        margin = float(gaps[side, row, joint])
-        found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
+    at_limit, times, found = gaps < _AT_LIMIT, log.times[rows], []
+    for side, joint in np.argwhere(at_limit.any(axis=1)).tolist():
+        if _is_held(at_limit[side, :, joint], times, has_sign=math.isfinite(until)):
+            row = int(gaps[side, :, joint].argmin())
+            margin = float(gaps[side, row, joint])
+            found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
     return sorted(found, key=lambda each: each.margin)
 
 
-def _longest(is_so: NDArray, times: NDArray) -> float:
-    """Return the longest time from a sample to another one between which all are so, [s]."""
-    runs = (list(run) for so, run in groupby(range(len(times)), is_so.item) if so)
-    return max((float(times[run[-1]] - times[run[0]]) for run in runs), default=0.0)
+def _is_held(at_limit: NDArray, times: NDArray, has_sign: bool) -> bool:
+    """Return whether a joint is at a limit for long, or at the end where that is the first sign of a fall."""
+    runs = (list(run) for is_at, run in groupby(range(len(times)), at_limit.item) if is_at)
+    return (has_sign and bool(at_limit[-1])) or any(times[run[-1]] - times[run[0]] >= _HELD_AT_LIMIT for run in runs)
 
 
 def at_limits_in_words(found: Sequence[JointAtLimit]) -> str:

@@ -261,8 +261,8 @@ def tables(result: Mapping[str, Any]) -> str:
     solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
     chatter = result.get("chatter") or {}
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
-    if (lasting := chatter.get("lasting_foot_force")) is not None:
-        oscillating.append(("all through shift", [number(lasting, 1e2, 2), "–", "–"]))
+    if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
+        oscillating.append(("all through shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
         oscillating.append(("usual in shift", [*usual, "–"]))
     if healthy := chatter.get("healthy_shift"):

@@ -168,18 +168,18 @@ class ChatterRecord:
         landed = times[(times > lifted) & is_loaded].min(initial=math.inf)
         return (landed + _LANDED, landed + _SHIFTED) if math.isfinite(lifted + landed) else (math.nan, math.nan)
 
-    def sustained(self, begin: float, end: float) -> float:
-        """Return how much of its weight a foot's force oscillates with in each part of a time, [-].
+    def sustained(self, begin: float, end: float) -> float | None:
+        """Return how much of its weight a foot's force oscillates with in each part of a time, [-]; None: not known.
 
         Args:
             begin: Of the time, [s].
             end: Of the time, [s]; it is looked at in quarters, of which a landing shakes one or two.
         """
         times, _, values = self._arrays()
-        fast = high_passed(values[:, :2], self._period) ** 2 if self._count > 1 else values[:, :2]
         bounds = np.searchsorted(times, np.linspace(begin, end, 5))
-        if np.any(np.diff(bounds) < 2):
-            return 0.0
+        if np.any(np.diff(bounds) < 2) or times[-1] + 1.5 * self._period < end:
+            return None
+        fast = high_passed(values[:, :2], self._period) ** 2
         quarters = [fast[first:last].mean(axis=0).max() for first, last in pairwise(bounds)]
         return math.sqrt(min(quarters)) / self._weight
 

@@ -32,7 +32,9 @@ FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
 _FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
 _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
-_FALSE = 10.0  # [-] of a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
+_FARTHEST = (
+    10.0  # [-] of a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
+)
 _TRUNK_FREQUENCY = 45.0  # [rad/s] of the servos of legs and torso over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
 _STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the robot stands on without toppling
@@ -174,17 +176,17 @@ def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequenc
     no_load = np.where(np.isfinite(speeds), _TO_NO_LOAD * speeds, gears.no_load_speed)
     coulomb = gears.friction(torques)
 
-    def said(quantity: str, assumed: NDArray) -> PerJoint:
+    def modelled(quantity: str, assumed: NDArray) -> PerJoint:
         values = np.array([getattr(drive, quantity) for drive in known])
         is_known = values > 0.0
-        are_true = np.all(np.abs(np.log(values[is_known] / assumed[is_known])) < math.log(_FALSE))
+        are_true = np.all(np.abs(np.log(values[is_known] / assumed[is_known])) < math.log(_FARTHEST))
         return _per_joint(np.where(is_known & are_true, values, assumed))
 
     return replace(
         group,
-        rotor_inertia=said("rotor_inertia", gears.rotors(torques)),
-        coulomb_friction=said("coulomb_friction", coulomb),
-        viscous_friction=said("viscous_friction", gears.viscous * coulomb / no_load),
+        rotor_inertia=modelled("rotor_inertia", gears.rotors(torques)),
+        coulomb_friction=modelled("coulomb_friction", coulomb),
+        viscous_friction=modelled("viscous_friction", gears.viscous * coulomb / no_load),
         gear_loss=gears.loss,
         gear_play=gears.play,
         full_torque_speed=_per_joint(_FULL * no_load),
@@ -196,13 +198,13 @@ def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) ->
     """Return the kind of gears of a group: by its fastest joint, else by its rotors, else of low ratio.
 
     Rotors of high ratios have about twenty times the inertia of those of low ones at the same torque; the nearer kind
-    is taken. A robot of which neither is said is one of the many that are published to be learned with.
+    is taken. A robot of which neither is given is one of the many that are published to be learned with.
     """
     finite = speeds[np.isfinite(speeds)]
     if len(finite):
         return LOW_RATIO if max(finite) >= _FAST else HIGH_RATIO
     rotors = np.array([drive.rotor_inertia for drive in known])
-    has_rotor = (rotors > LOW_RATIO.rotors(torques) / _FALSE) & (rotors < HIGH_RATIO.rotors(torques) * _FALSE)
+    has_rotor = (rotors > LOW_RATIO.rotors(torques) / _FARTHEST) & (rotors < HIGH_RATIO.rotors(torques) * _FARTHEST)
     middle = np.sqrt(LOW_RATIO.rotors(torques) * HIGH_RATIO.rotors(torques))
     is_high = rotors[has_rotor] > middle[has_rotor]
     return HIGH_RATIO if 2 * int(is_high.sum()) > len(is_high) else LOW_RATIO
@@ -245,10 +247,10 @@ def placeholders(groups: Mapping[str, JointGroup], known: Mapping[str, JointDriv
             both = [(joint, _said(known, joint, quantity), value) for joint, value in values]
             false = [each for each in both if _differ(*each[1:])]
             if false:
-                joint, said, value = max(false, key=lambda each: abs(math.log(each[1] / each[2])))
+                joint, given, value = max(false, key=lambda each: abs(math.log(each[1] / each[2])))
                 more = f" and {len(false) - 1} more" if len(false) > 1 else ""
                 quality = f"{quantity.replace('_', ' ')} of {joint}{more}: no drive with its torque has"
-                notes.append(f"{quality} the model's {said:.3g}, {value:.3g} is assumed")
+                notes.append(f"{quality} the model's {given:.3g}, {value:.3g} is assumed")
     return notes
 
 
@@ -256,8 +258,8 @@ def _said(known: Mapping[str, JointDrive], joint: str, quantity: str) -> float:
     return float(getattr(known.get(joint, JointDrive()), quantity))
 
 
-def _differ(said: float, taken: float) -> bool:
-    return said > 0.0 and not math.isclose(said, taken, rel_tol=0.01)
+def _differ(given: float, taken: float) -> bool:
+    return given > 0.0 and not math.isclose(given, taken, rel_tol=0.01)
 
 
 def two_digits(value: float, up: bool = False) -> float:

@@ -69,7 +69,9 @@ def walk_trial(argument: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_files(argument: Mapping[str, Any]) -> Options:
-    """Return the options of a walk; files that this host does not have, or has otherwise, are written for this process.
+    """Return the options of a walk; files that this host does not have, or has otherwise, are written to a folder.
+
+    It goes with this process, also with one that is killed (`engine.WalkProcess`).
 
     Args:
         argument: The options, and under `TEXTS` the texts of their files by path.

@@ -107,7 +107,11 @@ class CampaignTrial:
 
     @property
     def argument(self) -> Options:
-        """Argument of `campaign.walk_trial`: the options with the texts of their files, for workers without a share."""
+        """Argument of `campaign.walk_trial`: the options with the texts of their files, for workers without a share.
+
+        Raises:
+            ConfigError: A file cannot be read.
+        """
         return {**self.options, TEXTS: {name: _text(name) for name in _files_of(self.options)}}
 
     def row(self, answer: Answer) -> dict[str, Any]:
@@ -183,9 +187,9 @@ class Campaign:
             WalkingError: A name, or the configuration of a walk, is wrong.
         """
         for varied in itertools.islice(self._each_value_once(), _CHECKED):
-            options = trial_of(self.walk, varied, self.seeds[0]).options
+            trial = trial_of(self.walk, varied, self.seeds[0])
             try:
-                walk_options(options).request()
+                walk_options({name: given for name, given in trial.argument.items() if name != TEXTS}).request()
             except WalkingError as error:
                 raise type(error)(f"{self.name}: {error}") from None
 
@@ -361,7 +365,10 @@ def _files_of(options: Mapping[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _text(file: str) -> str:
-    return Path(file).read_text(encoding="utf-8")
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {file}: {error}") from None
 
 
 @lru_cache(maxsize=32)

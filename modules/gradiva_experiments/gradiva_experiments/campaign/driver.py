@@ -32,7 +32,7 @@ class Answer:
         value: Returned by the function, as JSON holds it; None after an error.
         error: Its traceback, or why there is no answer; empty where there is one.
         wall_s: Duration, [s].
-        memory_mb: Memory of the process after the call, [MB].
+        memory_mb: Memory of the process after the call, with what that has left in cycles, [MB].
         worker: Host and number of the process in which it ran.
     """
 

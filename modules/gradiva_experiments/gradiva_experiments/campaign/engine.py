@@ -331,7 +331,7 @@ def _child() -> WalkProcess:
 
 
 class WalkProcess:
-    """A process that carries out calls.
+    """A process that carries out calls; its temporary files lie in a folder that goes with it, also when it is killed.
 
     Attributes:
         name: Host and number of the process.
@@ -341,11 +341,17 @@ class WalkProcess:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the process
+        self._files = tempfile.TemporaryDirectory(prefix="gradiva-campaign-", ignore_cleanup_errors=True)
         program = Path(__file__).with_name("worker_process.py")
         self._process = subprocess.Popen(
             [sys.executable, str(program), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={
+                **os.environ,
+                **_ONE_THREAD,
+                "TMPDIR": self._files.name,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
         )
@@ -378,6 +384,7 @@ class WalkProcess:
         self._process.kill()
         self._process.wait()
         self._errors.close()
+        self._files.cleanup()
 
     def _last_words(self) -> str:
         status = self._process.wait()

@@ -103,8 +103,8 @@ def _heading(result: CampaignResult) -> str:
 def outcome_table(result: CampaignResult, by: str) -> str:
     """Return outcomes as a Markdown table: a row each value of one input, a column each combination of the others.
 
-    A cell has the outcome of its trial, or how many of its trials did what was commanded. Inputs that go with that of
-    the rows, as the speed of each robot, and the seed make no columns.
+    Both are in the order in which they come first. A cell has the outcome of its trial, or how many of its trials did
+    what was commanded. Inputs that go with that of the rows, as the speed of each robot, and the seed make no columns.
 
     Raises:
         ConfigError: The campaign does not vary that input.
@@ -113,7 +113,7 @@ def outcome_table(result: CampaignResult, by: str) -> str:
         raise ConfigError(f"{result.folder}: '{by}' does not vary, but {', '.join(result.inputs) or 'nothing'}")
     lines = list(dict.fromkeys(_value(row, by) for row in result.rows))
     others = [name for name in result.inputs if name not in (by, _SEED) and not _goes_with(result.rows, name, by)]
-    columns = sorted({tuple(_value(row, name) for name in others) for row in result.rows}, key=str)
+    columns = list(dict.fromkeys(tuple(_value(row, name) for name in others) for row in result.rows))
     cells = defaultdict(list)
     for row in result.rows:
         cells[_value(row, by), tuple(_value(row, name) for name in others)].append(row)

@@ -45,7 +45,10 @@ def forget(is_first: bool) -> None:
 
 
 def answer(name: str, argument: Any) -> dict[str, Any]:
-    """Call a function, ``package.module:function``; return its ``value`` or the ``error``, time and memory."""
+    """Call a function, ``package.module:function``; return its ``value`` or the ``error``, time and memory.
+
+    The memory is that before `forget`, with what the call has left in cycles.
+    """
     started, value, error = time.perf_counter(), None, ""
     try:
         value = _function(name)(argument)
@@ -55,12 +58,13 @@ def answer(name: str, argument: Any) -> dict[str, Any]:
 
 
 def memory() -> float:
-    """Return the memory of this process, [MB]; without /proc the largest so far, or its parent's."""
+    """Return the resident memory of this process, [MB]; where there is no /proc, the largest that it has had."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * resource.getpagesize() / 2**20
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+        unit = 2**20 if sys.platform == "darwin" else 2**10  # of ru_maxrss: bytes on macOS, else kilobytes
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 @cache

@@ -34,11 +34,11 @@ class Turn:
 
     Attributes:
         workers: Number of walks at once.
-        walks: That ended.
-        wall: From the first moment to the last one, [s].
+        walks: Number of walks that ended.
+        wall: Time of the clock from the first moment to the last one, [s].
         busy: Time in which the workers walked, of all workers together, [s].
         walking_cpu: Processor time of the processes that walk, [s].
-        other_cpu: Of driver, scheduler and workers, [s].
+        other_cpu: Processor time of driver, scheduler and workers, [s].
     """
 
     workers: int
@@ -155,7 +155,7 @@ def _row(what: str, turns: Sequence[Turn], value: float, limit: float | None, is
         "limit": limit,
         "paper": None,
         "value": value,
-        "outcome": "met" if is_met else "failed",
+        "outcome": "measured" if limit is None else "met" if is_met else "failed",
         "reason": "" if is_met else f"{value:.3f}, {'at most' if is_most else 'at least'} {limit:g} is asked",
     }
 
