@@ -77,6 +77,17 @@ def test_a_job_that_is_refused_or_fails_ends_the_run(number, kind, text):
         dict(pool.results([Square(number)]))
 
 
+@dataclass(frozen=True, slots=True)
+class Counted(Job):
+    def run(self):
+        return {"refused": 0}
+
+
+def test_names_of_a_jobs_own_figures_are_free():
+    with Pool(workers=1) as pool:
+        assert dict(pool.results([Counted()])) == {0: {"refused": 0}}
+
+
 def test_jobs_beside_one_that_fails_end_and_are_kept_before_its_error_is_raised(tmp_path):
     lines, found = [], {}
     with (

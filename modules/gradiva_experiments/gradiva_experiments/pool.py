@@ -19,7 +19,6 @@ from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows, w
 
 _TIMEOUT = 3600.0  # [s] after which a job is given up
 _LARGEST = 8  # [processes] beyond it, memory and not the processor is what runs short
-_REFUSED = "refused"
 T = TypeVar("T")
 
 
@@ -68,18 +67,19 @@ class Job:
         """
         if answer.error:
             raise EngineError(answer.error)
-        if isinstance(answer.value, Mapping) and _REFUSED in answer.value:
-            raise WalkingError(answer.value[_REFUSED])
+        value, refusal = answer.value
+        if refusal:
+            raise WalkingError(refusal)
         about = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
-        return {KEY: self.key, "value": json.dumps(answer.value), **about}
+        return {KEY: self.key, "value": json.dumps(value), **about}
 
 
-def run_job(pickled: bytes) -> Any:
-    """Run a job in the process of a worker."""
+def run_job(pickled: bytes) -> tuple[Any, str]:
+    """Run a job in the process of a worker; return what it returned, or None and why it was refused."""
     try:
-        return plain(pickle.loads(pickled).run())
+        return plain(pickle.loads(pickled).run()), ""
     except WalkingError as error:
-        return {_REFUSED: str(error)}
+        return None, str(error) or type(error).__name__
 
 
 def digest(value: Any) -> str:
