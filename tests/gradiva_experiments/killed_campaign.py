@@ -30,7 +30,7 @@ EVENTS = (
 """Twenty-fourths of the rows after which a process is killed, and which."""
 WORKERS = 2
 _SETTLED = 15.0  # [s] in which a process imports, and compiles what it needs
-_ROWS = 50  # in which growth can be told from the noise of a process that has settled
+_ROWS = 50  # in which growth differs from the noise of a process that has settled
 LARGEST_GROWTH = 0.03  # [MB] a row: 0.006 was measured of walks, 2 before what they leave in cycles was freed
 
 

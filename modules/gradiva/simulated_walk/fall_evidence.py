@@ -28,7 +28,7 @@ AFTER = 0.1  # [s] after the first sign that still belongs to its cause
 LONGEST_PUSH = 0.4  # [s]
 FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
 _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the inverse kinematics stops at 0.06°
-# A joint that is held at a limit lets feet and CoM yield; trailing ankles of healthy walks touch it for up to 0.08 s.
+# A joint at its limit lets feet and CoM yield; ankles of healthy walks that trail touch it for 0.08, bent knees 0.2 s.
 _HELD_AT_LIMIT = 0.1  # [s]
 SPARES_JOINTS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
 _DIRECTIONS = (
@@ -209,18 +209,19 @@ def joints_at_limits(
     positions = np.stack([log[f"joints_state::positions::{which}"][rows] for which in ("measured", "desired")])
     gaps = np.nan_to_num(np.stack([positions - limits[0], limits[1] - positions]), nan=math.inf).min(axis=1)
     at_limit, times, found = gaps < _AT_LIMIT, log.times[rows], []
+    walks_at_sign = math.isfinite(until) and bool(rows[log.times <= until][-1])
     for side, joint in np.argwhere(at_limit.any(axis=1)).tolist():
-        if _is_held(at_limit[side, :, joint], times, has_sign=math.isfinite(until)):
+        if _is_held(at_limit[side, :, joint], times, walks_at_sign):
             row = int(gaps[side, :, joint].argmin())
             margin = float(gaps[side, row, joint])
             found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
     return sorted(found, key=lambda each: each.margin)
 
 
-def _is_held(at_limit: NDArray, times: NDArray, has_sign: bool) -> bool:
-    """Return whether a joint is at a limit for long, or at the end where that is the first sign of a fall."""
+def _is_held(at_limit: NDArray, times: NDArray, counts_last: bool) -> bool:
+    """Return whether a joint is at a limit for long, or at the last sample where that counts."""
     runs = (list(run) for is_at, run in groupby(range(len(times)), at_limit.item) if is_at)
-    return (has_sign and bool(at_limit[-1])) or any(times[run[-1]] - times[run[0]] >= _HELD_AT_LIMIT for run in runs)
+    return (counts_last and bool(at_limit[-1])) or any(times[run[-1]] - times[run[0]] >= _HELD_AT_LIMIT for run in runs)
 
 
 def at_limits_in_words(found: Sequence[JointAtLimit]) -> str:
