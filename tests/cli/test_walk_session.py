@@ -3,12 +3,14 @@
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_session import describe_command, opening, outcome_line, result_table
+from gradiva.cli.walk_session import describe_command, idle_disturbances, opening, outcome_line, result_table
 from gradiva.simulated_walk import plan_from_start
+from gradiva.simulation import Fault, FaultKind, Push
 from gradiva.telemetry.report import tiles
 
 
@@ -104,3 +106,15 @@ def test_zero_has_no_sign():
 
 def test_a_reason_is_not_taken_for_markup():
     assert outcome_line({"outcome": "fell", "reason": "the [base]"}) == r"[bold red]fell[/]: the \[base]"
+
+
+def test_pushes_and_faults_that_were_to_begin_after_the_end_of_the_walk_are_named():
+    pushes = [Push("torso", (0.0, 5.0, 0.0), start, 0.3) for start in (2.0, 60.0)]
+    faults = [Fault(FaultKind.DEAD_WRENCH, 90.0, name="l_foot_ft"), Fault(FaultKind.FROZEN_IMU, 3.0)]
+    simulation = SimpleNamespace(pushes=pushes, faults=faults)
+    request = SimpleNamespace(setup=SimpleNamespace(simulation=simulation))
+    late = idle_disturbances(SimpleNamespace(walk=SimpleNamespace(time=8.5), request=request))
+    assert late == [
+        "warning: the walk ended at 8.50 s, before the push of 5 N on torso from 60.00 to 60.30 s",
+        "warning: the walk ended at 8.50 s, before the fault dead_wrench of l_foot_ft from 90.00 s on",
+    ]

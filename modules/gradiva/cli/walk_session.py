@@ -165,7 +165,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
             lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)
         lost += unsaved(Path(results.json_to or STDOUT), lambda: target.write(outcome.result))
-        _warn(console, _idle_pushes(outcome))
+        _warn(console, idle_disturbances(outcome))
         if film_path is not None:
             lost += unsaved(film_path, partial(_film, console, outcome, film_path, film_format))
         _warn(console, ["not saved: " + "; ".join(lost)] if lost else [])
@@ -258,9 +258,14 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
 
 
-def _idle_pushes(outcome: WalkOutcome) -> list[str]:
-    end, pushes = outcome.walk.time, outcome.request.setup.simulation.pushes
-    return [f"warning: the walk ended at {end:.2f} s, before the {push}" for push in pushes if push.start >= end]
+def idle_disturbances(outcome: WalkOutcome) -> list[str]:
+    """Return a warning for each push and each fault that was to begin after the walk had ended."""
+    end, simulation = outcome.walk.time, outcome.request.setup.simulation
+    late = [f"{push}" for push in simulation.pushes if push.start >= end]
+    for fault in simulation.faults:
+        if fault.start >= end:
+            late.append(f"fault {fault.kind}{f' of {fault.name}' * bool(fault.name)} from {fault.start:.2f} s on")
+    return [f"warning: the walk ended at {end:.2f} s, before the {disturbance}" for disturbance in late]
 
 
 def _warn(console: Console, lines: list[str]) -> None:

@@ -121,7 +121,9 @@ def report(folder: Folder) -> int:
 @app.command()
 def table(
     folder: Folder,
-    by: Annotated[str, typer.Option(metavar="INPUT", help="Of which each value gets a row.")] = "robot",
+    by: Annotated[
+        str | None, typer.Option(metavar="INPUT", help="Of which each value gets a row; robot, or what varies.")
+    ] = None,
 ) -> int:
     """Print outcomes as a Markdown table: a row each value of one input, a column each combination of the others."""
     print(outcome_table(read_result(Path(folder)), by))

@@ -100,17 +100,20 @@ def _heading(result: CampaignResult) -> str:
     )
 
 
-def outcome_table(result: CampaignResult, by: str) -> str:
+def outcome_table(result: CampaignResult, by: str | None = None) -> str:
     """Return outcomes as a Markdown table: a row each value of one input, a column each combination of the others.
 
     Both are in the order in which they come first. A cell has the outcome of its trial, or how many of its trials did
     what was commanded. Inputs that go with that of the rows, as the speed of each robot, and the seed make no columns.
+    Without ``by`` the rows are robots, or the first input that varies.
 
     Raises:
         ConfigError: The campaign does not vary that input.
     """
+    if by is None:
+        by = next((name for name in ("robot", *result.inputs) if name in result.inputs and name != _SEED), _SEED)
     if by not in result.inputs:
-        raise ConfigError(f"{result.folder}: '{by}' does not vary, but {', '.join(result.inputs) or 'nothing'}")
+        raise ConfigError(f"{result.folder}: no input '{by}' varies, but {', '.join(result.inputs) or 'none'}")
     lines = list(dict.fromkeys(_value(row, by) for row in result.rows))
     others = [name for name in result.inputs if name not in (by, _SEED) and not _goes_with(result.rows, name, by)]
     columns = list(dict.fromkeys(tuple(_value(row, name) for name in others) for row in result.rows))
