@@ -154,6 +154,9 @@ def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
     drives = dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.5))
     draft = draft_robot("biped", replace(file, drives=drives))
     assert leg_gears(draft.description.joint_groups) is HIGH_RATIO
+    assert not any("gears are guessed" in note for note in draft.notes)
+    unknown = draft_robot("biped", replace(file, drives={}))
+    assert any("no speed and no rotor of left_leg, right_leg is known: planetary" in note for note in unknown.notes)
     assert draft.description.joint_groups["left_leg"].rotor_inertia == 0.5
 
 
@@ -167,20 +170,27 @@ def test_values_that_no_drive_has_are_not_taken_and_noted(as_urdf):
     np.testing.assert_array_equal(legs["right"], 0.02)
     assert 0.02 not in legs["left"]
     (note,) = (note for note in draft.notes if "no drive with its torque has" in note)
-    assert note.startswith(
-        "rotor inertia of left_knee and 5 more: no drive with its torque has the model's 0.0001, 0.01"
-    )
+    assert note.startswith("rotor inertia of left_knee: no drive with its torque has the model's 0.0001; 0.01")
+    assert note.endswith(" is assumed, as well as for 5 more of its group")
 
 
 @pytest.mark.parametrize(
-    ("robot", "gears", "within"), [("g1", LOW_RATIO, 2.0), ("icub_v2_7", HIGH_RATIO, 3.0), ("talos", HIGH_RATIO, 3.0)]
+    ("robots", "gears", "mean", "within"),
+    [(("g1",), LOW_RATIO, 1.15, 1.5), (("icub_v2_7", "icub_v3", "talos"), HIGH_RATIO, 1.02, 2.7)],
+    ids=["planetary", "harmonic"],
 )
-def test_similar_drives_are_those_of_the_described_robots(robot, gears, within):
-    leg = load_robot(robot).joint_groups["left_leg"]
-    torques = np.array(leg.per_joint("torque_limit"))
-    for quantity, similar in (("rotor_inertia", gears.rotors(torques)), ("coulomb_friction", gears.friction(torques))):
-        ratios = similar / np.array(leg.per_joint(quantity))
-        assert np.abs(np.log(ratios)).max() < np.log(within), quantity
+def test_similar_drives_are_those_of_the_described_robots(robots, gears, mean, within):
+    legs = [load_robot(robot).joint_groups["left_leg"] for robot in robots]
+    errors = {"rotor_inertia": [], "coulomb_friction": [], "viscous_friction": []}
+    for leg in legs:
+        torques, no_load = np.array(leg.per_joint("torque_limit")), np.array(leg.per_joint("no_load_speed"))
+        friction = gears.friction(torques)
+        similar = gears.rotors(torques), friction, gears.viscous * friction / no_load
+        for (quantity, of_all), values in zip(errors.items(), similar, strict=True):
+            of_all.extend(np.log(values / np.array(leg.per_joint(quantity))))
+    for quantity, of_all in errors.items():
+        assert np.abs(np.mean(of_all)) < np.log(mean), quantity
+        assert np.abs(of_all).max() < np.log(within), quantity
 
 
 def test_limits_of_zero_are_none_to_drives(as_urdf):
@@ -200,6 +210,18 @@ def test_feet_without_a_level_frame_get_soles(as_urdf):
     np.testing.assert_allclose(pose[:3, :3], np.eye(3), atol=1e-7)
     assert draft_robot("biped", file).description.sole.x == (-0.07, 0.13)
     assert missing_soles(read_urdf(file.path), Choices()) == {}
+
+
+@pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.02 0 0", True)])
+def test_the_heel_is_the_shorter_part_of_what_touches_not_of_the_ankle(tmp_path, mass, is_guess):
+    ankle = "".join(f'<geom type="cylinder" size="0.02 0.01" pos="-0.089 {y} 0"/>' for y in (-0.02, 0.02))
+    feet = biped(LEVEL).replace('<geom type="box"', ankle + '<geom type="box"')
+    (tmp_path / "biped.xml").write_text(feet.replace('pos="0 0 0" mass="0.5"', f'pos="{mass}" mass="0.5"'))
+    (tmp_path / "own").mkdir()
+    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+    limbs = find_limbs(read_urdf(file.path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+    assert limbs.is_forward_guessed == is_guess
 
 
 def test_meshes_of_an_mjcf_are_written_where_its_urdf_finds_them(tmp_path, as_urdf):

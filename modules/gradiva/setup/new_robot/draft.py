@@ -30,6 +30,7 @@ from gradiva.setup.new_robot.drives import (
     FASTEST,
     Table,
     drive_files,
+    guessed_gears,
     leg_gears,
     placeholders,
     two_digits,
@@ -128,8 +129,8 @@ def draft_robot(
     posture = first_posture(loaded, tree, limbs, sole)
     inertia = _joint_inertias(loaded, posture.joint_positions)
     toppling = bare.mass * GRAVITY * posture.com_height
-    groups = with_drives(_joint_groups(loaded, limbs, posture, toppling), loaded, model.drives)
-    groups = with_servos(groups, inertia, toppling, _VELOCITY)
+    limited = _joint_groups(loaded, limbs, posture, toppling)
+    groups = with_servos(with_drives(limited, loaded, model.drives), inertia, toppling, _VELOCITY)
     legs = [bare.joints.index(name) for side in Side for name in limbs.legs[side]]
     slowest = float(loaded.velocity_limits()[legs].min())
     fraction = min(1.0, max(slowest, 0.5 * _SLOW) / _SLOW)
@@ -144,7 +145,8 @@ def draft_robot(
         torque_latency=leg_gears(groups).torque_latency,
         assumed_drives=True,
     )
-    notes = *model.notes, *placeholders(groups, model.drives), *_notes(urdf, limbs, described)
+    of_drives = *guessed_gears(limited, loaded, model.drives), *placeholders(groups, model.drives)
+    notes = *model.notes, *of_drives, *_notes(urdf, limbs, described)
     return Draft(described, posture, notes, model)
 
 
@@ -270,8 +272,8 @@ def _notes(urdf: Urdf, limbs: Limbs, robot: RobotDescription) -> list[str]:
     ]
     if limbs.is_forward_guessed:
         notes.append(
-            f"the feet have neither heels nor toes: forward is guessed to be x of {limbs.base_link};"
-            " name frames with --left-sole and --right-sole if it is not"
+            f"forward is guessed, the feet do not say it (no heels, or more mass behind than ahead): if the leg of"
+            f" {limbs.legs[Side.LEFT][0]} is not the left one, name frames with --left-sole and --right-sole"
         )
     if simulated:
         notes.append(f"no force-torque sensors in the feet: {', '.join(simulated)} are simulated at the soles")

@@ -1,8 +1,9 @@
 r"""Drives of a new robot: what its model file says of them, else those of similar drives of the described robots.
 
 Gears are of two kinds: low ratios, of planetary gears behind flat motors, and high ones, of harmonic drives. Drives of
-one kind are taken to be similar, of size L: their torque goes with L³, friction with L² and the inertia of rotor and
-gear, at one ratio, with L⁵. So the peak torque of a joint says the rest:
+one kind are taken to be similar, of size L: their torque goes with L³, and the inertia of rotor and gear, at one ratio,
+with L⁵. Friction of the described harmonic drives grows as L², p = 2/3. That of planetary gears grows as the torque,
+p = 1: it is 2.2 to 2.4 % of the peak torque at all three sizes of G1. So the peak torque of a joint says the rest:
 
 .. math:: F = F_1 \left(\frac{\tau}{\tau_1}\right)^p, \qquad I = I_1 \left(\frac{\tau}{\tau_1}\right)^{5/3}, \qquad
           F_v = v \frac{F}{\omega_0}
@@ -14,7 +15,7 @@ it stands on the plant, and in the latency that torque control counts on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,17 +28,17 @@ from gradiva.simulation import JointDrive
 Table = Mapping[str, tuple[object, str]]
 """Key to value and comment; no comment where it is empty."""
 
-_ROTOR_POWER = 5.0 / 3.0  # [-] of the torque, that rotors of similar drives go with
+_ROTOR_POWER = 5.0 / 3.0  # [-] power of the torque that rotors of similar drives go with
 FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
 _FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
 _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
 _FARTHEST = (
-    10.0  # [-] of a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
+    10.0  # [-] times a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
 )
-_TRUNK_FREQUENCY = 45.0  # [rad/s] of the servos of legs and torso over the inertia that a joint moves
+_TRUNK_FREQUENCY = 45.0  # [rad/s] natural frequency of legs and torso: servos over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
-_STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the robot stands on without toppling
+_STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,15 @@ class Gears:
 
     Attributes:
         torque: Peak torque of the drive that has the next two, [N·m].
-        coulomb: Its Coulomb friction, [N·m].
-        rotor: Its inertia of rotor and gear, seen at the joint, [kg·m²].
-        coulomb_power: Of the torque, that Coulomb friction goes with, [-].
-        viscous: Viscous friction at the speed without load, of the Coulomb friction, [-].
+        coulomb: Coulomb friction of that drive, [N·m].
+        rotor: Inertia of its rotor and gear, seen at the joint, [kg·m²].
+        coulomb_power: Power of the peak torque that Coulomb friction goes with, p above, [-].
+        viscous: Viscous friction at the speed without load over Coulomb friction, v above, [-].
         loss: ``gear_loss`` of `JointGroup`, [-].
         play: ``gear_play`` of `JointGroup`, [rad].
-        no_load_speed: Where a model does not say the speed, [rad/s].
-        damping_ratio: Of position servos of legs and torso, [-].
-        torque_latency: Of `RobotDescription`, [s].
+        no_load_speed: Speed without load where a model does not say it, [rad/s].
+        damping_ratio: Damping ratio of the position servos of legs and torso, [-].
+        torque_latency: ``torque_latency`` of `RobotDescription`, [s].
         control: Tables of torque.toml.
         plant: Tables of plant_robot.toml.
     """
@@ -113,18 +114,20 @@ LOW_RATIO = Gears(
 
 HIGH_RATIO = Gears(
     torque=37.0,
-    coulomb=3.0,
+    coulomb=3.8,
     rotor=0.14,
     coulomb_power=2.0 / 3.0,
-    viscous=2.9,
+    viscous=4.3,
     loss=0.2,
     play=0.0,
     no_load_speed=8.8,
     damping_ratio=0.7,
     torque_latency=0.01,
 )
-"""Those of both iCubs and TALOS: 37, 110, 160 and 300 N·m have 3 to 4, 8 to 10, 8 and 12 N·m, and 0.12 to 0.16, 0.65,
-2.1 and 4.05 kg·m²."""
+"""Fitted to the legs of iCub v2.7, iCub v3 and TALOS: similar over described friction and inertia have a geometric mean
+of 1 over their 18 joints. Single drives are off: 110 N·m of iCub v3 have 8 to 12 N·m and 0.41 or 0.65 kg·m² (7.9 and
+0.86 here), 100 N·m of TALOS 0.88 and 1.94 kg·m² (0.73 here). Viscous friction is 1.7 to 14 times the Coulomb friction
+at the speed without load, largest at small drives of iCub v3."""
 
 
 def with_drives(
@@ -137,15 +140,42 @@ def with_drives(
         model: The robot; its limits bound those of the groups.
         known: Joint to what its model file says, which goes before where a drive of that torque can have it.
     """
-    first, driven = 0, dict(groups)
+    driven = {
+        name: _driven(groups[name], torques, speeds, _of_group(groups[name], known))
+        for name, torques, speeds in _limits(groups, model)
+    }
+    return {**groups, **driven}
+
+
+def guessed_gears(groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]) -> list[str]:
+    """Return a note on the groups whose kind of gears nothing says; arguments as of `with_drives`."""
+    guessed = [
+        name
+        for name, torques, speeds in _limits(groups, model)
+        if _gears_of(torques, speeds, _of_group(groups[name], known)) is None
+    ]
+    if not guessed:
+        return []
+    return [
+        f"no speed and no rotor of {', '.join(guessed)} is known: planetary gears are guessed; for harmonic drives give"
+        f" the joints their velocity limits, below {_FAST:g} rad/s"
+    ]
+
+
+def _limits(groups: Mapping[str, JointGroup], model: IdynTreeModel) -> Iterator[tuple[str, NDArray, NDArray]]:
+    """Yield the name of each group with joints, their peak torques, [N·m], and velocity limits, [rad/s]."""
+    first = 0
     for name, group in groups.items():
         rows = slice(first, first + len(group.joints))
         first += len(group.joints)
         if group.joints:
             torques = np.minimum(group.per_joint("torque_limit"), _known(model.torque_limits()[rows]))
             speeds = np.minimum(group.per_joint("velocity_limit"), _known(model.velocity_limits()[rows], FASTEST))
-            driven[name] = _driven(group, torques, speeds, [known.get(joint, JointDrive()) for joint in group.joints])
-    return driven
+            yield name, torques, speeds
+
+
+def _of_group(group: JointGroup, known: Mapping[str, JointDrive]) -> list[JointDrive]:
+    return [known.get(joint, JointDrive()) for joint in group.joints]
 
 
 def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
@@ -172,7 +202,7 @@ def _known(limits: NDArray, useless: float = math.inf) -> NDArray:
 
 def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> JointGroup:
     """Return a group with its drives, of joints with these peak torques, [N·m], and velocity limits, [rad/s]."""
-    gears = _gears_of(torques, speeds, known)
+    gears = _gears_of(torques, speeds, known) or LOW_RATIO
     no_load = np.where(np.isfinite(speeds), _TO_NO_LOAD * speeds, gears.no_load_speed)
     coulomb = gears.friction(torques)
 
@@ -194,11 +224,11 @@ def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequenc
     )
 
 
-def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> Gears:
-    """Return the kind of gears of a group: by its fastest joint, else by its rotors, else of low ratio.
+def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> Gears | None:
+    """Return the kind of gears of a group: by its fastest joint, else by its rotors; None where neither is said.
 
     Rotors of high ratios have about twenty times the inertia of those of low ones at the same torque; the nearer kind
-    is taken. A robot of which neither is given is one of the many that are published to be learned with.
+    is taken. Robots of which nothing is said are taken to be of low ratio, as the many that are published for learning.
     """
     finite = speeds[np.isfinite(speeds)]
     if len(finite):
@@ -207,6 +237,8 @@ def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) ->
     has_rotor = (rotors > LOW_RATIO.rotors(torques) / _FARTHEST) & (rotors < HIGH_RATIO.rotors(torques) * _FARTHEST)
     middle = np.sqrt(LOW_RATIO.rotors(torques) * HIGH_RATIO.rotors(torques))
     is_high = rotors[has_rotor] > middle[has_rotor]
+    if not len(is_high):
+        return None
     return HIGH_RATIO if 2 * int(is_high.sum()) > len(is_high) else LOW_RATIO
 
 
@@ -239,22 +271,22 @@ def with_servos(
 
 
 def placeholders(groups: Mapping[str, JointGroup], known: Mapping[str, JointDrive]) -> list[str]:
-    """Return notes on the values of a model file that are not taken, since no drive of that torque has them."""
+    """Return notes on values of a model file that are not taken, since no drive of that torque has one of a group."""
     notes = []
     for quantity in ("rotor_inertia", "coulomb_friction", "viscous_friction"):
         for group in groups.values():
             values = zip(group.joints, group.per_joint(quantity), strict=True)
-            both = [(joint, _said(known, joint, quantity), value) for joint, value in values]
+            both = [(joint, _modelled(known, joint, quantity), value) for joint, value in values]
             false = [each for each in both if _differ(*each[1:])]
             if false:
                 joint, given, value = max(false, key=lambda each: abs(math.log(each[1] / each[2])))
-                more = f" and {len(false) - 1} more" if len(false) > 1 else ""
-                quality = f"{quantity.replace('_', ' ')} of {joint}{more}: no drive with its torque has"
-                notes.append(f"{quality} the model's {given:.3g}, {value:.3g} is assumed")
+                others = f", as well as for {len(false) - 1} more of its group" if len(false) > 1 else ""
+                quality = f"{quantity.replace('_', ' ')} of {joint}: no drive with its torque has"
+                notes.append(f"{quality} the model's {given:.3g}; {value:.3g} is assumed{others}")
     return notes
 
 
-def _said(known: Mapping[str, JointDrive], joint: str, quantity: str) -> float:
+def _modelled(known: Mapping[str, JointDrive], joint: str, quantity: str) -> float:
     return float(getattr(known.get(joint, JointDrive()), quantity))
 
 

@@ -56,7 +56,7 @@ class Limbs:
         torso: Joints between base and torso.
         arms: Joints of each arm; none for a robot without arms.
         legs: Joints of each leg.
-        is_forward_guessed: Whether nothing of the feet says where the robot looks.
+        is_forward_guessed: Whether the feet do not say where the robot looks, or contradict themselves.
     """
 
     base_link: str
@@ -112,7 +112,7 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
         torso=skeleton.joints_to(torso),
         arms=arms,
         legs={side: skeleton.joints_to(foot) for side, foot in feet.items()},
-        is_forward_guessed=choices.left_sole is None and _looks(skeleton, feet[Side.LEFT]) is None,
+        is_forward_guessed=choices.left_sole is None and _forward(skeleton, feet[Side.LEFT])[1],
     )
 
 
@@ -137,7 +137,7 @@ def missing_soles(urdf: Urdf, choices: Choices) -> dict[Side, tuple[str, NDArray
     """
     skeleton = _Skeleton(urdf)
     feet = _feet(skeleton, choices)
-    forward, missing = _forward(skeleton, feet[Side.LEFT]), {}
+    (forward, _), missing = _forward(skeleton, feet[Side.LEFT]), {}
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
     for side, foot in feet.items():
         if wanted[side] is None and not _level_frames(skeleton, foot, forward):
@@ -251,7 +251,7 @@ def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
             )
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
-    if _forward(skeleton, first) > 0.0:
+    if _forward(skeleton, first)[0] > 0.0:
         return {Side.LEFT: first, Side.RIGHT: second}
     return {Side.LEFT: second, Side.RIGHT: first}
 
@@ -278,33 +278,36 @@ def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:
     return are_long and (not shared or skeleton.is_waist(shared))
 
 
-def _forward(skeleton: _Skeleton, foot: int) -> float:
-    """Return whether a foot looks along x of the base (1) or against it (−1); forward where nothing says it."""
-    return _looks(skeleton, foot) or 1.0
+def _forward(skeleton: _Skeleton, foot: int) -> tuple[float, bool]:
+    """Return whether a foot looks along x of the base (1) or against it (−1), and whether that is a guess.
 
-
-def _looks(skeleton: _Skeleton, foot: int) -> float | None:
-    """Return whether a foot looks along x of the base (1) or against it (−1): the heel is the shorter part.
-
-    A frame called sole says it; otherwise the middle of what touches, or else the mass, if it is off the ankle by more
-    than its tolerance.
+    The heel is the shorter part. A frame called sole says it; otherwise the middle of what touches, or else the mass,
+    if it is off the ankle by more than its tolerance. Without them, or where they contradict each other, it is a guess.
     """
     body, pose = skeleton.bodies[foot], skeleton.poses[foot]
     for frame, in_body in body.frames.items():
         if "sole" in frame.lower():
-            return float(np.sign((pose @ in_body)[0, 0]) or 1.0)
-    solids = [shape.pose[:3, 3] for shape in body.collisions if shape.kind != "mesh"]
-    for middle in ([np.mean(solids, axis=0)] if solids else []) + [body.inertial.centre]:
-        ahead = float((pose[:3, :3] @ middle)[0])
-        if abs(ahead) > _HEEL_TOLERANCE:
-            return float(np.sign(ahead))
-    return None
+            return float(np.sign((pose @ in_body)[0, 0]) or 1.0), False
+    offsets = _touching_middle(skeleton, foot), float((pose[:3, :3] @ body.inertial.centre)[0])
+    said = [float(np.sign(offset)) for offset in offsets if abs(offset) > _HEEL_TOLERANCE]
+    return (said or [1.0])[0], len(set(said)) != 1
+
+
+def _touching_middle(skeleton: _Skeleton, foot: int) -> float:
+    """Return the middle of what touches the ground ahead of the ankle, along x of the base; 0 for meshes alone, [m]."""
+    turned = np.eye(4)
+    turned[:3, :3] = skeleton.poses[foot][:3, :3]
+    shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
+    if not shapes:
+        return 0.0
+    touching = _lowest([_points(shape, turned @ shape.pose, Path()) for shape in shapes])
+    return float(touching[:, 0].min() + touching[:, 0].max()) / 2.0
 
 
 def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:
     """Return the sole frames, and whether they look along x of the base (1) or against it (−1)."""
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
-    forward = _forward(skeleton, feet[Side.LEFT])
+    forward, _ = _forward(skeleton, feet[Side.LEFT])
     return {side: _sole(skeleton, foot, side, forward, wanted[side]) for side, foot in feet.items()}, forward
 
 
@@ -394,20 +397,24 @@ def fit_sole(foot: RigidBody, sole_frame: str, model_file: Path) -> SoleRectangl
     points = [_points(shape, in_sole @ shape.pose, model_file) for shape in shapes]
     if not points:
         raise ModelError(f"the foot '{foot.name}' has no shapes: give its sole with --sole X0,X1,Y0,Y1,Z")
-    cloud = np.vstack(points)
-    lowest = float(cloud[:, 2].min())
-    touching = cloud[cloud[:, 2] <= lowest + _BAND]
+    touching = _lowest(points)
     (x0, y0), (x1, y1) = np.round(touching[:, :2].min(axis=0), 4), np.round(touching[:, :2].max(axis=0), 4)
     if min(x1 - x0, y1 - y0) < _LEAST:
         raise ModelError(
             f"the lowest points of '{foot.name}' cover {x1 - x0:.3f} m × {y1 - y0:.3f} m, which is no sole: give it"
             " with --sole X0,X1,Y0,Y1,Z"
         )
-    return SoleRectangle((float(x0), float(x1)), (float(y0), float(y1)), round(lowest, 4))
+    return SoleRectangle((float(x0), float(x1)), (float(y0), float(y1)), round(float(touching[:, 2].min()), 4))
+
+
+def _lowest(points: Sequence[NDArray]) -> NDArray:
+    """Return the points that touch a level ground, rounded edges as well, [m], shape (n, 3)."""
+    cloud = np.vstack(points)
+    return np.asarray(cloud[cloud[:, 2] <= cloud[:, 2].min() + _BAND])
 
 
 def _points(shape: Shape, pose: NDArray, model_file: Path) -> NDArray:
-    """Return the points of a shape among which its lowest are, in the sole frame, [m], shape (n, 3)."""
+    """Return the points of a shape among which its lowest are, in axes with z up, [m], shape (n, 3)."""
     if shape.kind == "sphere":
         return np.asarray(pose[:3, 3] - [0.0, 0.0, shape.size[0]])[None, :]
     if shape.kind == "mesh":

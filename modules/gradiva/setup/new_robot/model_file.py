@@ -22,9 +22,6 @@ from gradiva.simulation import (
     write_urdf_of_mjcf,
 )
 
-Table = Mapping[str, tuple[object, str]]
-"""Key to value and comment; no comment where it is empty."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:

@@ -30,6 +30,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,7 @@ class Engine:
             options = {"n_workers": 1, "threads_per_worker": count, "processes": False}
         options |= {"dashboard_address": ":0" if self.in_threads else "127.0.0.1:0"}
         is_main = threading.current_thread() is threading.main_thread()
+        resource_tracker.ensure_running()  # which else unblocks the signal in the thread that starts the processes
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the cluster has started
         before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # which its processes inherit
         try:
