@@ -27,8 +27,8 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -239,22 +239,22 @@ class Engine:
     # -- scheduler and workers -------------------------------------------------------------------------------------
 
     def _local_cluster(self) -> LocalCluster:
-        """Start a cluster of this machine; Ctrl-C, which reaches all processes of a terminal, is left to the driver."""
+        """Start a cluster of this machine; Ctrl-C, which reaches all processes of a terminal, is left to the driver.
+
+        Raises:
+            KeyboardInterrupt: There was one meanwhile.
+        """
         count = self.workers or len(os.sched_getaffinity(0))
         options: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "host": "127.0.0.1"}
         if self.in_threads:
             options = {"n_workers": 1, "threads_per_worker": count, "processes": False}
         options |= {"dashboard_address": ":0" if self.in_threads else "127.0.0.1:0"}
-        is_main = threading.current_thread() is threading.main_thread()
-        resource_tracker.ensure_running()  # which else unblocks the signal in the thread that starts the processes
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the cluster has started
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # which its processes inherit
-        try:
-            return LocalCluster(**options, memory_limit=0, silence_logs=logging.CRITICAL)
-        finally:
-            if is_main:
-                signal.signal(signal.SIGINT, before)
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        with _noted_interrupts() as interrupts:
+            cluster = LocalCluster(**options, memory_limit=0, silence_logs=logging.CRITICAL)
+        if interrupts:
+            cluster.close()
+            raise KeyboardInterrupt
+        return cluster
 
     def _connect(self, timeout: float) -> None:
         try:
@@ -292,6 +292,26 @@ class Engine:
                     raise
         self._is_broken = False
         self.note(f"the scheduler {self.scheduler} is back")
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Note Ctrl-C; processes that are started meanwhile do not get it.
+
+    They inherit the blocked signal of the threads that start them, which are begun within. A thread from before may
+    take it for this process all the same: so it is noted, and not ignored.
+    """
+    noted: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    resource_tracker.ensure_running()  # which else unblocks the signal in the thread that starts the first process
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.signal(signal.SIGINT, lambda number, _: noted.append(number)) if is_main else None
+    try:
+        yield noted
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if is_main:
+            signal.signal(signal.SIGINT, before)
 
 
 class _LeavesInterrupts(WorkerPlugin):
