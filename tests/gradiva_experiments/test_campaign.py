@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
 from gradiva_experiments.campaign import command, trial_rows
 from gradiva_experiments.campaign.campaign import CampaignResult, begin, is_success, read_result
-from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_environment
+from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_environment, noted_interrupts
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
@@ -301,6 +302,19 @@ def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, w
     status, _, err = gradiva("campaign", "table", str(walked), "--by", "robot")
     assert status == 2
     assert "no input 'robot' varies, but speed, seed" in err
+
+
+def test_ctrl_c_while_a_cluster_starts_is_noted_though_a_thread_from_before_may_take_it():
+    ended = threading.Event()
+    earlier = threading.Thread(target=ended.wait)
+    earlier.start()
+    before = signal.getsignal(signal.SIGINT)
+    with noted_interrupts() as noted:
+        os.kill(os.getpid(), signal.SIGINT)
+    ended.set()
+    earlier.join()
+    assert noted == [signal.SIGINT]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_same_value_is_one_group_in_the_report_whichever_file_has_the_row(tmp_path, monkeypatch):

@@ -237,7 +237,7 @@ class FootCheck:
     In double support one foot may carry nothing, but not both: the finding then names the foot that lacks most of the
     load that the planned ZMP gives it. A foot that should stand and reads nothing while both together lack load is
     suspected from that tick on: its sensor is not used, whether it is dead or the robot is in the air for an instant,
-    until it reads more than 5 % of the weight, which a foot that lands does in one or two ticks.
+    until it reads more than noise, as a foot that lands does in one or two ticks.
     It is dead when the lacking part of the weight W would have made the robot fall faster than any that walks,
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
@@ -276,7 +276,7 @@ class FootCheck:
             debounce.reset()
 
     def note_reading(self, load: float) -> None:
-        """Trust the suspected foot again if its sensors read more than 5 % of the weight, ``load`` in [N]."""
+        """Trust the suspected foot again if its sensors read a ``load`` [N] that is more than noise."""
         if load > _LOADED * self._weight:
             self.suspected = None
 

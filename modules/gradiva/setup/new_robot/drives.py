@@ -33,9 +33,7 @@ FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
 _FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
 _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
-_FARTHEST = (
-    10.0  # [-] times a similar drive's: a value of a model further away is a placeholder, and so are its neighbours
-)
+_FARTHEST = 10.0  # [-] times a similar drive's, or a tenth of it: models beyond that give no values of a drive
 _TRUNK_FREQUENCY = 45.0  # [rad/s] natural frequency of legs and torso: servos over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling

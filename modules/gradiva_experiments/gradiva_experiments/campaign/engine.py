@@ -249,7 +249,7 @@ class Engine:
         if self.in_threads:
             options = {"n_workers": 1, "threads_per_worker": count, "processes": False}
         options |= {"dashboard_address": ":0" if self.in_threads else "127.0.0.1:0"}
-        with _noted_interrupts() as interrupts:
+        with noted_interrupts() as interrupts:
             cluster = LocalCluster(**options, memory_limit=0, silence_logs=logging.CRITICAL)
         if interrupts:
             cluster.close()
@@ -295,7 +295,7 @@ class Engine:
 
 
 @contextmanager
-def _noted_interrupts() -> Iterator[list[int]]:
+def noted_interrupts() -> Iterator[list[int]]:
     """Note Ctrl-C; processes that are started meanwhile do not get it.
 
     They inherit the blocked signal of the threads that start them, which are begun within. A thread from before may
