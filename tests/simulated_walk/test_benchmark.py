@@ -9,10 +9,10 @@ from gradiva.common import FootContact, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticContact
 from gradiva.simplified_model import SolverTimes
 from gradiva.simulated_walk import benchmark, recorded_ticks
-from gradiva.simulated_walk.benchmark import benchmark_row
 from gradiva.simulated_walk.recorded_ticks import (
     ComparedDurations,
     RecordedTicks,
+    benchmark_row,
     durations,
     noted_calls,
     timed_calls,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import importlib.metadata
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, cycle, islice, repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradiva.common import (
     FootContact,
@@ -36,9 +34,18 @@ from gradiva.simulated_walk.private_network import (
     message_calls,
     private_network,
 )
-from gradiva.simulated_walk.recorded_ticks import ComparedDurations, RecordedTicks, durations, record_ticks, timed_calls
+from gradiva.simulated_walk.recorded_ticks import (
+    ComparedDurations,
+    RecordedTicks,
+    Row,
+    benchmark_row,
+    durations,
+    ratio_row,
+    record_ticks,
+    timed_calls,
+)
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
-from gradiva.simulated_walk.solver_comparison import compared_solvers
+from gradiva.simulated_walk.solver_comparison import centroidal_rows
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import TorqueController, WalkingKinematics
@@ -62,8 +69,7 @@ _CENTROIDAL = (  # samples of the MPC, gait and weights; its constants were chos
     *((16, "backward", "shipped"), (12, "turning", "shipped"), (12, "slow", "shipped"), (12, "quick", "decade_2")),
     *((20, "two_legs", "shipped"), (20, "turning", "shipped"), (12, "turning", "spin")),
 )
-_PROCESSOR, _WALL = "processor", "wall"  # clocks
-Row = dict[str, Any]
+_WALL = "wall"  # clock
 Announce = Callable[[str], None]
 
 
@@ -171,7 +177,7 @@ def _robot_rows(
         *chain.from_iterable(
             model_control_rows(_layer_2(setup, compiler, law.name), ticks, robot, law.name) for law in shipped_laws()
         ),
-        _ratio_row(f"tick/{robot}", ComparedDurations(ticks.tick_us, np.array(ticks.simulation_us)), clock=_WALL),
+        ratio_row(f"tick/{robot}", ComparedDurations(ticks.tick_us, np.array(ticks.simulation_us)), clock=_WALL),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
 
@@ -180,13 +186,13 @@ def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compi
     """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
     layer = WalkingKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
     calls = [partial(layer.solve, posture, reference, period) for posture, _, reference, period in ticks.whole_body]
-    return _ratio_row(name, ComparedDurations.measure(calls, ticks.ten_steps), _largest_violation(layer, calls))
+    return ratio_row(name, ComparedDurations.measure(calls, ticks.ten_steps), _largest_violation(layer, calls))
 
 
 def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     estimator = WalkingLayers(setup.robot, setup.walking, compiler).estimator
     calls = (partial(estimator.update, *arguments) for arguments in ticks.estimation)
-    return _ratio_row(f"estimation/{setup.robot.name}", ComparedDurations.measure(calls, ticks.ten_steps))
+    return ratio_row(f"estimation/{setup.robot.name}", ComparedDurations.measure(calls, ticks.ten_steps))
 
 
 def model_control_rows(layer: BalanceLayer, ticks: RecordedTicks, robot: str, model: str) -> list[Row]:
@@ -200,9 +206,9 @@ def model_control_rows(layer: BalanceLayer, ticks: RecordedTicks, robot: str, mo
 
     found = ComparedDurations.measure(calls(), ticks.ten_steps)
     decided = np.diff(decisions)[-len(found.calls) :] > 0
-    rows = [_ratio_row(f"model_control.{model}/{robot}", found)]
+    rows = [ratio_row(f"model_control.{model}/{robot}", found)]
     if decided.any():
-        rows.append(_ratio_row(f"model_control.{model}.decision/{robot}", found.where(decided)))
+        rows.append(ratio_row(f"model_control.{model}.decision/{robot}", found.where(decided)))
     return rows
 
 
@@ -226,7 +232,7 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
         walk.robot.push(push)
     walk.get_ready()
     walk.follow(VelocityCommand(_SPEED, duration=_FIRST_PUSH + _PUSH_PERIOD * pushes))
-    return _ratio_row(f"step_adaptation/{setup.robot.name}", ComparedDurations(np.array(samples), np.array(ten_steps)))
+    return ratio_row(f"step_adaptation/{setup.robot.name}", ComparedDurations(np.array(samples), np.array(ten_steps)))
 
 
 def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
@@ -255,33 +261,6 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
             present = move()
 
 
-def centroidal_rows(
-    samples: int, duration: float, name: str = "two_legs", weights: str = "shipped", compiler: Compiler = interpreted
-) -> list[Row]:
-    """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
-
-    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`, and ``ipopt_ratio``: how many times
-    as long IPOPT takes in the median and in the 99th percentile. Where the gait did not go on to its end it has
-    ``failure``, the reason, and the times until then.
-    """
-    gc.collect()
-    gc.disable()  # as the loop has it
-    try:
-        compared = compared_solvers(samples, duration, name, weights, compiler)
-    finally:
-        gc.enable()
-    suffix = "" if weights == "shipped" else f"_{weights}"
-    title = f"reduced_model.centroidal_mpc/{name}_{samples}{suffix}"
-    ours, reference = (
-        benchmark_row(row, [1e6 * time for time, _ in solved], max(found.violation for _, found in solved))
-        for row, solved in ((title, compared.ours), (f"{title}.ipopt", compared.ipopt))
-    )
-    gap = {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}
-    ratio = {key: reference[f"{key}_us"] / ours[f"{key}_us"] for key in ("median", "p99")}
-    failure = {"failure": compared.failure} if compared.failure else {}
-    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio} | failure, reference]
-
-
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:
     """Between two processes on loopback, 100 doubles a message: round trips, strict streams, age of messages."""
     rows = []
@@ -294,40 +273,6 @@ def _middleware_rows(size: BenchmarkSize) -> list[Row]:
             ages = measure_periodic_stream(network, carrier, _RATE, size.stream).ages_us
             rows.append(benchmark_row(f"yarp.age_at_500_hz/{carrier}", ages, clock=_WALL))
     return rows
-
-
-# -- rows --------------------------------------------------------------------------------------------------------------
-
-
-def _ratio_row(name: str, durations: ComparedDurations, violation: float | None = None, clock: str = _PROCESSOR) -> Row:
-    """Return the row of a layer of a robot, with its ratio to ten physics steps of the same moment."""
-    return benchmark_row(name, durations.calls, violation, clock) | {"ten_steps_ratio": durations.ratio}
-
-
-def benchmark_row(
-    name: str,
-    samples: Sequence[float] | npt.NDArray[np.float64],
-    violation: float | None = None,
-    clock: str = _PROCESSOR,
-) -> Row:
-    """Return a row of the benchmark's JSON.
-
-    Args:
-        name: Of what was timed.
-        samples: Durations, [µs].
-        violation: Largest constraint violation of an optimisation, in the units of its constraints.
-        clock: Of the durations: that of the processor, which other programs do not stretch, or that on the wall.
-    """
-    median, p99 = np.percentile(samples, [50, 99])
-    return {
-        "name": name,
-        "median_us": float(median),
-        "p99_us": float(p99),
-        "max_us": float(np.max(samples)),
-        "max_violation": violation,
-        "samples": len(samples),
-        "clock": clock,
-    }
 
 
 # -- contacts ----------------------------------------------------------------------------------------------------------
@@ -383,7 +328,7 @@ def _flexible_rows(robot: str, ten_steps: Callable[[], object], compiler: Compil
     steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
     return [
         law,
-        _ratio_row(f"estimation.flexible_joints/{robot}", observed),
+        ratio_row(f"estimation.flexible_joints/{robot}", observed),
         benchmark_row(f"simulation.ten_steps.flexible/{robot}", [steps * one for one in ticks.simulation_us]),
     ]
 
@@ -400,7 +345,7 @@ def _torque_row(
     calls = [partial(controller.command, *tick[1:]) for tick in compress(recorded.whole_body, standing)]
     found = ComparedDurations.least(calls, ten_steps, lambda: controller.reset(start), size.passes)
     controller.reset(start)
-    return _ratio_row(name, found, _largest_violation(controller, calls)), recorded
+    return ratio_row(name, found, _largest_violation(controller, calls)), recorded
 
 
 def _largest_violation(layer: WalkingKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:

@@ -11,14 +11,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import NDArray, RobotPosture, RobotState
 from gradiva.planner import VelocityCommand
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.whole_body import WholeBodyReference
 
+_PROCESSOR = "processor"  # clock
 _WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS_BETWEEN = 10  # calls between two references
+Row = dict[str, Any]
 
 
 def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
@@ -84,7 +87,7 @@ class ComparedDurations:
             found.append(cls.measure(calls, reference))
         return cls(np.min([each.calls for each in found], axis=0), np.min([each.reference for each in found], axis=0))
 
-    def where(self, counts: NDArray) -> ComparedDurations:
+    def where(self, counts: npt.NDArray[np.bool_]) -> ComparedDurations:
         """Return those of the calls that count, shape (N,) of booleans, beside the same reference."""
         return ComparedDurations(self.calls[counts], self.reference)
 
@@ -92,6 +95,37 @@ class ComparedDurations:
     def ratio(self) -> float:
         """Median of the calls over that of the reference."""
         return float(np.median(self.calls) / np.median(self.reference))
+
+
+def benchmark_row(
+    name: str,
+    samples: Sequence[float] | NDArray,
+    violation: float | None = None,
+    clock: str = _PROCESSOR,
+) -> Row:
+    """Return a row of the benchmark's JSON.
+
+    Args:
+        name: Of what was timed.
+        samples: Durations, [µs].
+        violation: Largest constraint violation of an optimisation, in the units of its constraints.
+        clock: Of the durations: that of the processor, which other programs do not stretch, or that on the wall.
+    """
+    median, p99 = np.percentile(samples, [50, 99])
+    return {
+        "name": name,
+        "median_us": float(median),
+        "p99_us": float(p99),
+        "max_us": float(np.max(samples)),
+        "max_violation": violation,
+        "samples": len(samples),
+        "clock": clock,
+    }
+
+
+def ratio_row(name: str, durations: ComparedDurations, violation: float | None = None, clock: str = _PROCESSOR) -> Row:
+    """Return the row of a layer of a robot, with its ratio to ten physics steps of the same moment."""
+    return benchmark_row(name, durations.calls, violation, clock) | {"ten_steps_ratio": durations.ratio}
 
 
 @dataclass(slots=True, eq=False)
