@@ -177,7 +177,7 @@ class OdometryBase:
             EstimationError: What it needs is not measured, or not finite.
         """
         imu = measurement.imu if self._use_imu else None
-        if imu is not None and not (_is_finite(imu.rotation) and _is_finite(imu.angular_velocity)):
+        if imu is not None and not _are_finite(imu.rotation, imu.angular_velocity):
             raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")
         stance, position, rotation = self._anchor.update(measurement.time, reference, last)
         inputs: dict[str, npt.ArrayLike] = {
@@ -201,10 +201,9 @@ class OdometryBase:
         self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
 
 
-def _is_finite(array: NDArray) -> bool:
+def _are_finite(*arrays: NDArray) -> bool:
     """Return whether all numbers are finite, in a quarter of the time of asking each."""
-    flat = array.ravel()
-    return math.isfinite(flat.dot(flat))
+    return math.isfinite(sum([np.vdot(array, array) for array in arrays]))
 
 
 class StanceAnchor:
@@ -526,27 +525,27 @@ class StateEstimator(Estimator):
     def _evaluate(
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
-        function = self._function
-        function.set(
-            joint_positions=measurement.joint_positions,
-            joint_velocities=measurement.joint_velocities,
-            contact_wrenches=measurement.contact_wrenches,
-            period=measurement.time - self._time,
-            natural_frequency=reference.dcm.natural_frequency,
-            left_in_contact=reference.left_foot.in_contact,
-            right_in_contact=reference.right_foot.in_contact,
-            contact_normal=reference.foot(reference.stance_foot).rotation[:, 2],
-            **self._base.inputs(measurement, reference, self._last),
-            **lags,
-        )
+        function, values = self._function, self._base.inputs(measurement, reference, self._last)
+        values["joint_positions"] = measurement.joint_positions
+        values["joint_velocities"] = measurement.joint_velocities
+        values["contact_wrenches"] = measurement.contact_wrenches
+        values["period"] = measurement.time - self._time
+        values["natural_frequency"] = reference.dcm.natural_frequency
+        values["left_in_contact"] = reference.left_foot.in_contact
+        values["right_in_contact"] = reference.right_foot.in_contact
+        values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
+        values.update(lags)
+        function.write(values)
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
 
     def _with_wrenches(self, measurement: Measurement, reference: WalkingReference) -> tuple[Measurement, bool]:
         """Return the measurement with finite wrenches, and whether anything was measured of each."""
-        if _is_finite(measurement.contact_wrenches):
+        if _are_finite(measurement.contact_wrenches):
             return measurement, True
+        if np.isinf(measurement.contact_wrenches).any():
+            raise EstimationError(f"contact_wrenches is not finite at {measurement.time:.3f} s")
         before = self._before if math.isfinite(self._period) else None
         command_before, command = self._commands
         past = Past(self._last, before, self._period, command, command_before)
@@ -559,12 +558,14 @@ class StateEstimator(Estimator):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        for name, value, shape in (
-            ("joint_positions", measurement.joint_positions, self._joints),
-            ("joint_velocities", measurement.joint_velocities, self._joints),
-            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
-        ):
-            if value.shape != shape:
-                raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-            if not _is_finite(value) and (value is not measurement.contact_wrenches or np.isinf(value).any()):
+        if measurement.contact_wrenches.shape != self._wrenches:
+            shape = measurement.contact_wrenches.shape
+            raise EstimationError(f"contact_wrenches has shape {shape}, the robot has {self._wrenches}")
+        positions, velocities = measurement.joint_positions, measurement.joint_velocities
+        if positions.shape == velocities.shape == self._joints and _are_finite(positions, velocities):
+            return
+        for name, value in (("joint_positions", positions), ("joint_velocities", velocities)):
+            if value.shape != self._joints:
+                raise EstimationError(f"{name} has shape {value.shape}, the robot has {self._joints}")
+            if not _are_finite(value):
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
