@@ -103,17 +103,18 @@ def _compiled(mjcf: Path) -> tuple[mujoco.MjModel, list[str]]:
             unknown.append(f"left out: {found[1]} of <{found[2]}>, which MuJoCo {mujoco.__version__} does not know")
 
 
-def _with_included(element: ElementTree.Element, folder: Path) -> ElementTree.Element:
-    """Put what the files of ``<include>`` hold in their place."""
+def _with_included(element: ElementTree.Element, *folders: Path) -> ElementTree.Element:
+    """Put what the files of ``<include>`` hold in their place; they are named from the main file, or from their own."""
     for child in list(element):
         if child.tag == "include":
-            at = list(element).index(child)
+            at, name = list(element).index(child), child.get("file", "")
+            file = next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
             element.remove(child)
-            included = _with_included(ElementTree.parse(folder / child.get("file", "")).getroot(), folder)
+            included = _with_included(ElementTree.parse(file).getroot(), folders[0], file.parent)
             for offset, part in enumerate(included):
                 element.insert(at + offset, part)
         else:
-            _with_included(child, folder)
+            _with_included(child, *folders)
     return element
 
 
