@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,7 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side
-from gradiva.setup.new_robot.limbs import MESHES, Choices, missing_soles, walking_base
+from gradiva.setup.new_robot.limbs import Choices, missing_soles, walking_base
+from gradiva.setup.new_robot.soles import MESHES
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
     JointDrive,
@@ -82,21 +84,22 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
 
 
 def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
-    missing = missing_soles(read_urdf(given.path), choices)
+    missing = missing_soles(read_urdf(given.path), choices, given.path)
     if not missing:
         return given
     robot = _parsed(given)
     frames = [_add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()]
-    note = f"no frame of the feet has x forward and z up: {', '.join(frames)} are added"
+    note = f"no frame of the feet has x forward and z normal to the sole: {', '.join(frames)} are added"
     return _written(robot, given, name, folder, note)
 
 
 def _parsed(given: ModelFile) -> ElementTree.Element:
-    """Return the URDF, its meshes named by where they are: the new one stands elsewhere."""
+    """Return the URDF, its meshes named by where they are, if they are anywhere: the new one stands elsewhere."""
     robot = ElementTree.parse(given.path).getroot()
     if given.folder is None:
         for mesh in robot.iter("mesh"):
-            mesh.set("filename", str(find_mesh(mesh.get("filename", ""), given.path, MESHES)))
+            with suppress(ModelError):  # walking needs those of the feet alone, where the sole is fitted
+                mesh.set("filename", str(find_mesh(mesh.get("filename", ""), given.path, MESHES)))
     return robot
 
 
