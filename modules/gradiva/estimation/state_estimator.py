@@ -537,8 +537,7 @@ class StateEstimator(Estimator):
         values["left_in_contact"] = reference.left_foot.in_contact
         values["right_in_contact"] = reference.right_foot.in_contact
         values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
-        values.update(lags)
-        function.write(values)
+        function.write({**values, **lags})
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
@@ -561,14 +560,13 @@ class StateEstimator(Estimator):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        if measurement.contact_wrenches.shape != self._wrenches:
-            shape = measurement.contact_wrenches.shape
-            raise EstimationError(f"contact_wrenches has shape {shape}, the robot has {self._wrenches}")
-        positions, velocities = measurement.joint_positions, measurement.joint_velocities
-        if positions.shape == velocities.shape == self._joints and _are_finite(positions, velocities):
-            return
-        for name, value in (("joint_positions", positions), ("joint_velocities", velocities)):
-            if value.shape != self._joints:
-                raise EstimationError(f"{name} has shape {value.shape}, the robot has {self._joints}")
-            if not _are_finite(value):
-                raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+        for name, value, shape in (
+            ("joint_positions", measurement.joint_positions, self._joints),
+            ("joint_velocities", measurement.joint_velocities, self._joints),
+            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
+        ):
+            if value.shape != shape:
+                raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
+        if not _are_finite(measurement.joint_positions, measurement.joint_velocities):
+            name = "joint_velocities" if _are_finite(measurement.joint_positions) else "joint_positions"
+            raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
