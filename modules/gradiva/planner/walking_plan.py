@@ -152,8 +152,6 @@ class Timeline(Sequence[T]):
 
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
         count = len(self.times)
-        if isinstance(index, int) and 0 <= index < len(self._items):
-            return self._items[index]
         if isinstance(index, slice):
             first, last, step = index.indices(count)
             if step == 1 and last <= len(self._items):
