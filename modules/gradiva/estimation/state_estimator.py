@@ -529,13 +529,12 @@ class StateEstimator(Estimator):
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
-        values["joint_positions"] = measurement.joint_positions
-        values["joint_velocities"] = measurement.joint_velocities
-        values["contact_wrenches"] = measurement.contact_wrenches
+        for name in ("joint_positions", "joint_velocities", "contact_wrenches"):
+            values[name] = getattr(measurement, name)
         values["period"] = measurement.time - self._time
         values["natural_frequency"] = reference.dcm.natural_frequency
-        values["left_in_contact"] = reference.left_foot.in_contact
-        values["right_in_contact"] = reference.right_foot.in_contact
+        for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
+            values[name] = foot.in_contact
         values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
         function.write({**values, **lags})
         outputs = function()

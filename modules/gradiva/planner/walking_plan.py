@@ -151,8 +151,6 @@ class Timeline(Sequence[T]):
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        if isinstance(index, int) and 0 <= index < len(self._items):
-            return self._items[index]
         places = range(len(self.times))[index]
         if isinstance(places, int):
             return self._item(places)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import TIME_ROUNDING, NDArray, VectorDebounce
+from gradiva.common import TIME_ROUNDING, NDArray, VectorDebounce, configuration, setting
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
 
 _LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
@@ -17,6 +17,21 @@ _JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats
 _SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
 
 BoolArray = npt.NDArray[np.bool_]
+
+
+@configuration
+class SensorCheckConfig:
+    """Tolerated gaps and outliers of the sensors.
+
+    Attributes:
+        max_age: Of a measurement on the control clock, [s].
+        bridge_duration: For so long a jump or readings that are not finite are bridged without a finding, [s].
+        frozen_duration: A living sensor repeats itself for less, [s].
+    """
+
+    max_age: float = setting("s", above=0.0)
+    bridge_duration: float = setting("s", least=0.0)
+    frozen_duration: float = setting("s", above=0.0)
 
 
 class RepeatedRates:

@@ -20,13 +20,11 @@ from gradiva.common import (
     Side,
     VectorDebounce,
     altered,
-    configuration,
     sealed,
-    setting,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
-from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, VelocityCheck
+from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
 
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
@@ -298,21 +296,6 @@ class ImuCheck:
 
 def _values(imu: ImuMeasurement) -> list[float]:
     return [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
-
-
-@configuration
-class SensorCheckConfig:
-    """Tolerated gaps and outliers of the sensors.
-
-    Attributes:
-        max_age: Of a measurement on the control clock, [s].
-        bridge_duration: For so long a jump or readings that are not finite are bridged without a finding, [s].
-        frozen_duration: A living sensor repeats itself for less, [s].
-    """
-
-    max_age: float = setting("s", above=0.0)
-    bridge_duration: float = setting("s", least=0.0)
-    frozen_duration: float = setting("s", above=0.0)
 
 
 _JUMP_SPEED = 2.0  # [-] on the velocity limits: nothing moves faster from one reading to the next

@@ -43,6 +43,7 @@ from gradiva.safety.events import (
     clock_finding,
     silent_sources,
 )
+from gradiva.safety.joint_sensors import SensorCheckConfig
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,
@@ -56,7 +57,7 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
+from gradiva.safety.sensor_checks import SensorCheck
 
 _LOGGER = logging.getLogger("gradiva.module")
 CHECKS = Registry(
