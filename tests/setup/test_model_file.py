@@ -445,7 +445,8 @@ def test_joints_that_follow_others_and_links_that_are_not_there_are_refused(as_u
 
 def test_a_sensor_below_a_foot_that_is_drawn_as_a_joint_is_no_seventh_joint(as_urdf):
     file = as_urdf()
-    joint = '<joint name="{s}_ft" type="revolute"><parent link="{s}_foot"/><child link="{s}_ft"/><limit lower="0" upper="0"/></joint>'
+    ends = '<parent link="{s}_foot"/><child link="{s}_ft"/><limit lower="0" upper="0"/>'
+    joint = f'<joint name="{{s}}_ft" type="revolute">{ends}</joint>'
     more = "".join(f'<link name="{s}_ft"/>' + joint.format(s=s) for s in ("left", "right"))
     edited(file, ("</robot>", f"{more}</robot>"))
     assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][-1] == "left_ankle_roll"
