@@ -409,3 +409,44 @@ def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_u
     assert "min_step_duration" not in draft.planner["planner"]
     short = replace(draft, posture=replace(draft.posture, leg_length=0.125))
     assert short.planner["planner"]["min_step_duration"][0] == 0.25
+
+
+def edited(file, *pairs):
+    """Replace texts of a `ModelFile`'s URDF; return its path."""
+    text = file.path.read_text()
+    for old, new in pairs:
+        text = text.replace(old, new)
+    file.path.write_text(text)
+    return str(file.path)
+
+
+def test_several_links_without_mass_above_the_root_are_left_out(tmp_path, as_urdf):
+    names = '<link name="world"/><link name="base"/>'
+    for parent, child in (("world", "base"), ("base", "pelvis")):
+        names += f'<joint name="{child}_fixed" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+    path = edited(as_urdf(), ("</robot>", f"{names}</robot>"))
+    (tmp_path / "again").mkdir()
+    file = model_file_of("again", path, None, Choices(), tmp_path / "again")
+    assert file.notes == ("links without mass above 'pelvis' are left out",)
+    assert draft_robot("again", file).description.base_link == "pelvis"
+
+
+def test_joints_that_follow_others_and_links_that_are_not_there_are_refused(as_urdf):
+    file = as_urdf()
+    edited(
+        file, ('<joint name="left_knee" type="revolute">', '<joint name="left_knee" type="revolute"><mimic joint="x"/>')
+    )
+    with pytest.raises(ModelError, match=r"in a leg left_knee follows x, and walking knows no coupled joints"):
+        find_limbs(read_urdf(file.path), Choices())
+    edited(file, ('<link name="left_touch" />', ""))
+    with pytest.raises(ModelError, match=r"joint 'left_touch_fixed' is of a link 'left_touch' that is not there"):
+        read_urdf(file.path)
+
+
+def test_a_sensor_below_a_foot_that_is_drawn_as_a_joint_is_no_seventh_joint(as_urdf):
+    file = as_urdf()
+    ends = '<parent link="{s}_foot"/><child link="{s}_ft"/><limit lower="0" upper="0"/>'
+    joint = f'<joint name="{{s}}_ft" type="revolute">{ends}</joint>'
+    more = "".join(f'<link name="{s}_ft"/>' + joint.format(s=s) for s in ("left", "right"))
+    edited(file, ("</robot>", f"{more}</robot>"))
+    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][-1] == "left_ankle_roll"

@@ -329,8 +329,7 @@ class AttitudeFilter:
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
-MINIMUM_LOAD = 20.0  # [N] of both feet together, below which they give no ZMP and the last one holds
-_LEAST_LOAD = 0.2  # [-] of the weight, likewise, of robots below 10 kg
+MINIMUM_LOAD = 20.0  # [N], or a fifth of the weight, of both feet: below it the last ZMP holds
 _SWING_LOAD = 0.03  # [-] of the weight, up to which a planned swing carries nothing: a fast foot's inertia is 0.02
 
 
@@ -414,8 +413,7 @@ class StateEstimator(Estimator):
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
         weight = model.mass * GRAVITY
-        least = min(MINIMUM_LOAD, _LEAST_LOAD * weight)
-        self._function.set(**constants, minimum_load=least, swing_force=_SWING_LOAD * weight)
+        self._function.set(**constants, minimum_load=min(MINIMUM_LOAD, 0.2 * weight), swing_force=_SWING_LOAD * weight)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         by_stance = OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
         self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()

@@ -250,6 +250,7 @@ def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
         feet = dict(zip((Side.LEFT, Side.RIGHT), (skeleton.index_of(name) for name in named if name), strict=True))
     else:
         feet = _lowest_pair(skeleton)
+    _refuse_coupled_leg(skeleton, feet[Side.LEFT])
     shared = skeleton.shared(*feet.values())
     if shared and not skeleton.is_waist(shared, feet[Side.LEFT]):
         common = ", ".join(skeleton.joints_to(shared[-1]))
@@ -282,6 +283,20 @@ def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
     return {Side.LEFT: second, Side.RIGHT: first}
 
 
+def _refuse_coupled_leg(skeleton: _Skeleton, foot: int) -> None:
+    """Refuse a leg in which joints follow others, as those of parallel links.
+
+    Raises:
+        ModelError: It has such joints.
+    """
+    joints = [joint for index in skeleton.chain(foot) if (joint := skeleton.bodies[index].joint) is not None]
+    coupled = [f"{joint.name} follows {joint.mimic}" for joint in joints if joint.mimic]
+    if coupled:
+        raise ModelError(
+            f"in a leg {', '.join(coupled)}, and walking knows no coupled joints: {LEG_JOINTS} of their own"
+        )
+
+
 def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
     """Refuse a leg that goes on below its sixth joint with an ankle: a joint that pitches is of toes, and is locked.
 
@@ -290,8 +305,9 @@ def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
     """
     for child in skeleton.children(foot):
         joint = skeleton.bodies[child].joint
-        is_toe = joint is None or abs(float((skeleton.poses[child][:3, :3] @ joint.axis)[1])) > _LATERAL
-        if not is_toe:
+        assert joint is not None, "only the base has no joint"
+        is_toe = abs(float((skeleton.poses[child][:3, :3] @ joint.axis)[1])) > _LATERAL
+        if not is_toe and joint.limits[0] < joint.limits[1]:  # sensors too are drawn as joints without a range
             joints = skeleton.joints_to(child)
             raise ModelError(
                 f"a leg has {len(joints)} joints, down to '{skeleton.bodies[child].name}' ({', '.join(joints)}), and"

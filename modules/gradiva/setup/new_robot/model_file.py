@@ -74,6 +74,7 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
 
 
 def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    given = _without_names_of_root(given, name, folder)
     urdf = read_urdf(given.path)
     base = walking_base(urdf, choices)
     if base == urdf.roots[0]:
@@ -81,6 +82,25 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
     robot = _parsed(given)
     reroot(robot, base)
     return _written(robot, given, name, folder, f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'")
+
+
+def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:
+    """Leave out links without mass above the root, if there are several: one is a mere name of it to iDynTree too."""
+    urdf = read_urdf(given.path)
+    if len(urdf.roots) != 1:
+        return given
+    above, joints, link = set[str](), set[str](), urdf.roots[0]
+    while (joint := next((joint for joint in urdf.joints.values() if joint.child == link), None)) is not None:
+        link = joint.parent
+        above.add(link)
+        joints.add(joint.name)
+    if len(above) < 2:
+        return given
+    robot = _parsed(given)
+    for element in [element for element in robot if element.tag in ("link", "joint")]:
+        if element.get("name") in (above if element.tag == "link" else joints):
+            robot.remove(element)
+    return _written(robot, given, name, folder, f"links without mass above '{urdf.roots[0]}' are left out")
 
 
 def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
