@@ -240,6 +240,35 @@ def test_a_plan_does_not_grow_with_the_number_of_retargets(planner):
     assert_dcm_is_consistent(present, 12.0, planner.config.natural_frequency)
 
 
+def test_a_step_that_lands_late_is_one_step_of_the_plan_and_the_next_one_can_be_moved(planner, plan):
+    """Its foot comes down after the time at which it was planned to, moved again between both."""
+    step, following = plan.steps[2:4]
+    late, lands = plan, step.touch_down
+    for time, delay in ((lands - 0.1, 0.1), (lands + 0.02, 0.15), (lands + 0.06, 0.2)):
+        late = planner.retarget(late, Retarget((moved(step, delay=delay),)), time)
+    whole = late.whole()
+    assert [step.footstep.side for step in whole.steps] == [step.footstep.side for step in plan.steps]
+    assert whole.landings.times == sorted(whole.landings.times)
+    assert [step.touch_down for step in whole.steps] == pytest.approx(list(whole.landings.times))
+    delayed = whole.steps[3]
+    assert delayed.touch_down == pytest.approx(following.touch_down + 0.2)
+    time = delayed.lift_off + 0.1
+    again = planner.retarget(late, Retarget((moved(delayed, y=outward(delayed, 0.02)),)), time).whole()
+    assert [step.footstep.side for step in again.steps] == [step.footstep.side for step in plan.steps]
+    assert_dcm_is_consistent(again, time, planner.config.natural_frequency)
+
+
+def test_steps_may_be_moved_late_in_a_long_walk(planner):
+    """The plan forgets what was half a minute ago, and no step that is to come."""
+    plan = present = planner.plan(VelocityCommand(0.15, duration=45.0), start_of(planner.config))
+    first = plan.landings.after(38.0)
+    for step in plan.steps[first : first + 3]:
+        foothold = moved(step, y=outward(step, 0.01))
+        present = planner.retarget(present, Retarget((foothold,)), step.lift_off + 0.1).whole()
+        assert [step.touch_down for step in present.steps[first:]] == pytest.approx(plan.landings.times[first:])
+    assert_dcm_is_consistent(present, step.lift_off + 0.1, planner.config.natural_frequency)
+
+
 def test_the_steps_after_a_moved_one_stay_on_their_slope(planner):
     plane = ContactPlane(0.01, (0.05, -0.03))
     start = replace(start_of(planner.config), plane=plane)

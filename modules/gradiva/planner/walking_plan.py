@@ -440,4 +440,5 @@ class RetargetedPlan(WalkingPlan):
         if self._before is not None:
             phase, piece = self._before
             past = past.spliced(start - HISTORY, phase.start_time, WalkingPlan((phase,), piece, (), rest.end_time))
-        return past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
+        whole = past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
+        return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # the past may land it earlier
