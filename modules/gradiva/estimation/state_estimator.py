@@ -330,7 +330,7 @@ class AttitudeFilter:
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
-MINIMUM_LOAD = 20.0  # [N] of both feet together, below which they give no ZMP and the last one holds
+MINIMUM_LOAD = 20.0  # [N], or a fifth of the weight, of both feet: below it the last ZMP holds
 _SWING_LOAD = 0.03  # [-] of the weight, up to which a planned swing carries nothing: a fast foot's inertia is 0.02
 
 
@@ -413,7 +413,8 @@ class StateEstimator(Estimator):
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
-        self._function.set(**constants, minimum_load=MINIMUM_LOAD, swing_force=_SWING_LOAD * model.mass * GRAVITY)
+        weight = model.mass * GRAVITY
+        self._function.set(**constants, minimum_load=min(MINIMUM_LOAD, 0.2 * weight), swing_force=_SWING_LOAD * weight)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         by_stance = OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
         self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()
@@ -534,8 +535,7 @@ class StateEstimator(Estimator):
         for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
             values[name] = foot.in_contact
         values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
-        values.update(lags)
-        function.write(values)
+        function.write({**values, **lags})
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
@@ -557,14 +557,13 @@ class StateEstimator(Estimator):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        if measurement.contact_wrenches.shape != self._wrenches:
-            shape = measurement.contact_wrenches.shape
-            raise EstimationError(f"contact_wrenches has shape {shape}, the robot has {self._wrenches}")
-        positions, velocities = measurement.joint_positions, measurement.joint_velocities
-        if positions.shape == velocities.shape == self._joints and _are_finite(positions, velocities):
-            return
-        for name, value in (("joint_positions", positions), ("joint_velocities", velocities)):
-            if value.shape != self._joints:
-                raise EstimationError(f"{name} has shape {value.shape}, the robot has {self._joints}")
-            if not _are_finite(value):
-                raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+        for name, value, shape in (
+            ("joint_positions", measurement.joint_positions, self._joints),
+            ("joint_velocities", measurement.joint_velocities, self._joints),
+            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
+        ):
+            if value.shape != shape:
+                raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
+        if not _are_finite(measurement.joint_positions, measurement.joint_velocities):
+            name = "joint_velocities" if _are_finite(measurement.joint_positions) else "joint_positions"
+            raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

@@ -104,8 +104,7 @@ class PushRecovery:
         last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
         slow_dcm = self._slow_dcm.update(pendulum.dcm_position, self._period)
         if push.is_caught or not self.trunk.is_upright:
-            dcm_rate = (slow_dcm - last) / self._period
-            self.trunk.update(pendulum, dcm_rate, now, push.is_caught, self._period)
+            self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if not self.soles.are_planned:

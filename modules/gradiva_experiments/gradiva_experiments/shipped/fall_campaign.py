@@ -1,4 +1,7 @@
-"""Makes robots fall of known causes, and counts how often the diagnosis names them."""
+"""Makes robots fall of known causes, and counts how often the diagnosis names them.
+
+A fall is of a cause where the same walk without it ends on both feet; a draw of which the robot falls anyway is none.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +71,21 @@ class Disturbance:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """A walk that may well end in a fall.
+
+    Attributes:
+        trial: The walk.
+        control: The same walk without the cause: where it ends in a fall as well, that has another cause.
+        disturbance: Cause, and what is beside it.
+    """
+
+    trial: Trial
+    control: Trial
+    disturbance: Disturbance
+
+
+@dataclass(frozen=True, slots=True)
 class _Fall:
     """One fall of the campaign: its plant, its cause, and which of this cause it is."""
 
@@ -91,17 +109,17 @@ def run_fall_causes(run: ExperimentRun) -> None:
 
 
 def _search(fall: _Fall, seed: int) -> Search[Row | None]:
-    """Draw until the robot falls; return the row of the fall, None where it walks whatever is drawn."""
+    """Draw until the robot falls and walks without the cause; return the row of the fall, None where none is drawn."""
     for attempt in range(_ATTEMPTS):
-        trial, disturbance = draw(fall.cause, [seed, fall.number, attempt], fall.plant)
-        result = yield from trial.done()
-        if result.figures["outcome"] == "fell":
-            return _row(fall, trial, disturbance, result)
+        drawn = draw(fall.cause, [seed, fall.number, attempt], fall.plant)
+        result = yield from drawn.trial.done()
+        if result.figures["outcome"] == "fell" and (yield from drawn.control.done()).stands:
+            return _row(fall, drawn, result)
     return None
 
 
-def draw(cause: CauseKind, seed: list[int], plant: Plant) -> tuple[Trial, Disturbance]:
-    """Return a walk that may well end in a fall of this cause, and what is done to the robot."""
+def draw(cause: CauseKind, seed: list[int], plant: Plant) -> Draw:
+    """Return a walk that may well end in a fall of this cause."""
     random = np.random.default_rng([*seed, list(CauseKind).index(cause)])
     name = str(random.choice(_ROBOTS))
     control = str(random.choice(("position", "velocity", "position", "velocity", "torque")))
@@ -111,6 +129,7 @@ def draw(cause: CauseKind, seed: list[int], plant: Plant) -> tuple[Trial, Distur
     easy = _EASY_BY_TORQUE if plant is Plant.ROBOT and control == "torque" else _EASY[plant]
     speed = chosen.speed or float(random.uniform(0.1, easy))
     command = VelocityCommand(speed, duration=_DURATION)
+    slower = replace(command, forward=easy) if cause is CauseKind.SPEED else command
     decoy = (
         _decoy(robot, random, "simulation.ground.kind" in chosen.overrides)
         if random.random() < _DECOYS
@@ -118,7 +137,10 @@ def draw(cause: CauseKind, seed: list[int], plant: Plant) -> tuple[Trial, Distur
     )
     overrides = {"walking.control": control, **_merged(chosen.overrides, decoy.overrides)}
     trial = Trial(name, command, overrides, plant, int(random.integers(1000)), is_explained=True)
-    return trial, replace(chosen, text=", beside ".join(filter(None, (chosen.text, decoy.text))))
+    without = {"walking.control": control, **decoy.overrides}
+    text = ", beside ".join(filter(None, (chosen.text, decoy.text)))
+    control_walk = replace(trial, command=slower, overrides=without, is_explained=False)
+    return Draw(trial, control_walk, replace(chosen, text=text))
 
 
 def _merged(overrides: Mapping[str, Any], decoy: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,8 +153,8 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _row(fall: _Fall, trial: Trial, disturbance: Disturbance, result: TrialResult) -> Row:
-    diagnosis = result.figures["diagnosis"]
+def _row(fall: _Fall, drawn: Draw, result: TrialResult) -> Row:
+    trial, disturbance, diagnosis = drawn.trial, drawn.disturbance, result.figures["diagnosis"]
     is_named = diagnosis["cause"] == fall.cause and disturbance.words in diagnosis["text"]
     return {
         "plant": str(fall.plant),
@@ -209,12 +231,8 @@ def _speed(robot: RobotDescription, random: np.random.Generator, plant: Plant) -
 
 
 def _friction(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
-    friction, speed = float(random.uniform(0.008, 0.035)), float(random.uniform(0.2, 0.45))
-    overrides = {
-        "simulation.ground.friction": friction,
-        "simulation.model_errors.floor_friction": 0.0,
-        "planner.max_speed": max(speed, robot.max_speed),
-    }
+    friction, speed = float(random.uniform(0.008, 0.035)), float(random.uniform(0.2, min(0.45, robot.max_speed)))
+    overrides = {"simulation.ground.friction": friction, "simulation.model_errors.floor_friction": 0.0}
     return Disturbance(f"friction {friction:.3f}", overrides, speed=speed)
 
 
