@@ -15,6 +15,7 @@ from gradiva.cli.configuration import (
     configuration_classes,
     file_comments,
     in_toml,
+    reason_of,
     type_in_words,
     without_unit,
 )
@@ -126,7 +127,7 @@ def _anchor(name: str) -> str:
 def _key_table(keys: list[KeyOfFiles]) -> str:
     rows = []
     for key in keys:
-        reason = UNIT.sub("", key.comment, count=1).strip()
+        reason = reason_of(key.comment, key.key.text)
         text = " — ".join(part for part in (without_unit(prose(key.key.text)), reason) if part)
         kind = ", ".join(part for part in (key.key.type, key.unit.strip("-"), key.key.range) if part)
         value = ": ".join(part for part in (code(key.default), kind) if part)

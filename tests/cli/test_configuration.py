@@ -2,6 +2,8 @@
 
 import pytest
 
+from gradiva.cli.configuration import reason_of
+
 
 @pytest.fixture(scope="module", autouse=True)
 def wide(tmp_path_factory):
@@ -38,6 +40,18 @@ def test_words_of_meanings_and_overrides_are_found(gradiva):
     (_, by_name, _), (_, by_meaning, _) = gradiva("config", "TIPPING"), gradiva("config", "DISTANCE of the zmp")
     assert "tipping_margin" in rows_of(by_name)
     assert "tipping_margin" in rows_of(by_meaning)
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [
+        ("[m/s] largest speed of the foot", ""),
+        ("[m/s] speed of the foot; 0.2 falls", "0.2 falls"),
+        ("healthy: 0.07", "healthy: 0.07"),
+    ],
+)
+def test_a_comment_that_repeats_the_meaning_is_left_out(comment, reason):
+    assert reason_of(comment, "Largest speed of the foot in the air, [m/s].") == reason
 
 
 def test_without_a_word_the_tables_are_listed(gradiva):

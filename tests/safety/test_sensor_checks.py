@@ -7,7 +7,7 @@ from gradiva.common import ImuMeasurement, Measurement, Side, so3
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
 from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
-from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, SensorCheck, WrenchCheck
+from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, JointSensorCheck, SensorCheck, WrenchCheck
 from gradiva.setup import load_robot
 
 JOINTS, SPEEDS = ("hip", "knee"), np.full(2, 10.0)
@@ -302,3 +302,32 @@ def test_an_imu_at_rest_with_coarse_readings_is_used(spread, frozen_duration):
         rates = step * np.round(np.radians(noise.normal(0.0, spread, 3)) / step)
         imu = ImuMeasurement(so3.exp(angles), rates)
         assert check.update(imu, 0.01 * tick) == (imu, [])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_joints_that_pass_at_first_sight_are_those_that_the_checks_pass(seed):
+    """Faults at random: one velocity lost or no number, one encoder that jumps, comes back, and gives no number."""
+    random, config = np.random.default_rng(seed), SensorCheckConfig(0.05, 0.05, 0.04)
+    check, passed = JointSensorCheck(config, JOINTS, SPEEDS), 0
+    velocity_check = VelocityCheck(JOINTS, SPEEDS, config.frozen_duration, config.bridge_duration)
+    encoder_check = EncoderCheck(JOINTS, 2.0 * SPEEDS, 0.05, config.bridge_duration)
+    dead, wrong, commanded = random.integers(60, 90), random.integers(20, 50), np.array([1.0, -1.0])
+    for tick in range(140):
+        positions, velocities = (values.copy() for values in swing(0.01 * tick))
+        velocities[0] = 0.7 if tick >= dead else velocities[0]
+        velocities[1] = np.nan if tick in (10, 11) else velocities[1]
+        positions[1] = {wrong: 9.0, wrong + 5: np.nan}.get(tick, positions[1] + 3.0 * (100 <= tick < 110))
+        read = Measurement(0.01 * tick, positions, velocities, np.zeros(2), np.zeros((2, 6)))
+        expected, lost = velocity_check.update(positions, velocities, 0.01, read.time, read.time)
+        motion = 0.01 * commanded
+        *expected, found = encoder_check.update(positions, expected, motion, commanded, 0.01, read.time)
+        new = []
+        if check.are_well(read, 0.01):
+            passed += 1
+        else:
+            read, new = check.repaired(read, motion, commanded, 0.01, read.time)
+        np.testing.assert_array_equal([read.joint_positions, read.joint_velocities], expected)
+        assert new == lost + found
+        np.testing.assert_array_equal(check.positions, encoder_check.positions)
+    assert 30 < passed < dead
+    assert check.bridged_counts == velocity_check.bridged.counts | encoder_check.bridged.counts

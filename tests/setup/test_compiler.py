@@ -46,6 +46,19 @@ def test_a_function_is_compiled_once_and_found_again(tmp_path, square):
     assert len(list(tmp_path.glob("square-*.so"))) == 1
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_code_is_fetched_ahead_where_the_processor_has_such_an_instruction(tmp_path, monkeypatch, machine):
+    compiler, source = tmp_path / "cc", tmp_path / "seen.c"
+    compiler.write_text(f'#!/bin/sh\ncp "$5" {source}\nexec gcc "$@"\n')
+    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    x = cs.SX.sym("x", 20)
+    compiled = GccCompiler(tmp_path / "kept", lambda line: None)(cs.Function("squares", [x], [x * x]))
+    assert compiled([3.0] * 20).full().ravel().tolist() == [9.0] * 20
+    assert source.read_text().count("prefetcht1") == (60 // 7 if machine == "x86_64" else 0)
+
+
 @pytest.mark.parametrize(("home", "typed"), [("/nowhere", "~/cache"), ("~", "/nowhere/cache")])
 def test_a_folder_is_typed_from_the_home_folder_where_there_is_one(monkeypatch, home, typed):
     monkeypatch.setattr("os.path.expanduser", lambda path: home)  # "~": neither HOME nor an entry of the user

@@ -165,6 +165,17 @@ def without_unit(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if re.search(r"\w{3}", text) else ""
 
 
+def reason_of(comment: str, text: str) -> str:
+    """Return of a key's comment in a file, without its unit, the clauses that say more than its meaning, ``text``."""
+    clauses = UNIT.sub("", comment, count=1).strip().split("; ")
+    return "; ".join(clause for clause in clauses if not _words(clause) <= _words(text))
+
+
+def _words(text: str) -> set[str]:
+    """Return the beginnings of the words of a text that say something, and its numbers."""
+    return {word[:6] for word in re.findall(r"[a-z]{4,}|[0-9][0-9.]*", text.lower())}
+
+
 def file_comments(path: Path) -> dict[str, str]:
     """Return the comment of each key and table of a TOML file, by its dotted path."""
     found, prefix = {}, ""
@@ -236,7 +247,7 @@ class _Row:
             value = value.get(part) if isinstance(value, Mapping) else None
         comment = _comments_of(place, setup.robot_argument).get(key.path, "")
         unit = key.unit or next(iter(UNIT.findall(comment)), "")
-        reason = UNIT.sub("", comment, count=1).strip()
+        reason = reason_of(comment, key.text)
         shown = key.default if value is None else in_toml(value)
         is_own = place != "" and not place.startswith("config/")
         return cls(dataclasses.replace(key, unit=unit.strip("-")), shown, reason, place if is_own else "")

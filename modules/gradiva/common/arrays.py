@@ -173,7 +173,10 @@ class LowPass:
         if self.value is None or self._time_constant == 0.0:
             self.value = np.array(sample)
         else:
-            self.value = self.value + low_pass_gain(self._time_constant, period) * (sample - self.value)
+            change = sample - self.value
+            change *= low_pass_gain(self._time_constant, period)
+            change += self.value
+            self.value = change
         return self.value
 
 

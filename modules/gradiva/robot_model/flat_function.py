@@ -119,9 +119,8 @@ class FlatFunction:
     def _bind(self, flat_input: NDArray, flat_output: NDArray) -> None:
         self.input, self._output = flat_input, flat_output
         self.inputs = {name: _window(flat_input, *place) for name, place in self._input_places.items()}
-        self._numbers = {
-            name: part.start for name, (part, _) in self._input_places.items() if part.stop - part.start == 1
-        }
+        numbers = {name: part.start for name, (part, _) in self._input_places.items() if part.stop - part.start == 1}
+        self._written: dict[str, Any] = {**self.inputs, **numbers}  # where each is written: a view, or a cell's index
         self._cells: Any = memoryview(flat_input.data)
         self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
@@ -135,15 +134,18 @@ class FlatFunction:
 
     def write(self, values: Mapping[str, npt.ArrayLike | None]) -> None:
         """Write inputs as `set` does; None becomes NaN."""
-        inputs, numbers, cells = self.inputs, self._numbers, self._cells
+        written, cells = self._written, self._cells
         try:
             for name, value in values.items():
-                if type(value) in _NUMBERS and name in numbers:  # a fifth of the time of an array
-                    cells[numbers[name]] = value
+                place = written[name]
+                if type(place) is not int:
+                    place[...] = value
+                elif type(value) in _NUMBERS:  # a fifth of the time of an array
+                    cells[place] = value
                 else:
-                    inputs[name][...] = value
+                    self.inputs[name][...] = value
         except KeyError:
-            raise KeyError(f"no input '{name}'{nearest_name(name, inputs)}") from None
+            raise KeyError(f"no input '{name}'{nearest_name(name, self.inputs)}") from None
 
     def __call__(self) -> Mapping[str, NDArray]:
         """Evaluate; the returned views are overwritten by the next call."""

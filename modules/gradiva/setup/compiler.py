@@ -31,7 +31,6 @@ _FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts")
 # for its code. Fetched ahead, inverse kinematics take 28 µs, not 62 (38 000 operations, Xeon).
 _PREFETCH = '__asm__ volatile("prefetcht1 4096(%rip)");\n'  # of the code that comes 4 kB later
 _STATEMENTS = re.compile(r"(?:(?:a\d+=|if \(res).*\n){7}")  # about 64 B of code, a line of the cache
-_FEW_STATEMENTS = 2000  # functions of fewer fit into the first-level cache
 
 
 _SIMPLIFICATION = "simplified, 2"  # counts what changes in how functions are simplified or C is generated
@@ -157,7 +156,7 @@ def _generate(function: cs.Function, source: Path) -> None:
     generator = cs.CodeGenerator(source.stem, {"with_header": False, "main": False, "indent": 0})
     generator.add(function)
     code = generator.dump()
-    if platform.machine() in ("x86_64", "AMD64") and code.count("\n") > _FEW_STATEMENTS:
+    if platform.machine() in ("x86_64", "AMD64"):
         code = _STATEMENTS.sub(lambda found: found[0] + _PREFETCH, code)
     source.write_text(code, encoding="utf-8")
 
