@@ -199,7 +199,10 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     count = read_campaign(given.file).count
     run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, 5.0, 30.0, given.workers)
-    is_whole = run.run(given.within or count)
+    try:
+        is_whole = run.run(given.within or count)
+    except KeyboardInterrupt:
+        is_whole = False
     figures = {"trials": count, "rows": run.look(), "is_whole": is_whole, "killed": run.killed, "memory": run.memory}
     growth = run.growth()
     print(json.dumps({**figures, "growth_mb": growth}))

@@ -1,12 +1,21 @@
 """Searches from wrong gains: the starts, the rows, and when a search has found back."""
 
+import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import Plant
 from gradiva_experiments import ExperimentOptions, Pool, find_experiment
-from gradiva_experiments.campaign.search import FALL, read_space
-from gradiva_experiments.shipped.wrong_gains import EIGHTEEN, Score, as_good, as_successful, wrong, wrong_start
+from gradiva_experiments.campaign.search import FALL, SearchSpace, read_space
+from gradiva_experiments.shipped.wrong_gains import (
+    EIGHTEEN,
+    Score,
+    anywhere,
+    as_good,
+    as_successful,
+    halved_or_doubled,
+    wrong_start,
+)
 from tests.gradiva_experiments.fake_engine import FakeEngine
 
 WALK = {"robot": "icub_v2_7", "plant": "robot", "duration": 10.0}
@@ -26,19 +35,32 @@ def row_of(name, tmp_path, **options):
     return row
 
 
-def test_gains_are_halved_or_doubled_and_of_the_dcm_gain_the_part_above_one():
-    shipped = {"dcm_controller.proportional_gain": 1.1, "zmp_com_controller.walking.zmp": 2.0}
-    found = {tuple(wrong(shipped, (seed, 0)).values()) for seed in range(20)}
+@pytest.fixture(scope="module")
+def space():
+    return read_space(WALK)
+
+
+def test_gains_are_halved_or_doubled_and_of_the_dcm_gain_the_part_above_one(space):
+    keys = {name: space.keys[name] for name in list(space.keys)[:2]}
+    shipped = SearchSpace(keys, dict(zip(keys, (1.1, 2.0), strict=True)))
+    found = {tuple(halved_or_doubled(shipped, np.random.default_rng(seed)).values()) for seed in range(20)}
     assert found == {(1.05, 1.0), (1.05, 4.0), (1.2, 1.0), (1.2, 4.0)}
 
 
-def test_gains_that_are_refused_are_drawn_again():
-    space = read_space(WALK)
-    starts = [wrong_start(WALK, space, seed).before for seed in range(8)]
+def test_gains_that_are_refused_are_drawn_again(space):
+    starts = [wrong_start(WALK, space, halved_or_doubled, seed).before for seed in range(8)]
     assert len({tuple(start.values()) for start in starts}) > 2
     assert all(s["zmp_com_controller.walking.com"] <= 3.0 * s["zmp_com_controller.walking.zmp"] for s in starts)
     with pytest.raises(ConfigError, match="are refused 100 times"):
-        wrong_start({**WALK, "inverse_kinematics.no_such_gain": 1.0}, space, 0)
+        wrong_start({**WALK, "inverse_kinematics.no_such_gain": 1.0}, space, anywhere, 0)
+
+
+def test_gains_from_anywhere_fill_their_ranges(space):
+    name = "zmp_com_controller.walking.zmp"
+    found = [anywhere(space, np.random.default_rng(seed))[name] for seed in range(40)]
+    least, largest = space.keys[name].between
+    assert least < min(found) < 2.0 * least
+    assert 0.5 * largest < max(found) < largest
 
 
 def test_the_eighteen_gains_are_keys_of_every_robot_and_their_ranges_hold_half_and_double():
