@@ -422,8 +422,8 @@ def edited(file, *pairs):
 
 def test_several_links_without_mass_above_the_root_are_left_out(tmp_path, as_urdf):
     names = '<link name="world"/><link name="base"/>'
-    for parent, child in (("world", "base"), ("base", "pelvis")):
-        names += f'<joint name="{child}_fixed" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+    for parent, child, kind in (("world", "base", "floating"), ("base", "pelvis", "fixed")):
+        names += f'<joint name="{child}_fixed" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
     path = edited(as_urdf(), ("</robot>", f"{names}</robot>"))
     (tmp_path / "again").mkdir()
     file = model_file_of("again", path, None, Choices(), tmp_path / "again")

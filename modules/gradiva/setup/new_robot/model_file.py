@@ -85,16 +85,16 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
 
 
 def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:
-    """Leave out links without mass above the root, if there are several: one is a mere name of it to iDynTree too."""
+    """Leave out links without mass above the root, except one to which it is fixed: a mere name to iDynTree too."""
     urdf = read_urdf(given.path)
     if len(urdf.roots) != 1:
         return given
-    above, joints, link = set[str](), set[str](), urdf.roots[0]
+    above, joints, link, kind = set[str](), set[str](), urdf.roots[0], "fixed"
     while (joint := next((joint for joint in urdf.joints.values() if joint.child == link), None)) is not None:
-        link = joint.parent
+        link, kind = joint.parent, joint.kind
         above.add(link)
         joints.add(joint.name)
-    if len(above) < 2:
+    if len(above) < 2 and kind == "fixed":
         return given
     robot = _parsed(given)
     for element in [element for element in robot if element.tag in ("link", "joint")]:
