@@ -450,3 +450,15 @@ def test_a_sensor_below_a_foot_that_is_drawn_as_a_joint_is_no_seventh_joint(as_u
     more = "".join(f'<link name="{s}_ft"/>' + joint.format(s=s) for s in ("left", "right"))
     edited(file, ("</robot>", f"{more}</robot>"))
     assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][-1] == "left_ankle_roll"
+
+
+def test_capsules_become_cylinders_with_spheres_at_their_ends(tmp_path, as_urdf):
+    file = as_urdf()
+    path = edited(file, ('<cylinder radius="0.03" length="0.3" />', '<capsule radius="0.03" length="0.3" />'))
+    (tmp_path / "again").mkdir()
+    again = model_file_of("again", path, None, Choices(), tmp_path / "again")
+    assert again.notes == ("capsules are cylinders with spheres at their ends",)
+    shapes = read_urdf(again.path).links["left_hip"].collisions
+    balls = [shape.pose[2, 3] for shape in shapes if shape.kind == "sphere"]
+    assert [shape.kind for shape in shapes].count("cylinder") == 1
+    np.testing.assert_allclose(sorted(set(np.round(balls, 6))), [-0.35, -0.05])
