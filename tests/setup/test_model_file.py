@@ -213,7 +213,7 @@ def test_feet_without_a_level_frame_get_soles(as_urdf):
     assert missing_soles(read_urdf(file.path), Choices(), file.path) == {}
 
 
-@pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.02 0 0", True)])
+@pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.03 0 0", True)])
 def test_the_heel_is_the_shorter_part_of_what_touches_not_of_the_ankle(tmp_path, mass, is_guess):
     ankle = "".join(f'<geom type="cylinder" size="0.02 0.01" pos="-0.089 {y} 0"/>' for y in (-0.02, 0.02))
     feet = biped(LEVEL).replace('<geom type="box"', ankle + '<geom type="box"')
@@ -462,3 +462,12 @@ def test_capsules_become_cylinders_with_spheres_at_their_ends(tmp_path, as_urdf)
     balls = [shape.pose[2, 3] for shape in shapes if shape.kind == "sphere"]
     assert [shape.kind for shape in shapes].count("cylinder") == 1
     np.testing.assert_allclose(sorted(set(np.round(balls, 6))), [-0.35, -0.05])
+
+
+def test_the_heel_is_behind_the_ankle_that_pitches_not_behind_a_roll_joint_ahead_of_it(tmp_path):
+    ahead = biped({**LEVEL, "middle": "-0.057 0 -0.04"})
+    for side in ("left", "right"):
+        pitch, roll = (f'<joint name="{side}_ankle_{kind}"' for kind in ("pitch", "roll"))
+        ahead = ahead.replace(pitch, pitch + ' pos="-0.057 0 0"').replace(roll, roll + ' pos="0 0 0"')
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, ahead).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
