@@ -213,7 +213,7 @@ def test_feet_without_a_level_frame_get_soles(as_urdf):
     assert missing_soles(read_urdf(file.path), Choices(), file.path) == {}
 
 
-@pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.02 0 0", True)])
+@pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.03 0 0", True)])
 def test_the_heel_is_the_shorter_part_of_what_touches_not_of_the_ankle(tmp_path, mass, is_guess):
     ankle = "".join(f'<geom type="cylinder" size="0.02 0.01" pos="-0.089 {y} 0"/>' for y in (-0.02, 0.02))
     feet = biped(LEVEL).replace('<geom type="box"', ankle + '<geom type="box"')
@@ -422,8 +422,8 @@ def edited(file, *pairs):
 
 def test_several_links_without_mass_above_the_root_are_left_out(tmp_path, as_urdf):
     names = '<link name="world"/><link name="base"/>'
-    for parent, child in (("world", "base"), ("base", "pelvis")):
-        names += f'<joint name="{child}_fixed" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+    for parent, child, kind in (("world", "base", "floating"), ("base", "pelvis", "fixed")):
+        names += f'<joint name="{child}_fixed" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
     path = edited(as_urdf(), ("</robot>", f"{names}</robot>"))
     (tmp_path / "again").mkdir()
     file = model_file_of("again", path, None, Choices(), tmp_path / "again")
@@ -450,3 +450,24 @@ def test_a_sensor_below_a_foot_that_is_drawn_as_a_joint_is_no_seventh_joint(as_u
     more = "".join(f'<link name="{s}_ft"/>' + joint.format(s=s) for s in ("left", "right"))
     edited(file, ("</robot>", f"{more}</robot>"))
     assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][-1] == "left_ankle_roll"
+
+
+def test_capsules_become_cylinders_with_spheres_at_their_ends(tmp_path, as_urdf):
+    file = as_urdf()
+    path = edited(file, ('<cylinder radius="0.03" length="0.3" />', '<capsule radius="0.03" length="0.3" />'))
+    (tmp_path / "again").mkdir()
+    again = model_file_of("again", path, None, Choices(), tmp_path / "again")
+    assert again.notes == ("capsules are cylinders with spheres at their ends",)
+    shapes = read_urdf(again.path).links["left_hip"].collisions
+    balls = [shape.pose[2, 3] for shape in shapes if shape.kind == "sphere"]
+    assert [shape.kind for shape in shapes].count("cylinder") == 1
+    np.testing.assert_allclose(sorted(set(np.round(balls, 6))), [-0.35, -0.05])
+
+
+def test_the_heel_is_behind_the_ankle_that_pitches_not_behind_a_roll_joint_ahead_of_it(tmp_path):
+    ahead = biped({**LEVEL, "middle": "-0.057 0 -0.04"})
+    for side in ("left", "right"):
+        pitch, roll = (f'<joint name="{side}_ankle_{kind}"' for kind in ("pitch", "roll"))
+        ahead = ahead.replace(pitch, pitch + ' pos="-0.057 0 0"').replace(roll, roll + ' pos="0 0 0"')
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, ahead).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"

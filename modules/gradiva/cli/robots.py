@@ -114,8 +114,10 @@ def new(
     console = text_console()
     with TemporaryDirectory() as place:
         model = model_file_of(name, urdf, mjcf, choices, Path(place))
+        for note in model.notes:  # before what they may be the cause of is refused
+            console.print(note, markup=False, soft_wrap=True)
         draft = draft_robot(name, model, choices, rectangle, title)
-        for note in draft.notes:
+        for note in draft.notes[len(model.notes) :]:
             console.print(note, markup=False, soft_wrap=True)
         for path in write_robot(draft, folder / name):
             console.print(f"wrote   {path}", markup=False, soft_wrap=True)

@@ -37,7 +37,7 @@ class Urdf:
     def roots(self) -> list[str]:
         """Links without a parent: one, in a model that is a tree.
 
-        A root without mass that is fixed to a single link is a mere name for this one, as it is to iDynTree.
+        A root without mass to which a single link is fixed, or which it floats in, is a mere name for this one.
         """
         children = {joint.child for joint in self.joints.values()}
         return [self._first_with_mass(name) for name in self.links if name not in children]
@@ -45,7 +45,7 @@ class Urdf:
     def _first_with_mass(self, root: str) -> str:
         below = [joint for joint in self.joints.values() if joint.parent == root]
         own = self.links[root].inertial
-        is_name = (own is None or own.mass == 0.0) and [joint.kind for joint in below] == ["fixed"]
+        is_name = (own is None or own.mass == 0.0) and [joint.kind for joint in below] in (["fixed"], ["floating"])
         return self._first_with_mass(below[0].child) if is_name else root
 
     @property

@@ -15,6 +15,7 @@ from gradiva.simulation import RigidBody, RigidTree, Urdf, weld
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _MIRROR_TOLERANCE = 0.02  # [m]
 _HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
+_HEEL_FRACTION = 0.1  # [-] of the length of what touches, likewise
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
 _TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
 _TILTED = 0.7  # [-] likewise, of soles of legs that are bent when all joints are at zero
@@ -348,8 +349,11 @@ def _forward(skeleton: _Skeleton, foot: int) -> tuple[float, bool]:
     for frame, in_body in body.frames.items():
         if "sole" in frame.lower():
             return float(np.sign((pose @ in_body)[0, 0]) or 1.0), False
-    offsets = _touching_middle(skeleton, foot), float((pose[:3, :3] @ body.inertial.centre)[0])
-    touching, mass = (float(np.sign(offset)) * (abs(offset) > _HEEL_TOLERANCE) for offset in offsets)
+    back, front = _touching_ends(skeleton, foot)
+    beyond_ankle = float(skeleton.position(foot)[0] - _ankle(skeleton, foot))
+    offsets = (back + front) / 2.0 + beyond_ankle, float((pose[:3, :3] @ body.inertial.centre)[0]) + beyond_ankle
+    tolerance = max(_HEEL_TOLERANCE, _HEEL_FRACTION * (front - back))
+    touching, mass = (float(np.sign(offset)) * (abs(offset) > tolerance) for offset in offsets)
     said = [sign for sign in (touching, _bending(skeleton, foot), mass) if sign]
     return (said or [1.0])[0], len(set(said)) != 1
 
@@ -372,17 +376,26 @@ def _bending(skeleton: _Skeleton, foot: int) -> float:
     return float(np.sign(middle)) if abs(middle) > _ONE_SIDED * half else 0.0
 
 
-def _touching_middle(skeleton: _Skeleton, foot: int) -> float:
-    """Return the middle of what touches the ground ahead of the ankle, along x of the base; 0 for meshes alone, [m]."""
+def _ankle(skeleton: _Skeleton, foot: int) -> float:
+    """Return where the last joint that pitches is along x of the base, [m]: a roll joint may be drawn ahead of it."""
+    for index in reversed(skeleton.chain(foot)):
+        joint = skeleton.bodies[index].joint
+        if joint is not None and abs(float((skeleton.poses[index][:3, :3] @ joint.axis)[1])) > _LATERAL:
+            return float(skeleton.position(index)[0])
+    return float(skeleton.position(foot)[0])
+
+
+def _touching_ends(skeleton: _Skeleton, foot: int) -> tuple[float, float]:
+    """Return the ends of what touches the ground from the foot's origin, along x of the base, [m]; 0 for meshes."""
     turned = np.eye(4)
     turned[:3, :3] = skeleton.poses[foot][:3, :3]
     shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
     if not shapes:
-        return 0.0
+        return 0.0, 0.0
     touching = lowest([points_of(shape, turned @ shape.pose, Path()) for shape in shapes])
     if not covers_sole(touching):
-        return 0.0  # it stands on an edge when all joints are at zero
-    return float(touching[:, 0].min() + touching[:, 0].max()) / 2.0
+        return 0.0, 0.0  # it stands on an edge when all joints are at zero
+    return float(touching[:, 0].min()), float(touching[:, 0].max())
 
 
 def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:

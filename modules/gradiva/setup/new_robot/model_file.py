@@ -68,9 +68,34 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         notes = f"{mjcf.name} of MuJoCo as {robot.urdf.name}", *robot.notes
         given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives)
     try:
+        given = _without_capsules(given, name, folder)
         return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
     except ModelError as error:
         raise ModelError(f"{given.path if mjcf is None else mjcf}: {error}") from error
+
+
+def _without_capsules(given: ModelFile, name: str, folder: Path) -> ModelFile:
+    """Draw capsules as cylinders with spheres at their ends: iDynTree crashes on them."""
+    if "<capsule" not in given.path.read_text(encoding="utf-8", errors="replace"):
+        return given
+    robot = _parsed(given)
+    shapes = [
+        (link, shape) for link in robot.findall("link") for shape in link if shape.find("geometry/capsule") is not None
+    ]
+    for link, shape in shapes:
+        geometry, origin = shape.find("geometry"), origin_pose(shape.find("origin"))
+        assert geometry is not None
+        capsule = geometry[0]
+        capsule.tag = "cylinder"
+        half = float(capsule.get("length", "0")) / 2.0
+        for end in (-half, half):
+            ball = ElementTree.SubElement(link, shape.tag)
+            add_origin(ball, origin[:3, 3] + end * origin[:3, 2], origin[:3, :3])
+            ElementTree.SubElement(
+                ElementTree.SubElement(ball, "geometry"), "sphere", radius=capsule.get("radius", "0")
+            )
+    note = "capsules are cylinders with spheres at their ends"
+    return _written(robot, given, name, folder, note)
 
 
 def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
@@ -85,16 +110,16 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
 
 
 def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:
-    """Leave out links without mass above the root, if there are several: one is a mere name of it to iDynTree too."""
+    """Leave out links without mass above the root, except one to which it is fixed: a mere name to iDynTree too."""
     urdf = read_urdf(given.path)
     if len(urdf.roots) != 1:
         return given
-    above, joints, link = set[str](), set[str](), urdf.roots[0]
+    above, joints, link, kind = set[str](), set[str](), urdf.roots[0], "fixed"
     while (joint := next((joint for joint in urdf.joints.values() if joint.child == link), None)) is not None:
-        link = joint.parent
+        link, kind = joint.parent, joint.kind
         above.add(link)
         joints.add(joint.name)
-    if len(above) < 2:
+    if len(above) < 2 and kind == "fixed":
         return given
     robot = _parsed(given)
     for element in [element for element in robot if element.tag in ("link", "joint")]:
