@@ -78,8 +78,12 @@ WRONG = {
     "slope not a number": (["--slope", "steep"], "--slope: 'steep' is no finite number"),
     "slope on which it topples": (["--slope", "6"], "iCub v2.7 topples, as its plan is for level ground: the CoM is"),
     "slope that is a wall": (["--slope", "45"], "--slope 45: slopes must stay below 45°"),
+    "an option for the value of another": (
+        ["--record", "--out", "here"],
+        "--record needs FILE.mp4, and is followed by the option --out (see --help)",
+    ),
     "kinds of faults": (
-        ["--fault", "help"],
+        ["--fault", "broken_leg,4"],
         "expected KIND,START[,NAME[,VALUE]], KIND one of: NAME a force-torque sensor: frozen_wrench, dead_wrench, nan",
     ),
     "tilted IMU with a name": (

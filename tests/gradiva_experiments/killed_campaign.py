@@ -28,7 +28,6 @@ EVENTS = (
     *((3.0, "driver"), (9.0, "scheduler"), (13.0, "driver")),
 )
 """Twenty-fourths of the rows after which a process is killed, and which."""
-WORKERS = 2
 _SETTLED = 15.0  # [s] in which a process imports, and compiles what it needs
 _ROWS = 50  # in which growth differs from the noise of a process that has settled
 LARGEST_GROWTH = 0.03  # [MB] a row: 0.006 was measured of walks, 2 before what they leave in cycles was freed
@@ -43,6 +42,8 @@ class KilledCampaign:
         function: That walks.
         timeout: After which the campaign is interrupted, [s].
         poll: Time between looks at the rows, [s].
+        calm_poll: The same after the last kill, [s]: a look reads all rows.
+        worker_count: Number of workers.
         killed: Processes that were killed so far, by the number of rows before.
         memory: Samples: time since the begin, [s], and memory of each process, [MB].
     """
@@ -51,6 +52,8 @@ class KilledCampaign:
     function: str
     timeout: float
     poll: float = 0.1
+    calm_poll: float = 0.1
+    worker_count: int = 2
     killed: list = field(default_factory=list)
     memory: list = field(default_factory=list)
 
@@ -67,6 +70,7 @@ class KilledCampaign:
                 if not self.wait_for(before + part * count / 24.0):
                     break
                 self.kill(which)
+            self.poll = self.calm_poll
             return self.wait_for(sys.maxsize)
         finally:
             self.end()
@@ -133,7 +137,7 @@ class KilledCampaign:
         self.scheduler = self.start(
             "-m", "distributed.cli.dask_scheduler", "--port", str(self.port), "--no-dashboard"
         )  # fmt: skip
-        self.workers = [self.start_worker() for _ in range(WORKERS)]
+        self.workers = [self.start_worker() for _ in range(self.worker_count)]
 
     def start_worker(self):
         words = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
@@ -190,10 +194,11 @@ def main():
     parser.add_argument("file", type=Path)
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--within", type=int, help="rows within which all kills happen; all of the campaign by default")
+    parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     count = read_campaign(given.file).count
-    run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, poll=5.0)
+    run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, 5.0, 30.0, given.workers)
     is_whole = run.run(given.within or count)
     figures = {"trials": count, "rows": run.look(), "is_whole": is_whole, "killed": run.killed, "memory": run.memory}
     growth = run.growth()

@@ -18,6 +18,7 @@ from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_enviro
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
+    not_walked,
     outcome_table,
     summary,
     write_campaign_comparison,
@@ -74,6 +75,19 @@ def test_each_trial_has_a_row_and_one_that_failed_is_a_row(walked):
     assert "Traceback" in failed[0]["error"]
     assert sum(map(is_success, rows)) == COUNT - 3 - 19
     assert rows[0]["command"].startswith("gradiva walk --seed ")
+
+
+def test_the_reasons_of_trials_that_did_not_walk_are_a_line_each_whatever_their_numbers(walked):
+    rows = [{"outcome": "walked", "reason": "the plan is done"}] * 3
+    rows += [{"outcome": "refused", "reason": f"com={com} is more than 3 times zmp=1.5"} for com in (6.0, 7.25)]
+    rows += [{"outcome": "refused", "reason": "unknown key"}]
+    assert not_walked(CampaignResult("some", walked, (), 6, rows)) == [
+        "2 of 6 refused, the first: com=6.0 is more than 3 times zmp=1.5",
+        "1 of 6 refused: unknown key",
+    ]
+    assert not_walked(read_result(walked)) == ["3 of 120 failed: ValueError: a bad seed"]
+    many = [{"outcome": "refused", "reason": f"key {'k' * number}"} for number in range(10)]
+    assert not_walked(CampaignResult("many", walked, (), 10, many))[-1] == "2 for 2 other reasons"
 
 
 def test_a_call_that_dies_raises_or_hangs_is_an_answer_and_the_others_go_on():

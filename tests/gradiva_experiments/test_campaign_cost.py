@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradiva_experiments.experiment import is_fulfilled
 from gradiva_experiments.shipped.campaign_cost import Turn, rows_of
 
 
@@ -12,5 +13,6 @@ def test_the_figures_are_those_of_the_turns():
     rows = rows_of(engine, machine)
     assert [row["value"] for row in rows] == pytest.approx([0.02, 0.025, 41.0 / 22.0, 2.0, 20.0 / 22.0])
     assert [row["outcome"] for row in rows] == ["met", "met", "met", "measured", "failed"]
+    assert [is_fulfilled(row) for row in rows] == [True] * 4 + [False]
     assert rows[-1]["reason"] == "0.909, at least 0.95 is asked"
     assert rows[2]["walks"] == 30

@@ -10,7 +10,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
 from gradiva_experiments.campaign import trial_rows
-from gradiva_experiments.campaign.driver import Answer
+from gradiva_experiments.campaign.driver import carry_out
 from gradiva_experiments.campaign.search import (
     FALL,
     FrontSearch,
@@ -23,41 +23,10 @@ from gradiva_experiments.campaign.search import (
 )
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from gradiva_experiments.campaign.tune import judge, write_tuned
+from tests.gradiva_experiments.fake_engine import BOWL, FakeEngine
 from tests.installed import EXAMPLES, install
 
-BOWL = {"zmp_com_controller.walking.zmp": 2.0, "zmp_com_controller.walking.com": 4.0}
 SEEDS, WALKS = 6, 300
-
-
-class FakeEngine:
-    """Answers at once: the cost has its least value at `BOWL`, and differs from seed to seed; zmp above 5 falls."""
-
-    wants_more = True
-    note = print
-
-    def __init__(self):
-        self.waiting, self.walks, self.seeds = [], 0, set()
-
-    def put(self, key, options):
-        self.waiting.append((key, options))
-
-    def withdraw(self, keys):
-        self.waiting = [call for call in self.waiting if call[0] not in keys]
-
-    def next(self, timeout):
-        key, options = self.waiting.pop(0)
-        self.walks += 1
-        self.seeds.add(options["seed"])
-        gains = {name: float(text) for name, _, text in (each.partition("=") for each in options["settings"])}
-        gains = {**BOWL, **gains}
-        distance = sum((gains[name] / best - 1.0) ** 2 for name, best in BOWL.items())
-        fell = gains["zmp_com_controller.walking.zmp"] > 5.0
-        refused = gains["zmp_com_controller.walking.com"] > 3.0 * gains["zmp_com_controller.walking.zmp"]
-        error = 0.01 * (1.0 + distance * (1.0 + 0.03 * options["seed"]))
-        outcome = "refused" if refused else "fell" if fell else "walked"
-        figures = {"outcome": outcome, "reason": "", "duration_s": 4.0 if fell else 10.0, "dcm_error_m.max": error}
-        energy = {"specific_energetic_cost": gains["zmp_com_controller.walking.zmp"], "walking_speed_mps": 0.2}
-        return key, Answer(figures | energy | {"dcm_error_m.rms": error, "zmp_error_m.rms": 0.0})
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +62,9 @@ def test_bad_candidates_are_given_up_before_they_have_walked_all_seeds(tuned):
     assert searched <= WALKS + 12 * SEEDS
     assert tried > 1.2 * searched / SEEDS
     assert whole < tried
-    assert all(len(candidate.costs) >= 3 for candidate in search.finished if not candidate.is_refused)
+    early = [each for each in search.finished if len(each.costs) < 3 and not each.is_refused]
+    assert early
+    assert all(sum(each.costs.values()) > SEEDS * search.best.cost for each in early)
 
 
 def test_the_figures_before_and_after_are_of_seeds_that_the_search_has_not_seen(tuned):
@@ -101,6 +72,42 @@ def test_the_figures_before_and_after_are_of_seeds_that_the_search_has_not_seen(
     assert engine.seeds == {*range(SEEDS), *range(100, 120)}
     assert found.lines[0].startswith("before: 20 of 20")
     assert "Wilcoxon" in found.lines[2]
+
+
+def test_a_candidate_that_falls_once_walks_no_more_where_the_best_one_loses_no_walk(tuned):
+    _, search, *_ = tuned
+    short = Search(search.walk, replace(search.space, before=BOWL), search.seeds, WALKS)
+
+    def walk(candidate):
+        list(carry_out([short.walks_of(candidate)], FakeEngine(), lambda row: None))
+        short.end([candidate])
+
+    (before,) = short.begin()
+    walk(before)
+    falling = short.begin()[0]
+    falling.values = {**BOWL, "zmp_com_controller.walking.zmp": 5.5}
+    walk(falling)
+    assert len(before.rows) == SEEDS
+    assert [row["outcome"] for row in falling.rows.values()] == ["fell"]
+    assert falling.is_given_up
+    assert short.simulated == 10.0 * SEEDS + 4.0
+    assert short.estimate(falling) > FALL
+
+
+def test_generations_are_larger_the_more_keys_there_are(tuned):
+    _, search, *_ = tuned
+    assert search.generation == 6
+    many = replace(search.space, keys=dict.fromkeys(map(str, range(18))))
+    assert replace(search, space=many).generation == 12
+
+
+def test_a_search_ends_when_its_best_candidate_is_good_enough(tuned, tmp_path):
+    _, search, *_ = tuned
+    short = Search(search.walk, search.space, search.seeds, WALKS, 1, enough=0.9 * search.finished[0].cost)
+    with TrialRows(tmp_path) as rows:
+        run_search(short, FakeEngine(), rows, lambda done, text: None)
+    assert search.best.cost < short.best.cost <= short.enough
+    assert short.given < search.given
 
 
 def test_values_that_are_refused_cost_one_call_and_no_walk(tuned):

@@ -6,16 +6,8 @@ import pytest
 from gradiva.common import ImuMeasurement, Measurement, Side, so3
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
-from gradiva.safety.sensor_checks import (
-    EncoderCheck,
-    FrozenSensorCheck,
-    ImuCheck,
-    RepeatedRates,
-    SensorCheck,
-    SensorCheckConfig,
-    VelocityCheck,
-    WrenchCheck,
-)
+from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
+from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, SensorCheck, WrenchCheck
 from gradiva.setup import load_robot
 
 JOINTS, SPEEDS = ("hip", "knee"), np.full(2, 10.0)

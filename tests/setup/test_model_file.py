@@ -144,7 +144,7 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     assert leg.full_torque_speed == pytest.approx(0.55 * speed)
     assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (gears.loss, gears.play, gears.torque_latency)
     assert leg_gears(robot.joint_groups) is gears
-    files = drive_files(gears)
+    files = drive_files(gears, 700.0)
     assert ("torque_control" in files["torque.toml"][1]) == (gears is LOW_RATIO)
     assert ("plant_robot.toml" in files) == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
 
@@ -203,13 +203,14 @@ def test_limits_of_zero_are_none_to_drives(as_urdf):
 
 def test_feet_without_a_level_frame_get_soles(as_urdf):
     file = as_urdf(TURNED)
-    assert file.notes[1] == "no frame of the feet has x forward and z up: left_sole, right_sole are added"
+    note = "no frame of the feet has x forward and z normal to the sole"
+    assert file.notes[1] == f"{note}: left_sole, right_sole are added"
     limbs = find_limbs(read_urdf(file.path), Choices())
     assert limbs.soles == {Side.LEFT: "left_sole", Side.RIGHT: "right_sole"}
     (pose,) = frames(file.path, {}, "pelvis", ["left_sole"])
     np.testing.assert_allclose(pose[:3, :3], np.eye(3), atol=1e-7)
     assert draft_robot("biped", file).description.sole.x == (-0.07, 0.13)
-    assert missing_soles(read_urdf(file.path), Choices()) == {}
+    assert missing_soles(read_urdf(file.path), Choices(), file.path) == {}
 
 
 @pytest.mark.parametrize(("mass", "is_guess"), [("0.02 0 0", False), ("-0.02 0 0", True)])
@@ -309,3 +310,143 @@ def test_hinges_without_names_get_some(tmp_path):
         "joint_11",
         "joint_12",
     ]
+
+
+def drafted_file(tmp_path, mjcf, **more):
+    """Write an MJCF, return its `ModelFile`."""
+    (tmp_path / "biped.xml").write_text(mjcf)
+    (tmp_path / "own").mkdir()
+    return model_file_of("biped", None, tmp_path / "biped.xml", Choices(**more), tmp_path / "own")
+
+
+def test_what_a_scene_has_beside_its_robot_does_not_matter(tmp_path):
+    (tmp_path / "legs.xml").write_text(biped(LEVEL).replace('range="-60 60"', 'range="-60, 60" stiffnes="3"'))
+    scene = """<mujoco model="scene"><include file="legs.xml"/><option sensornoise="enable"/>
+    <asset><texture name="sky" file="nowhere.png"/><material name="grey" texture="sky"/></asset>
+    <contact><pair geom1="floor" geom2="left_foot"/></contact><keyframe><key qpos="0 0 1"/></keyframe></mujoco>"""
+    file = drafted_file(tmp_path, scene)
+    assert file.notes[1] == f"left out: stiffnes of <joint>, which MuJoCo {mujoco.__version__} does not know"
+    assert read_urdf(file.path).joints["left_hip_yaw"].limits == pytest.approx(np.deg2rad([-60.0, 60.0]))
+
+
+def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_path):
+    (tmp_path / "trunk.stl").write_text("version https://git-lfs.github.com/spec/v1")
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n")
+    meshes = "".join(f'<asset><mesh name="{file[:-4]}" file="{file}"/></asset>' for file in ("trunk.stl", "flat.obj"))
+    stated = '<inertial pos="0 0 0" mass="10" diaginertia="0.1 0.1 0.1"/>'
+    geoms = '<geom type="mesh" mesh="trunk"/><geom type="mesh" mesh="flat" contype="0" conaffinity="0"/>'
+    weighed = biped(LEVEL, meshes).replace('<geom type="sphere" size="0.1" mass="10"/>', stated + geoms)
+    file = drafted_file(tmp_path, weighed)
+    assert file.notes[1] == "left out: shapes of meshes that are not there (trunk)"
+    assert {shape.file for shape in read_urdf(file.path).links["pelvis"].visuals} == {"meshes/flat.stl"}
+    (tmp_path / "biped.xml").write_text(weighed.replace(stated, ""))
+    with pytest.raises(ModelError, match=r"trunk\.stl is not there, and the mass of body pelvis is that of its shapes"):
+        model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+
+
+def test_a_knee_says_where_forward_is_when_the_feet_do_not(tmp_path):
+    square = biped({**LEVEL, "middle": "0 0 -0.04"})
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, square).path), Choices())
+    assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("left_hip_yaw", False)
+    backwards = square.replace('range="10 130" ref="10"', 'range="-130 -10" ref="-10"')
+    (tmp_path / "biped.xml").write_text(backwards)
+    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][0] == "right_hip_yaw"
+
+
+def test_legs_that_are_bent_at_zero_get_soles_that_lie_on_the_ground(tmp_path):
+    bent = biped(LEVEL).replace('_foot" pos="0 0 -0.4" ', '_foot" pos="0 0 -0.4" euler="0 20 0"')
+    file = drafted_file(tmp_path, bent)
+    (pose,) = frames(file.path, {}, "pelvis", ["left_sole"])
+    np.testing.assert_allclose(pose[:3, 2], [np.sin(np.deg2rad(20.0)), 0.0, np.cos(np.deg2rad(20.0))], atol=1e-6)
+    robot = draft_robot("biped", file).description
+    assert robot.sole.x == pytest.approx((-0.07, 0.13), abs=1e-3)
+    assert robot.left_foot_frame == "left_sole"
+
+
+def test_a_leg_of_seven_joints_is_refused_with_its_joints(tmp_path):
+    knee = '<joint name="{s}_knee"'
+    two = biped(LEVEL)
+    for side in ("left", "right"):
+        own = knee.format(s=side)
+        two = two.replace(own, f'<joint name="{side}_upper_knee" axis="0 1 0" range="0 50" pos="0 0 0.02"/>{own}')
+    with pytest.raises(
+        ModelError, match=r"a leg has 7 joints, down to 'left_foot' .*left_upper_knee, left_knee.* of 6"
+    ):
+        drafted_file(tmp_path, two)
+
+
+def test_a_link_that_moves_without_inertia_is_refused_before_anything_is_written(tmp_path):
+    file = drafted_file(tmp_path, biped(LEVEL))
+    urdf = re.sub(
+        r'(<link name="left_foot">.*?<inertia) [^/]*',
+        r'\1 ixx="0" iyy="0.01" izz="0.01" ',
+        file.path.read_text(),
+        count=1,
+        flags=re.DOTALL,
+    )
+    file.path.write_text(urdf)
+    with pytest.raises(
+        ModelError, match=r"link 'left_foot' moves by itself and has 0\.495 kg and a smallest principal"
+    ):
+        draft_robot("biped", file)
+
+
+def test_a_waist_may_turn_about_the_origin_of_the_base(tmp_path):
+    legs = biped(LEVEL)
+    first, last = legs.index('<body name="left_hip"'), legs.index("</body></worldbody>")
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
+    waist = f'<body name="waist">{inertial}<joint name="waist" axis="0 0 1" range="-60 60"/>'
+    file = drafted_file(tmp_path, f"{legs[:first]}{waist}{legs[first:last]}</body>{legs[last:]}")
+    assert file.notes[1].startswith("the root is 'waist', where the legs begin, not 'pelvis'")
+
+
+def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_urdf):
+    plant = drive_files(HIGH_RATIO, 32.5)["plant_robot.toml"][1]["simulation.sensors.force_torque"]
+    assert (plant["force_bias"][0], plant["force_drift"][0]) == (0.2, 0.5)
+    assert "simulation.sensors.force_torque" not in drive_files(LOW_RATIO, 325.0)["plant_robot.toml"][1]
+    draft = draft_robot("biped", as_urdf())
+    assert "min_step_duration" not in draft.planner["planner"]
+    short = replace(draft, posture=replace(draft.posture, leg_length=0.125))
+    assert short.planner["planner"]["min_step_duration"][0] == 0.25
+
+
+def edited(file, *pairs):
+    """Replace texts of a `ModelFile`'s URDF; return its path."""
+    text = file.path.read_text()
+    for old, new in pairs:
+        text = text.replace(old, new)
+    file.path.write_text(text)
+    return str(file.path)
+
+
+def test_several_links_without_mass_above_the_root_are_left_out(tmp_path, as_urdf):
+    names = '<link name="world"/><link name="base"/>'
+    for parent, child in (("world", "base"), ("base", "pelvis")):
+        names += f'<joint name="{child}_fixed" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+    path = edited(as_urdf(), ("</robot>", f"{names}</robot>"))
+    (tmp_path / "again").mkdir()
+    file = model_file_of("again", path, None, Choices(), tmp_path / "again")
+    assert file.notes == ("links without mass above 'pelvis' are left out",)
+    assert draft_robot("again", file).description.base_link == "pelvis"
+
+
+def test_joints_that_follow_others_and_links_that_are_not_there_are_refused(as_urdf):
+    file = as_urdf()
+    edited(
+        file, ('<joint name="left_knee" type="revolute">', '<joint name="left_knee" type="revolute"><mimic joint="x"/>')
+    )
+    with pytest.raises(ModelError, match=r"in a leg left_knee follows x, and walking knows no coupled joints"):
+        find_limbs(read_urdf(file.path), Choices())
+    edited(file, ('<link name="left_touch" />', ""))
+    with pytest.raises(ModelError, match=r"joint 'left_touch_fixed' is of a link 'left_touch' that is not there"):
+        read_urdf(file.path)
+
+
+def test_a_sensor_below_a_foot_that_is_drawn_as_a_joint_is_no_seventh_joint(as_urdf):
+    file = as_urdf()
+    ends = '<parent link="{s}_foot"/><child link="{s}_ft"/><limit lower="0" upper="0"/>'
+    joint = f'<joint name="{{s}}_ft" type="revolute">{ends}</joint>'
+    more = "".join(f'<link name="{s}_ft"/>' + joint.format(s=s) for s in ("left", "right"))
+    edited(file, ("</robot>", f"{more}</robot>"))
+    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][-1] == "left_ankle_roll"

@@ -8,8 +8,15 @@ import pytest
 from gradiva.common import FootContact, Side, SoleRectangle
 from gradiva.contacts import ViscoElasticContact
 from gradiva.simplified_model import SolverTimes
-from gradiva.simulated_walk import benchmark
-from gradiva.simulated_walk.benchmark import benchmark_row, durations, noted_calls, timed_calls
+from gradiva.simulated_walk import benchmark, recorded_ticks
+from gradiva.simulated_walk.recorded_ticks import (
+    ComparedDurations,
+    RecordedTicks,
+    benchmark_row,
+    durations,
+    noted_calls,
+    timed_calls,
+)
 
 
 def test_calls_are_made_in_order_and_the_first_do_not_count():
@@ -27,11 +34,38 @@ def test_garbage_collection_is_off_while_timing_and_on_again_after():
     assert gc.isenabled()
 
 
-def test_of_several_passes_the_least_duration_of_each_call_is_kept(monkeypatch):
-    begun, passes = [], iter([[3.0, 1.0], [2.0, 5.0], [4.0, 4.0], [9.0, 2.0], [3.0, 3.0]])
-    monkeypatch.setattr(benchmark, "durations", lambda calls: next(passes))
-    least = benchmark.least_durations([int, int], lambda: begun.append(len(begun)), 5)
-    assert (least.tolist(), begun) == ([2.0, 1.0], [0, 1, 2, 3, 4])
+@pytest.fixture
+def clock(monkeypatch):
+    """Processor time [s] that only the calls of a test move."""
+    now = SimpleNamespace(time=0.0)
+    monkeypatch.setattr(recorded_ticks.time, "process_time", lambda: now.time)
+    return now
+
+
+def taking(clock, *durations_us):
+    """Return a function whose calls take these durations one after the other, [µs]."""
+    left = list(durations_us)
+
+    def call():
+        clock.time += 1e-6 * left.pop(0)
+
+    return call
+
+
+def test_a_reference_is_called_before_every_ten_calls_and_gives_the_ratio(clock):
+    call, reference = taking(clock, *[4.0] * 25), taking(clock, 8.0, 9.0, 8.0)
+    found = ComparedDurations.measure([call] * 25, reference)
+    assert found.calls.tolist() == pytest.approx([4.0] * 23)
+    assert found.reference.tolist() == pytest.approx([8.0, 9.0, 8.0])
+    assert found.ratio == pytest.approx(0.5)
+    assert found.where(found.calls > 5.0).calls.size == 0
+
+
+def test_of_several_passes_the_least_duration_of_each_call_and_reference_is_kept(clock):
+    call, begun = taking(clock, 3.0, 1.0, 2.0, 5.0, 4.0, 4.0), []
+    found = ComparedDurations.least([call] * 2, taking(clock, 7.0, 6.0, 9.0), lambda: begun.append(len(begun)), 3)
+    assert found.calls.tolist() == pytest.approx([2.0, 1.0])
+    assert (found.reference.tolist(), begun) == (pytest.approx([6.0]), [0, 1, 2])
 
 
 def test_a_row_has_median_tail_and_worst():
@@ -61,22 +95,24 @@ def test_the_foot_that_is_timed_stands_on_its_whole_sole_and_on_parts_of_it():
     assert sum(share < 0.999 for share in shares) / 63 == pytest.approx(0.5, abs=0.15)
 
 
-def test_calls_of_layer_2_that_decide_have_a_row_of_their_own(monkeypatch):
-    monkeypatch.setattr(benchmark, "durations", lambda calls: [call() for call in calls][1:])
+def test_calls_of_layer_2_that_decide_have_a_row_of_their_own(clock):
     times = SolverTimes(0.02)
 
-    def update(duration):
-        if duration > 1.0:
+    def update(duration_us):
+        clock.time += 1e-6 * duration_us
+        if duration_us > 1.0:
             times.note(0.0, 0.0, is_fallback=False)
-        return duration
 
     layer = SimpleNamespace(solver_times=times, update=update)
-    inputs = [(duration,) for duration in (9.0, 1.0, 5.0, 1.0, 7.0, 1.0)]
-    every, decision = benchmark.model_control_rows(layer, inputs, "icub", "mpc")
-    assert (every["name"], every["samples"], every["median_us"]) == ("model_control.mpc/icub", 5, 1.0)
-    assert (decision["name"], decision["samples"], decision["median_us"]) == ("model_control.mpc.decision/icub", 2, 6.0)
-    layer.solver_times = None
-    assert [row["name"] for row in benchmark.model_control_rows(layer, inputs, "icub", "dcm")] == [
+    ticks = RecordedTicks(model_control=[(duration,) for duration in (9.0, 1.0, 5.0, 1.0, 7.0, 1.0, 1.0)])
+    ticks.ten_steps = taking(clock, 4.0)
+    every, decision = benchmark.model_control_rows(layer, ticks, "icub", "mpc")
+    assert (every["name"], every["samples"]) == ("model_control.mpc/icub", 7)
+    assert (every["median_us"], every["ten_steps_ratio"]) == (pytest.approx(1.0), pytest.approx(0.25))
+    assert (decision["name"], decision["samples"]) == ("model_control.mpc.decision/icub", 3)
+    assert (decision["median_us"], decision["ten_steps_ratio"]) == (pytest.approx(7.0), pytest.approx(1.75))
+    layer.solver_times, ticks.ten_steps = None, taking(clock, 4.0)
+    assert [row["name"] for row in benchmark.model_control_rows(layer, ticks, "icub", "dcm")] == [
         "model_control.dcm/icub"
     ]
 

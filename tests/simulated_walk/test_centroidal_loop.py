@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from gradiva.reduced_model import CentroidalWeights
-from gradiva.simulated_walk import benchmark, turning, walking_and_running
-from gradiva.simulated_walk.benchmark import centroidal_rows
+from gradiva.simulated_walk import solver_comparison, turning, walking_and_running
 from gradiva.simulated_walk.centroidal_loop import centroidal_config
-from gradiva.simulated_walk.solver_comparison import SolverComparison, bench_weights
+from gradiva.simulated_walk.solver_comparison import SolverComparison, bench_weights, centroidal_rows
 
 
 def test_two_legs_stand_before_they_walk_and_fly_when_they_run():
@@ -50,14 +49,14 @@ def test_gait_and_weights_stand_in_the_name_of_their_rows(monkeypatch, gait, wei
     solved = [(0.002, SimpleNamespace(violation=1e-6))] * 3
     asked = []
     compared = SolverComparison(solved, [(0.02, each) for _, each in solved], [1e-4] * 3)
-    monkeypatch.setattr(benchmark, "compared_solvers", lambda *given: asked.append(given[:4]) or compared)
+    monkeypatch.setattr(solver_comparison, "compared_solvers", lambda *given: asked.append(given[:4]) or compared)
     ours, reference = centroidal_rows(12, 1.0, gait, weights)
     assert [row["name"].rpartition("/")[2] for row in (ours, reference)] == [title, f"{title}.ipopt"]
     assert asked == [(12, 1.0, gait, weights)]
     assert ours["ipopt_ratio"] == pytest.approx({"median": 10.0, "p99": 10.0})
     assert "failure" not in ours
     fallen = replace(compared, failure="5.70 s: too high")
-    monkeypatch.setattr(benchmark, "compared_solvers", lambda *given: fallen)
+    monkeypatch.setattr(solver_comparison, "compared_solvers", lambda *given: fallen)
     assert centroidal_rows(12, 1.0, gait, weights)[0]["failure"] == "5.70 s: too high"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import ModelError, Side, so3
 from gradiva.setup import load_robot
-from gradiva.simulation import Push, SlipConfig, build_plant, joint_ranges, load_tree
+from gradiva.simulation import Push, build_plant, joint_ranges, load_tree
 from gradiva.simulation.falls import SlipMeter
 from gradiva.simulation.ground import choose_ground
 from gradiva.simulation.state_reader import StateReader
@@ -142,7 +142,7 @@ def _place(model, data, position, rotation, joints):
 
 def slip_between(model, *states):
     """Return the slip of the left foot, which carries all."""
-    reader, meter = StateReader(ROBOT, model, np.eye(3)), SlipMeter(SlipConfig(30.0))
+    reader, meter = StateReader(ROBOT, model, np.eye(3)), SlipMeter(30.0)
     wrenches = np.array([[0.0, 0.0, 300.0, 0.0, 0.0, 0.0], np.zeros(6)])
     for data in states:
         reader.watch_soles(data, wrenches, meter)

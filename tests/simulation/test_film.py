@@ -11,7 +11,7 @@ from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.setup import load_robot, load_setup
 from gradiva.simulation import find_mesh, read_stl
-from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film, snapshot
+from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, film, snapshot
 from gradiva.simulation.scene import Mesh, build_scene, thin_out
 
 from .standing import moved, standing_posture
@@ -79,7 +79,8 @@ def test_the_film_has_a_frame_for_each_instant_and_shows_the_motion(icub: RobotD
     rotations = [so3.rotation_z(0.5 * (time - 2.0)) @ posture.base_rotation for time in times]
     joints = np.tile(posture.joint_positions, (11, 1))
     path, counts = tmp_path / "walk.mp4", []
-    film(icub, times, positions, rotations, joints, path, FORM, lambda *count: counts.append(count))
+    motion = FilmedMotion(times, positions, rotations, joints)
+    film(icub, motion, path, FORM, lambda *count: counts.append(count))
     frames = [frame.astype(float) for frame in imageio.get_reader(path)]
     assert len(frames) == 11
     assert frames[0].shape == (128, 160, 3)
@@ -94,7 +95,7 @@ def test_the_camera_keeps_the_robot_in_the_picture(icub: RobotDescription, tmp_p
     times, form = np.array([1.0, 3.0]), FilmFormat(width=256, height=144, camera=camera, rate=1.0)
     positions = posture.base_position + np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     same = np.tile(posture.base_rotation, (2, 1, 1)), np.tile(posture.joint_positions, (2, 1))
-    film(icub, times, positions, *same, tmp_path / "walk.mp4", form)
+    film(icub, FilmedMotion(times, positions, *same), tmp_path / "walk.mp4", form)
     frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
     assert [frame.shape for frame in frames] == [(144, 256, 3)] * 3
     moved_in_picture = np.abs(frames[0] - frames[-1]).max(axis=2).mean(axis=0)  # by column
@@ -111,7 +112,8 @@ def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription
     corners = base + np.array([[0.6, -0.05], [0.6, 0.05], [0.4, 0.05], [0.4, -0.05]])
     sole = FilmedSole(corners, 0.0, (1.0, 0.0, 0.0, 1.0), start=0.4)
     same = (np.tile(part, (2, *[1] * part.ndim)) for part in (posture.base_position, posture.base_rotation))
-    film(icub, times, *same, np.tile(posture.joint_positions, (2, 1)), tmp_path / "walk.mp4", form, soles=[sole])
+    motion = FilmedMotion(times, *same, np.tile(posture.joint_positions, (2, 1)))
+    film(icub, motion, tmp_path / "walk.mp4", form, soles=[sole])
     frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
     red = [np.count_nonzero((frame[..., 0] > 120.0) & (frame[..., 1:].max(axis=2) < 80.0)) for frame in frames]
     assert min(red[1:]) > red[0] + 20
@@ -123,9 +125,9 @@ def test_sizes_that_no_film_has_are_refused(size: tuple[int, int]) -> None:
         FilmFormat(*size)
 
 
-def test_arrays_of_different_lengths_are_refused(icub: RobotDescription, tmp_path: Path) -> None:
+def test_arrays_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="2 times for"):
-        film(icub, [0.0, 1.0], np.zeros((3, 3)), np.zeros((2, 3, 3)), np.zeros((2, 23)), tmp_path / "a.mp4")
+        FilmedMotion([0.0, 1.0], np.zeros((3, 3)), np.zeros((2, 3, 3)), np.zeros((2, 23)))
 
 
 def test_thinning_keeps_the_shape(icub: RobotDescription) -> None:

@@ -206,7 +206,7 @@ def check_blf() -> Finding:
         python = find_python()
         version = imported_version(python)
     except BackendError as error:
-        return Finding("ok", f"bipedal-locomotion-framework, which backend=blf alone needs: {error}")
+        return Finding("ok", "bipedal-locomotion-framework is left out: backend=blf alone needs it", str(error))
     return Finding("ok", f"bipedal-locomotion-framework {version} in {python}")
 
 

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -248,7 +249,8 @@ def carry_out(arguments: Sequence[str]) -> int:
     except _named_errors() as error:
         return _refuse(str(error))
     except typer.TyperException as error:
-        return _refuse(error.format_message().rstrip(".") + _given(error, arguments) + " (see --help)")
+        message = _without_value(error, arguments) or error.format_message().rstrip(".") + _given(error, arguments)
+        return _refuse(f"{message} (see --help)")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the pipe is closed: end without a message
         return FAILED
@@ -269,6 +271,16 @@ def _given(error: typer.TyperException, arguments: Sequence[str]) -> str:
         if name in names and (separator or index + 1 < len(arguments)):
             given = f"'{value if separator else arguments[index + 1]}'"
             return "" if given in error.format_message() else f", got {given}"
+    return ""
+
+
+def _without_value(error: typer.TyperException, arguments: Sequence[str]) -> str:
+    """Return that an option has another option for its value, where one has; empty otherwise."""
+    context = getattr(error, "ctx", None)
+    options = {name: option for option in context.command.params for name in option.opts} if context else {}
+    for word, value in pairwise(arguments):
+        if word in options and value in options and not getattr(options[word], "is_flag", False):
+            return f"{word} needs {options[word].metavar or 'a value'}, and is followed by the option {value}"
     return ""
 
 

@@ -87,7 +87,7 @@ def bench(
         str, typer.Option("--blf-python", metavar="PYTHON", help="That of bipedal-locomotion-framework.")
     ] = "",
 ) -> int:
-    """Time the layers of the controller, each alone and all together. Some minutes."""
+    """Time the layers of the controller, each alone and all together, and beside ten physics steps. Some minutes."""
     if peers:
         with leaving_at_once():
             run_peers = _command_of_experiments("gradiva_experiments.peers.command:run_peers")
@@ -137,10 +137,11 @@ def _timing_table(result: dict[str, Any]) -> Any:
     title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("what")
-    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples", "clock"):
+    for heading in ("median µs", "p99 µs", "max µs", "of ten steps", "violation", "samples", "clock"):
         table.add_column(heading, justify="right")
     for row in result["results"]:
         violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
         times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
-        table.add_row(row["name"], *times, violation, str(row["samples"]), row["clock"])
+        ratio = f"{row['ten_steps_ratio']:.2f}" if "ten_steps_ratio" in row else "–"
+        table.add_row(row["name"], *times, ratio, violation, str(row["samples"]), row["clock"])
     return table

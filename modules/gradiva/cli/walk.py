@@ -199,9 +199,12 @@ def walk(
     2 wrong input, 130 interrupted by Ctrl-C (log and report of the part that was walked are written).
     """
     with leaving_at_once():
-        from gradiva.cli.walk_options import WalkOptions
+        from gradiva.cli.walk_options import WalkOptions, fault_help
         from gradiva.cli.walk_session import ResultOptions, walk_session
 
+    if "help" in (fault or ()):
+        print(fault_help())
+        return 0
     options = WalkOptions(
         robot=robot, speed=speed, lateral=lateral, turn=turn, goal=goal, path=path, duration=duration,
         control=control, model=model, step_adaptation=step_adaptation, flexibility=flexibility,

@@ -279,6 +279,11 @@ def _with_more(setup: Setup, name: str, more: Sequence[Push | Fault]) -> Setup:
     return dataclasses.replace(setup, simulation=simulation, tables=tables)
 
 
+def fault_help() -> str:
+    """Return what ``--fault`` takes, a line for each sort of kinds."""
+    return f"--fault {_FAULT}, from START [s] on, KIND one of\n  " + FaultKind.listed().replace("; ", "\n  ")
+
+
 def parse_fault(text: str) -> Fault:
     """Return a fault, for good, from "kind,start", "kind,start,name" or "kind,start,name,value".
 

@@ -43,7 +43,7 @@ from gradiva.simulated_walk import (
     slope_note,
 )
 from gradiva.simulation import GroundKind, ground_name
-from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, check_film, film
+from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, check_film, film
 from gradiva.telemetry import (
     ERRORS,
     FOOT,
@@ -317,7 +317,7 @@ def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, 
         _warn(console, [f"warning: no film {path}: the robot never balanced"])
         return
     motion, soles = Motion.read(record, robot, form.rate), filmed_soles(log, robot)
-    pose = motion.base_positions, motion.base_rotations, motion.joint_positions
+    filmed = FilmedMotion(motion.times, motion.base_positions, motion.base_rotations, motion.joint_positions)
     with progress_bar(console, f"filming {path}", None) as update:
 
         def observe(done: int, total: int) -> None:
@@ -326,7 +326,7 @@ def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, 
             if not console.is_terminal and done * _FILM_LINES // total > (done - 1) * _FILM_LINES // total:
                 console.print(text, markup=False, soft_wrap=True)
 
-        film(robot, motion.times, *pose, path, form, observe, soles)
+        film(robot, filmed, path, form, observe, soles)
     console.print(f"film    {path}", markup=False, soft_wrap=True)
 
 

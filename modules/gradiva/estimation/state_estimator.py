@@ -177,7 +177,7 @@ class OdometryBase:
             EstimationError: What it needs is not measured, or not finite.
         """
         imu = measurement.imu if self._use_imu else None
-        if imu is not None and not (_is_finite(imu.rotation) and _is_finite(imu.angular_velocity)):
+        if imu is not None and not _are_finite(imu.rotation, imu.angular_velocity):
             raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")
         stance, position, rotation = self._anchor.update(measurement.time, reference, last)
         inputs: dict[str, npt.ArrayLike] = {
@@ -201,10 +201,9 @@ class OdometryBase:
         self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
 
 
-def _is_finite(array: NDArray) -> bool:
+def _are_finite(*arrays: NDArray) -> bool:
     """Return whether all numbers are finite, in a quarter of the time of asking each."""
-    flat = array.ravel()
-    return math.isfinite(flat.dot(flat))
+    return math.isfinite(sum([np.vdot(array, array) for array in arrays]))
 
 
 class StanceAnchor:
@@ -330,7 +329,7 @@ class AttitudeFilter:
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
-MINIMUM_LOAD = 20.0  # [N] of both feet together, below which they give no ZMP and the last one holds
+MINIMUM_LOAD = 20.0  # [N], or a fifth of the weight, of both feet: below it the last ZMP holds
 _SWING_LOAD = 0.03  # [-] of the weight, up to which a planned swing carries nothing: a fast foot's inertia is 0.02
 
 
@@ -413,7 +412,8 @@ class StateEstimator(Estimator):
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name not in ("swing_force", "minimum_load")}
-        self._function.set(**constants, minimum_load=MINIMUM_LOAD, swing_force=_SWING_LOAD * model.mass * GRAVITY)
+        weight = model.mass * GRAVITY
+        self._function.set(**constants, minimum_load=min(MINIMUM_LOAD, 0.2 * weight), swing_force=_SWING_LOAD * weight)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         by_stance = OdometryBase(_ANCHOR_BLEND_TIME, config.use_imu, config.attitude_time_constant)
         self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()
@@ -526,27 +526,25 @@ class StateEstimator(Estimator):
     def _evaluate(
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
-        function = self._function
-        function.set(
-            joint_positions=measurement.joint_positions,
-            joint_velocities=measurement.joint_velocities,
-            contact_wrenches=measurement.contact_wrenches,
-            period=measurement.time - self._time,
-            natural_frequency=reference.dcm.natural_frequency,
-            left_in_contact=reference.left_foot.in_contact,
-            right_in_contact=reference.right_foot.in_contact,
-            contact_normal=reference.foot(reference.stance_foot).rotation[:, 2],
-            **self._base.inputs(measurement, reference, self._last),
-            **lags,
-        )
+        function, values = self._function, self._base.inputs(measurement, reference, self._last)
+        for name in ("joint_positions", "joint_velocities", "contact_wrenches"):
+            values[name] = getattr(measurement, name)
+        values["period"] = measurement.time - self._time
+        values["natural_frequency"] = reference.dcm.natural_frequency
+        for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
+            values[name] = foot.in_contact
+        values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
+        function.write({**values, **lags})
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
 
     def _with_wrenches(self, measurement: Measurement, reference: WalkingReference) -> tuple[Measurement, bool]:
         """Return the measurement with finite wrenches, and whether anything was measured of each."""
-        if _is_finite(measurement.contact_wrenches):
+        if _are_finite(measurement.contact_wrenches):
             return measurement, True
+        if np.isinf(measurement.contact_wrenches).any():
+            raise EstimationError(f"contact_wrenches is not finite at {measurement.time:.3f} s")
         before = self._before if math.isfinite(self._period) else None
         command_before, command = self._commands
         past = Past(self._last, before, self._period, command, command_before)
@@ -566,5 +564,6 @@ class StateEstimator(Estimator):
         ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-            if not _is_finite(value) and (value is not measurement.contact_wrenches or np.isinf(value).any()):
-                raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+        if not _are_finite(measurement.joint_positions, measurement.joint_velocities):
+            name = "joint_velocities" if _are_finite(measurement.joint_positions) else "joint_positions"
+            raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

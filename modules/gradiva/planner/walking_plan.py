@@ -151,15 +151,12 @@ class Timeline(Sequence[T]):
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        count = len(self.times)
-        if isinstance(index, slice):
-            first, last, step = index.indices(count)
-            if step == 1 and last <= len(self._items):
-                return tuple(self._items[first:last])
-            return tuple(self._item(number) for number in range(first, last, step))
-        if not -count <= index < count:
-            raise IndexError(f"index {index} of {count} parts of a plan")
-        return self._item(index if index >= 0 else index + count)
+        places = range(len(self.times))[index]
+        if isinstance(places, int):
+            return self._item(places)
+        if places.step == 1 and places.stop <= len(self._items):
+            return tuple(self._items[places.start : places.stop])
+        return tuple(map(self._item, places))
 
     def _item(self, index: int) -> T:
         ahead = index - len(self._items)

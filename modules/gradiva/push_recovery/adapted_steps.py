@@ -166,19 +166,19 @@ class ReactiveStepping:
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
     ) -> Retarget | None:
         """Return the change of the plan, whose running or next step is that of an index, or None."""
-        config, is_believed, self.falls_away = self._config, self._is_believed(state), False
-        factor, error = 1.0 if state.zmp_is_measured else _WITHOUT_ZMP, state.dcm_position - reference.dcm.position
-        distance = self._distance_from_way(state, reference)
-        is_pushed = is_believed and _is_far(distance / factor, config.trigger, TRIGGER_TIME, plan, index)
+        x, y = state.dcm_position.tolist()
+        is_believed, self.falls_away = self._is_believed(x, y), False
+        distance, factor = self._distance_from_way(x, y, reference), 1.0 if state.zmp_is_measured else _WITHOUT_ZMP
+        is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, TRIGGER_TIME, plan, index)
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
         if self._stood and not stood:  # a touch-down; the limit that releases may never be met
             self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
             self._is_calm, self._changes_before = True, self._changes
         if not self._stood and index < len(plan.landings):
-            side = plan.landings[index].footstep.side
-            self.falls_away = is_pushed and not self._is_active and _falls_away(reference, side, error)
-            self._is_active = self._is_active or is_pushed
+            if is_pushed and not self._is_active:
+                self._is_active, side = True, plan.landings[index].footstep.side
+                self.falls_away = _falls_away(reference, side, state.dcm_position - reference.dcm.position)
             return self._move_landing(state, reference, plan, index, is_believed)
         self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
         self._stand(state, reference, plan, index, is_pushed)
@@ -296,23 +296,22 @@ class ReactiveStepping:
         pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
-    def _distance_from_way(self, state: RobotState, reference: WalkingReference) -> float:
-        """Return how far the DCM is from where its reference has been for the time by which it may be late, [m].
+    def _distance_from_way(self, x: float, y: float, reference: WalkingReference) -> float:
+        """Return how far a DCM is from where its reference has been for the time by which it may be late, [m].
 
         Where it is so near to its present reference that nothing follows from it, that distance is returned.
         """
         self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
         while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
             self._way.pop()
-        (x, y), (_, now_x, now_y) = state.dcm_position.tolist(), self._way[0]
+        _, now_x, now_y = self._way[0]
         distance = math.hypot(x - now_x, y - now_y)
         if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
-    def _is_believed(self, state: RobotState) -> bool:
+    def _is_believed(self, x: float, y: float) -> bool:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
-        x, y = state.dcm_position.tolist()
         last, self._last_dcm = self._last_dcm, (x, y)
         return last is None or math.hypot(x - last[0], y - last[1]) <= _LARGEST_JUMP
 

@@ -102,9 +102,9 @@ class PushRecovery:
             push: Its state.
         """
         last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
-        dcm_rate = (self._slow_dcm.update(pendulum.dcm_position, self._period) - last) / self._period
+        slow_dcm = self._slow_dcm.update(pendulum.dcm_position, self._period)
         if push.is_caught or not self.trunk.is_upright:
-            self.trunk.update(pendulum, dcm_rate, now, push.is_caught, self._period)
+            self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if not self.soles.are_planned:

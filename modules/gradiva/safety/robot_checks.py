@@ -120,8 +120,7 @@ class JointCheck:
         )
         self._debounce = VectorDebounce(np.repeat(durations, n))
         self._values = np.zeros(4 * n)
-        self._parts = list(self._values.reshape(4, n))  # views
-        self._is_wrong, self._is_above = np.zeros((2, 4 * n), dtype=bool)
+        self._is_below, self._is_above = np.zeros((2, 4 * n), dtype=bool)
 
     def reset(self) -> None:
         """Forget the past."""
@@ -135,15 +134,15 @@ class JointCheck:
             commanded_positions: Where the joints were commanded to be by now, [rad], shape (n,).
             time: [s].
         """
-        positions, velocities, torques, tracking = self._parts
-        positions[...] = measurement.joint_positions
-        velocities[...] = measurement.joint_velocities
-        torques[...] = measurement.joint_torques
-        np.subtract(positions, commanded_positions, tracking)
-        np.less(self._values, self._lower, self._is_wrong)
-        np.greater(self._values, self._upper, self._is_above)
-        np.logical_or(self._is_wrong, self._is_above, self._is_wrong)
-        return [self._finding(index) for index in self._debounce.update(self._is_wrong, time)]
+        positions, values = measurement.joint_positions, self._values
+        parts = positions, measurement.joint_velocities, measurement.joint_torques, positions - commanded_positions
+        np.concatenate(parts, out=values)
+        is_below = np.less(values, self._lower, self._is_below)
+        is_above = np.greater(values, self._upper, self._is_above)
+        if not (np.count_nonzero(is_below) or np.count_nonzero(is_above)):
+            self._debounce.clear()
+            return []
+        return [self._finding(index) for index in self._debounce.update(is_below | is_above, time)]
 
     def _finding(self, index: int) -> Finding:
         part, joint = divmod(index, len(self._joints))
@@ -182,6 +181,7 @@ class MotorCheck:
 
     def __init__(self, config: MotorCheckConfig, joints: Sequence[str]) -> None:
         self._joints = joints
+        self._lowest = config.warn_temperature
         self._limits = np.repeat([config.warn_temperature, config.stop_temperature], len(joints))
         self._debounce = VectorDebounce(np.full(2 * len(joints), _TEMPERATURE_DURATION))
 
@@ -192,6 +192,9 @@ class MotorCheck:
     def findings(self, temperatures: NDArray | None, time: float) -> list[Finding]:
         """Return new violations; temperatures in [°C], shape (n,), or None where the robot gives none."""
         if temperatures is None or temperatures.shape != (len(self._joints),):
+            return []
+        if not np.count_nonzero(temperatures > self._lowest):
+            self._debounce.clear()
             return []
         both = np.concatenate([temperatures, temperatures])
         lasting = self._debounce.update(both > self._limits, time)
@@ -290,7 +293,9 @@ class FootCheck:
         if untrusted:
             self.suspected = None
             return []
-        left, right = (0.0 if side is self.suspected else float(state.foot_wrench(side)[2]) for side in Side)
+        suspected = self.suspected
+        left = 0.0 if suspected is Side.LEFT else float(state.left_foot_wrench[2])
+        right = 0.0 if suspected is Side.RIGHT else float(state.right_foot_wrench[2])
         found = self._lacking_load(left, right, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)
@@ -317,11 +322,14 @@ class FootCheck:
         """Return the foot that reads nothing where it should stand while load lacks; of both, the one known before."""
         lacking, last = _CARRIED - (left + right) / self._weight, self.suspected
         period, self._time = time - self._time, time
+        if lacking <= 0.0:  # nearly always
+            self.suspected, self._falling_speed = None, 0.0
+            return None
         loads = ((Side.LEFT, left), (Side.RIGHT, right))
         silent = [
             side for side, load in loads if abs(load) < _NOTHING * self._weight and reference.foot(side).in_contact
         ]
-        if lacking <= 0.0 or not silent:
+        if not silent:
             self.suspected = None
         elif len(silent) == 1:
             (self.suspected,) = silent
@@ -390,12 +398,12 @@ class FallCheck:
         if tilt > config.max_tilt:
             text = f"the base is tilted by {beside_limit(math.degrees(tilt), math.degrees(config.max_tilt), 0, '°')}"
             found.append(Finding(SafetyKind.TILT, "", text))
-        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
+        x, y = dcm = state.dcm_position.tolist()
+        error = math.dist(dcm, reference.dcm.position.tolist())
         if error > config.max_dcm_error:
             off = beside_limit(100 * error, 100 * config.max_dcm_error, 0, " cm", " off its reference")
             text = f"the DCM is {off}"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
-        x, y = state.dcm_position.tolist()
         left_x, left_y, _ = state.left_foot_position.tolist()
         right_x, right_y, _ = state.right_foot_position.tolist()
         distance = min(math.hypot(x - left_x, y - left_y), math.hypot(x - right_x, y - right_y))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
@@ -22,12 +20,11 @@ from gradiva.common import (
     Side,
     VectorDebounce,
     altered,
-    configuration,
     sealed,
-    setting,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
+from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
 
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
@@ -36,16 +33,12 @@ _UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
 _LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
 _OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
+_NEEDED = ("joint_positions", "joint_velocities", "contact_wrenches")  # without which no robot can be balanced
 _IMU = "IMU"
 _AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
-_LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
-_OFF = 3  # [samples] one after the other beside a velocity that repeats: one or two may be wrong themselves
-_JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 5°/s
-_TURN = 0.005  # [rad] likewise of an IMU about one of its axes: at least 2°/s; five steps of 1/16°
-_SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
+_TURN = 0.005  # [rad] of an IMU about one of its axes beside rates that repeat: at least 2°/s; five steps of 1/16°
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
-
-BoolArray = npt.NDArray[np.bool_]
+_NONE: frozenset[Side] = frozenset()
 
 
 class FrozenSensorCheck:
@@ -74,6 +67,10 @@ class FrozenSensorCheck:
         self._repeats = 0
         self._is_zero_alive = False
 
+    def follow(self, values: list[float], time: float) -> None:
+        """Take a reading that is another one than the last, as `is_frozen` does."""
+        self._values, self._since, self._last, self._repeats = values, time, time, 0
+
     def is_frozen(self, values: list[float], time: float, is_lifted: bool = False) -> bool:
         """Return whether this reading, taken at ``time`` [s], has been the same for too long.
 
@@ -82,278 +79,22 @@ class FrozenSensorCheck:
             time: When it was taken, [s].
             is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
         """
-        is_clock_set_back, is_zero = time < self._since, not any(values)
+        is_alive, is_clock_set_back = values != self._values, time < self._since
         if self._unloaded > 0.0 and not self._is_zero_alive:
-            self._learn_zero(values, is_zero, time)
-        is_idle = (is_zero or is_lifted) and not self._is_zero_alive
-        if values != self._values or is_clock_set_back or is_idle:
-            self._values, self._since, self._last, self._repeats = values, time, time, 0
+            self._learn_zero(values, is_alive, time)
+        if is_alive or is_clock_set_back or (not self._is_zero_alive and (is_lifted or not any(values))):
+            self.follow(values, time)
             return False
         if time > self._last:
             self._last, self._repeats = time, self._repeats + 1
         return self._repeats >= _REPEATS and time - self._since >= self._duration
 
-    def _learn_zero(self, values: list[float], is_zero: bool, time: float) -> None:
-        """Note whether the sensor reads something where it has carried nothing for a while."""
-        is_unloaded = -self._unloaded <= min(values) and max(values) <= self._unloaded and not math.isnan(sum(values))
-        if is_zero or not is_unloaded or values == self._values or time < self._loaded:
+    def _learn_zero(self, values: list[float], is_alive: bool, time: float) -> None:
+        """Note whether the sensor reads something, another one each time, where it has carried nothing for a while."""
+        is_unloaded = max(values) <= self._unloaded and -self._unloaded <= min(values) and not math.isnan(sum(values))
+        if not (is_unloaded and is_alive and any(values)) or time < self._loaded:
             self._loaded = time
         self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
-
-
-class RepeatedRates:
-    """Finds rates that repeat to the last digit while what they are the rates of moves otherwise: they are lost.
-
-    The motion is counted from each of two samples, and over several: a single position that is wrong is none.
-    """
-
-    def __init__(self, count: int, duration: float, motion: float) -> None:
-        """Take how many rates there are, for how long a living one may repeat itself, [s], and the motion meanwhile."""
-        self._count, self._duration, self._motion = count, duration - TIME_ROUNDING, motion
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past."""
-        self._rates = np.full(self._count, np.nan)
-        self._taken = -math.inf
-        self._since = np.full(self._count, math.inf)
-        self._first, self._second = np.zeros((2, self._count))
-        self._is_first: BoolArray = np.ones(self._count, dtype=bool)
-        self._off = np.zeros(self._count, dtype=int)
-
-    def update(self, rates: NDArray, positions: NDArray, taken: float) -> BoolArray | None:
-        """Return which are lost, shape (n,); None where none is.
-
-        Args:
-            rates: As read, shape (n,).
-            positions: Of which they are the rates, shape (n,).
-            taken: When they were read, [s].
-        """
-        if taken == self._taken:
-            return None  # the same sample
-        repeated, self._rates, self._taken = rates == self._rates, rates, taken
-        if not repeated.any():  # nearly always
-            self._first = self._second = positions
-            self._since.fill(taken)
-            self._is_first.fill(True)
-            self._off.fill(0)
-            return None
-        duration = taken - self._since
-        begins = ~(repeated & (duration <= _LONGEST_REPEAT))
-        self._since[begins], duration[begins] = taken, 0.0
-        self._off = np.where(self._is_off(positions - rates * duration, begins), self._off + 1, 0)
-        lost: BoolArray = (self._off >= _OFF) & (duration >= self._duration)
-        return lost if lost.any() else None
-
-    def repeats(self, rates: NDArray) -> bool:
-        """Return whether one of these rates, shape (n,), is that of the last sample."""
-        return bool((rates == self._rates).any())
-
-    def _is_off(self, starts: NDArray, begins: BoolArray) -> BoolArray:
-        """Return which moved otherwise since both of the first samples, whose positions ``starts`` should be.
-
-        Half of the motion is enough since the second one, which shows only that the first one was not wrong.
-        """
-        self._first = np.where(begins, starts, self._first)
-        self._second = np.where(begins | self._is_first, starts, self._second)
-        self._is_first = begins
-        motion = np.minimum(np.abs(starts - self._first), 2.0 * np.abs(starts - self._second))
-        is_off: BoolArray = motion > self._motion
-        return is_off
-
-
-class VelocityCheck:
-    """Replaces the velocities of joints whose encoders give positions alone by the low-passed change of these.
-
-    A velocity once lost stays so until ``reset``. A change of positions beyond the limit of a joint's speed is wrong:
-    the velocity before it is kept.
-
-    Attributes:
-        bridged: Velocities that were no numbers beside positions that were.
-    """
-
-    def __init__(self, joints: Sequence[str], speeds: NDArray, frozen_duration: float, bridge_duration: float) -> None:
-        """Begin.
-
-        Args:
-            joints: Names.
-            speeds: Their limits, [rad/s], shape (n,).
-            frozen_duration: A living velocity repeats itself for less, [s].
-            bridge_duration: For so long a velocity that is no number is tolerated without a finding, [s].
-        """
-        self._joints, self._speeds = joints, speeds
-        self._repeated = RepeatedRates(len(joints), frozen_duration, _JOINT_MOTION)
-        self._debounce = VectorDebounce(np.full(len(joints), bridge_duration))
-        self.reset()
-
-    def reset(self) -> None:
-        """Trust all velocities."""
-        self._repeated.reset()
-        self._debounce.reset()
-        self._positions: NDArray | None = None
-        self._estimate: NDArray | None = None
-        self._none: BoolArray = np.zeros(len(self._joints), dtype=bool)
-        self._lost, self._has_lost = self._none.copy(), False
-        self.bridged = BridgedReadings()
-
-    def update(
-        self, positions: NDArray, velocities: NDArray, interval: float, taken: float, time: float
-    ) -> tuple[NDArray, list[Finding]]:
-        """Return usable velocities, [rad/s], shape (n,), and new violations at ``time`` [s].
-
-        Args:
-            positions: As read, [rad], shape (n,).
-            velocities: As read, [rad/s], shape (n,).
-            interval: Since the last reading, [s].
-            taken: When they were read, [s].
-            time: Of the control clock, [s].
-        """
-        repeated = self._repeated.update(velocities, positions, taken)
-        if repeated is None and not (self._has_lost or self.bridged.running) and math.isfinite(velocities @ velocities):
-            self._estimate, self._positions = velocities, positions
-            return velocities, []
-        return self._repaired(positions, velocities, interval, time, self._none if repeated is None else repeated)
-
-    def _repaired(
-        self, positions: NDArray, velocities: NDArray, interval: float, time: float, repeated: BoolArray
-    ) -> tuple[NDArray, list[Finding]]:
-        repeated = repeated & ~self._lost
-        is_none = ~np.isfinite(velocities) & np.isfinite(positions)
-        found = [
-            self._finding(joint, f"repeats {velocities[joint]:.2f} rad/s")
-            for joint in np.flatnonzero(repeated).tolist()
-        ]
-        if is_none.any() or self.bridged.running:
-            lasting = self._debounce.update(is_none & ~self._lost, time)
-            found += [self._finding(joint, "") for joint in lasting]
-            names = [self._joints[joint] for joint in np.flatnonzero(is_none & ~self._lost).tolist()]
-            found += self.bridged.note(names, [finding.subject for finding in found])
-            self._lost[lasting] = True
-        self._lost |= repeated
-        self._has_lost = bool(self._lost.any())
-        missing = self._lost | is_none
-        if missing.any():
-            velocities = np.where(missing, self._differences(positions, velocities, interval), velocities)
-        self._estimate, self._positions = velocities, positions
-        return velocities, found
-
-    def _differences(self, positions: NDArray, velocities: NDArray, interval: float) -> NDArray:
-        """Return velocities by the change of positions, low-passed from the last velocities on, [rad/s], shape (n,)."""
-        before = np.zeros_like(velocities) if self._estimate is None else np.nan_to_num(self._estimate)
-        if self._positions is None or interval <= 0.0:
-            return before
-        change = (positions - self._positions) / interval
-        can_be = np.isfinite(change) & (np.abs(change) <= self._speeds)
-        return np.where(can_be, before + interval / (interval + _SMOOTHING) * (change - before), before)
-
-    def _finding(self, joint: int, repeats: str) -> Finding:
-        name, kind = self._joints[joint], SafetyKind.SENSOR_FROZEN if repeats else SafetyKind.SENSOR_NOT_FINITE
-        how = f"{repeats} while the joint moves" if repeats else "gives no usable reading any more"
-        return Finding(kind, name, f"the velocity of {name} {how}: taken from its positions")
-
-
-class EncoderCheck:
-    r"""Replaces readings that cannot be.
-
-    A position :math:`s_k` is accepted while :math:`|s_k - s_{k-1}| \le v \Delta t + m`, with the largest speed
-    :math:`v` and a margin :math:`m`; else the joint is assumed to follow its command,
-    :math:`s_{k-1} + \int \dot s^* dt`, until the encoder comes back to that. A velocity is accepted where the position
-    is and was a tick before, for it may be the difference of both, and while :math:`|\dot s_k| \Delta t` keeps the same
-    bound: a light joint of a robot that falls is faster than its limit, and its encoder is not wrong.
-    """
-
-    def __init__(self, joints: Sequence[str], speeds: NDArray, margin: float, duration: float) -> None:
-        """Begin.
-
-        Args:
-            joints: Names.
-            speeds: Beyond them nothing moves, [rad/s], shape (n,).
-            margin: [rad].
-            duration: Tolerated without a finding, [s].
-        """
-        self._joints = joints
-        self._speeds = speeds
-        self._slowest = float(speeds.min())
-        self._margin = margin
-        self._debounce = VectorDebounce(np.full(2 * len(joints), duration))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past: the next positions are accepted if they are finite."""
-        self._positions: NDArray | None = None
-        self._was_wrong: BoolArray | None = None
-        self._debounce.reset()
-        self.bridged = BridgedReadings()
-
-    @property
-    def positions(self) -> NDArray | None:
-        """Last accepted or predicted positions, [rad], shape (n,)."""
-        return self._positions
-
-    def predict(self, motion: NDArray) -> NDArray | None:
-        """Move the accepted positions by the commanded ``motion``, [rad], shape (n,), and return them."""
-        if self._positions is not None:
-            self._positions = self._positions + motion
-        return self._positions
-
-    def update(
-        self,
-        positions: NDArray,
-        velocities: NDArray,
-        commanded_motion: NDArray,
-        commanded_velocities: NDArray,
-        interval: float,
-        time: float,
-    ) -> tuple[NDArray, NDArray, list[Finding]]:
-        """Return plausible positions and velocities, and new violations.
-
-        Args:
-            positions: As read, [rad], shape (n,).
-            velocities: As read, [rad/s], shape (n,).
-            commanded_motion: Commanded motion since the last reading, [rad], shape (n,).
-            commanded_velocities: The last commanded velocities, [rad/s], shape (n,).
-            interval: Since the last reading, [s].
-            time: Of the control clock, [s].
-        """
-        if self._positions is None:
-            if np.isfinite(positions).all() and np.isfinite(velocities).all():
-                self._positions = positions
-            return positions, velocities, []
-        change = positions - self._positions
-        if self._was_wrong is None and self._can_be(velocities * interval, interval) and self._can_be(change, interval):
-            self._positions = positions
-            self._debounce.clear()
-            return positions, velocities, []
-        is_wrong = self._is_too_far(change, interval)
-        is_none = ~(np.isfinite(velocities) & np.isfinite(positions))
-        is_wrong |= is_none
-        is_too_fast = self._is_too_far(velocities * interval, interval)
-        distrusted = is_too_fast | is_wrong if self._was_wrong is None else is_too_fast | is_wrong | self._was_wrong
-        self._was_wrong = is_wrong if is_wrong.any() else None
-        self._positions = np.where(is_wrong, self._positions + commanded_motion, positions)
-        is_jump = is_wrong & ~is_none
-        lasting = self._debounce.update(np.concatenate([is_none | is_too_fast, is_jump]), time)
-        found = [self._finding(index, positions, self._positions) for index in lasting]
-        unusable = [self._joints[index] for index in np.flatnonzero(is_none).tolist()]
-        found += self.bridged.note(unusable, [finding.subject for finding in found])
-        return self._positions, np.where(distrusted, commanded_velocities, velocities), found
-
-    def _can_be(self, change: NDArray, interval: float) -> bool:
-        """Return whether no joint moved too far; nearly always all together moved less than the slowest may alone."""
-        farthest = self._slowest * interval + self._margin
-        return bool(change.dot(change) <= farthest * farthest) or not self._is_too_far(change, interval).any()
-
-    def _is_too_far(self, change: NDArray, interval: float) -> BoolArray:
-        return ~(np.abs(change) <= self._speeds * interval + self._margin)  # NaN is, too
-
-    def _finding(self, index: int, read: NDArray, bridged: NDArray) -> Finding:
-        is_jump, joint = divmod(index, len(self._joints))
-        name = self._joints[joint]
-        if is_jump:
-            off = read[joint] - bridged[joint]
-            text = f"the encoder of {name} jumped by {off:+.2f} rad and did not come back"
-            return Finding(SafetyKind.ENCODER_JUMP, name, text)
-        return Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"the encoder of {name} gives no usable reading any more")
 
 
 class WrenchCheck:
@@ -414,9 +155,10 @@ class WrenchCheck:
             taken: When they were sampled, [s]; None: now.
             is_missing: Whether they are too old to be read.
         """
+        taken = time if taken is None else taken
         if not self._without:
-            return self._checked(wrenches, time, time if taken is None else taken, is_missing)
-        rows, found = self._checked(wrenches[self._real], time, time if taken is None else taken, is_missing)
+            return self._checked(wrenches, time, taken, is_missing)
+        rows, found = self._checked(wrenches[self._real], time, taken, is_missing)
         wrenches = wrenches.copy()
         wrenches[self._real] = rows
         return wrenches, found
@@ -430,7 +172,7 @@ class WrenchCheck:
             if self._is_bridging:
                 self._is_bridging = False
                 found += self.bridged.note(())
-            self.untrusted = frozenset(self._distrusted) if self._distrusted else frozenset()
+            self.untrusted = frozenset(self._distrusted) if self._distrusted else _NONE
             return wrenches, found
         self._is_bridging = not is_missing
         return self._bridged(wrenches, time, found), found
@@ -482,36 +224,62 @@ class ImuCheck:
         self._rotation: NDArray | None = None
         self._turned = np.zeros(3)
         self._unusable.reset()
-        self._is_distrusted = False
-        self._was_seen = False
+        self._is_distrusted = self._was_seen = False
+        self._was_well, self._rates = False, [math.nan] * 3  # of the last reading
+        self._unseen: tuple[ImuMeasurement, float] | None = None  # the last reading, where the checks do not know it
         self.bridged = BridgedReadings()
 
     def update(
         self, imu: ImuMeasurement | None, time: float, taken: float | None = None
     ) -> tuple[ImuMeasurement | None, list[Finding]]:
         """Return the reading of ``taken`` [s], or None where it is not used, and new violations at ``time`` [s]."""
-        if imu is None and not self._was_seen:
-            return None, []  # a robot without one
-        self._was_seen = True
-        values = [] if imu is None else [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
-        is_usable = imu is not None and sum([value * value for value in values]) <= _MOST
-        found = []
-        if self._unusable.update(not is_usable, time):
-            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, _IMU, "the IMU gives no usable reading any more"))
-            self._is_distrusted = True
-        if imu is not None and (not is_usable or self.bridged.running):
+        taken = time if taken is None else taken
+        if imu is None:
+            self._was_well = False
+            return None, self._unusable_findings(True, time) if self._was_seen else []  # of a robot without one, none
+        rates, last = imu.angular_velocity.tolist(), self._rates
+        self._rates, is_usable = rates, self._is_usable(imu)
+        if is_usable and self._was_well and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
+            self._unseen = imu, taken
+            return imu, []
+        self._was_seen, self._was_well = True, False
+        self._catch_up()
+        found = self._unusable_findings(not is_usable, time)
+        if not is_usable or self.bridged.running:
             found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
-        if imu is None or not is_usable:
-            return None, found
-        taken, text = time if taken is None else taken, ""
-        if self._frozen.is_frozen(values, taken):
+        if is_usable:
+            found += self._repeat_findings(imu, taken)
+            self._was_well = not self._is_distrusted
+        return imu if self._was_well else None, found
+
+    @staticmethod
+    def _is_usable(imu: ImuMeasurement) -> bool:
+        attitude, rates = imu.rotation.ravel(), imu.angular_velocity
+        return bool(attitude.dot(attitude) + sum([rate * rate for rate in rates.tolist()]) <= _MOST)  # NaN is not
+
+    def _catch_up(self) -> None:
+        """Let the checks of repeated readings know the last one, which repeated nothing."""
+        if self._unseen is not None:
+            (imu, taken), self._unseen = self._unseen, None
+            self._frozen.follow(_values(imu), taken)
+            self._repeated.follow(imu.angular_velocity, self._turned, taken)
+            self._rotation = imu.rotation
+
+    def _unusable_findings(self, is_unusable: bool, time: float) -> list[Finding]:
+        if not self._unusable.update(is_unusable, time):
+            return []
+        self._is_distrusted = True
+        return [Finding(SafetyKind.SENSOR_NOT_FINITE, _IMU, "the IMU gives no usable reading any more")]
+
+    def _repeat_findings(self, imu: ImuMeasurement, taken: float) -> list[Finding]:
+        if self._frozen.is_frozen(_values(imu), taken):
             text = "the IMU repeats the same reading"
         elif self._are_rates_lost(imu, taken):
             text = "the rates of the IMU repeat themselves while it turns: it is not used any more"
-        if text and not self._is_distrusted:
-            found.append(Finding(SafetyKind.SENSOR_FROZEN, _IMU, text))
-            self._is_distrusted = True
-        return None if self._is_distrusted else imu, found
+        else:
+            return []
+        was_distrusted, self._is_distrusted = self._is_distrusted, True
+        return [] if was_distrusted else [Finding(SafetyKind.SENSOR_FROZEN, _IMU, text)]
 
     def _are_rates_lost(self, imu: ImuMeasurement, taken: float) -> bool:
         """Return whether the rates repeat while the attitude, turn by small turn about the unit's axes, goes on.
@@ -526,23 +294,95 @@ class ImuCheck:
         return self._repeated.update(rates, self._turned, taken) is not None
 
 
-@configuration
-class SensorCheckConfig:
-    """Tolerated gaps and outliers of the sensors.
-
-    Attributes:
-        max_age: Of a measurement on the control clock, [s].
-        bridge_duration: For so long a jump or readings that are not finite are bridged without a finding, [s].
-        frozen_duration: A living sensor repeats itself for less, [s].
-    """
-
-    max_age: float = setting("s", above=0.0)
-    bridge_duration: float = setting("s", least=0.0)
-    frozen_duration: float = setting("s", above=0.0)
+def _values(imu: ImuMeasurement) -> list[float]:
+    return [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
 
 
 _JUMP_SPEED = 2.0  # [-] on the velocity limits: nothing moves faster from one reading to the next
 _JUMP_MARGIN = 0.05  # [rad] on top of it: a reading that comes 10 ms late, at 5 rad/s
+
+
+class JointSensorCheck:
+    """Passes on the readings of joints; a sample in which something may be wrong is checked, and repaired.
+
+    Nothing is where no velocity repeats its last reading, and all joints together moved, and say that they move, less
+    than the slowest one may alone. So it is nearly always: the checks learn of the last such sample when one comes that
+    is none.
+
+    Attributes:
+        positions: Last accepted or predicted positions, [rad], shape (n,); None before the first.
+    """
+
+    def __init__(self, config: SensorCheckConfig, joints: Sequence[str], velocity_limits: NDArray) -> None:
+        """Take the tolerated limits, the names of the joints and their velocity limits, [rad/s], shape (n,)."""
+        speeds, duration = _JUMP_SPEED * velocity_limits, config.bridge_duration
+        self._slowest = float(speeds.min())
+        self._velocities = VelocityCheck(joints, velocity_limits, config.frozen_duration, duration)
+        self._encoders = EncoderCheck(joints, speeds, _JUMP_MARGIN, duration)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past and trust all sensors."""
+        self._velocities.reset()
+        self._encoders.reset()
+        self.positions: NDArray | None = None
+        self._read = np.zeros(0)  # velocities
+        self._unseen: float | None = None  # [s] when the last sample was taken, where the checks do not know it
+        self._was_well = False
+
+    @property
+    def bridged_counts(self) -> dict[str, int]:
+        """Number of readings that could not be used and were bridged, by joint."""
+        return self._velocities.bridged.counts | self._encoders.bridged.counts
+
+    def predict(self, motion: NDArray) -> NDArray | None:
+        """Move the accepted positions by the commanded ``motion``, [rad], shape (n,), and return them."""
+        self._catch_up()
+        self.positions = self._encoders.predict(motion)
+        return self.positions
+
+    def are_well(self, read: Measurement, interval: float) -> bool:
+        """Take the joints of a measurement, ``interval`` [s] after the last one, if surely nothing is wrong there."""
+        positions, velocities = read.joint_positions, read.joint_velocities
+        if not self._was_well or self.positions is None or np.count_nonzero(velocities == self._read):
+            return False
+        change, motion = positions - self.positions, velocities * interval
+        square = (self._slowest * interval + _JUMP_MARGIN) ** 2
+        if not (change.dot(change) <= square and motion.dot(motion) <= square):  # nor where one is NaN
+            return False
+        self.positions, self._read, self._unseen = positions, velocities, read.time
+        return True
+
+    def repaired(
+        self, read: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
+    ) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement with plausible positions and velocities of the joints, and new violations.
+
+        Args:
+            read: As read.
+            motion: Commanded since the last reading, [rad], shape (n,).
+            commanded_velocities: The last ones, [rad/s], shape (n,).
+            interval: Since the last reading, [s].
+            time: Of the control clock, [s].
+        """
+        self._catch_up()
+        positions, self._read = read.joint_positions, read.joint_velocities
+        velocities, lost = self._velocities.update(positions, self._read, interval, read.time, time)
+        positions, velocities, found = self._encoders.update(
+            positions, velocities, motion, commanded_velocities, interval, time
+        )
+        self.positions = self._encoders.positions
+        self._was_well = self._velocities.is_trusted and self._encoders.is_trusted
+        if positions is not read.joint_positions or velocities is not read.joint_velocities:
+            read = altered(read, joint_positions=sealed(positions), joint_velocities=sealed(velocities))
+        return read, lost + found
+
+    def _catch_up(self) -> None:
+        """Let the checks know the last sample, in which nothing was wrong."""
+        if self._unseen is not None and self.positions is not None:
+            self._velocities.follow(self.positions, self._read, self._unseen)
+            self._encoders.follow(self.positions)
+        self._unseen = None
 
 
 class SensorCheck:
@@ -554,35 +394,32 @@ class SensorCheck:
 
     def __init__(self, config: SensorCheckConfig, robot: RobotDescription, velocity_limits: NDArray) -> None:
         """Take the tolerated limits, the robot, and its joints' velocity limits, [rad/s], shape (n,)."""
-        speeds, duration = _JUMP_SPEED * velocity_limits, config.bridge_duration
+        duration = config.bridge_duration
         self._config = config
         self._no_motion = np.zeros_like(velocity_limits)
-        joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
-        self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
-        self._unmeasured = sealed(np.full(joints, np.nan))
-        self._velocities = VelocityCheck(robot.joints, velocity_limits, config.frozen_duration, duration)
-        self._encoders = EncoderCheck(robot.joints, speeds, _JUMP_MARGIN, duration)
+        self._joint_shape, self._wrench_shape = (len(robot.joints),), (len(robot.force_torque_sensors), 6)
+        self._unmeasured = sealed(np.full(self._joint_shape, np.nan))
+        self._joints = JointSensorCheck(config, robot.joints, velocity_limits)
         self._wrenches = WrenchCheck(
             robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
         )
         self._imu = ImuCheck(config.frozen_duration, duration)
-        self._stale = Debounce(0.0)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past and trust all sensors."""
-        for part in (self._velocities, self._encoders, self._wrenches, self._imu, self._stale):
+        for part in (self._joints, self._wrenches, self._imu):
             part.reset()
         self._last: Measurement | None = None
         self._last_reading = self._last_time = self._lag = self._gap = 0.0
         self._last_stamp = -math.inf
         self._unread_motion = self._no_motion
-        self._is_blind = False
+        self._is_blind = self._was_stale = False
 
     @property
     def joint_positions(self) -> NDArray | None:
         """Last accepted positions of the joints, [rad], shape (n,); None before the first measurement."""
-        return self._encoders.positions
+        return self._joints.positions
 
     @property
     def untrusted_feet(self) -> frozenset[Side]:
@@ -592,8 +429,7 @@ class SensorCheck:
     @property
     def bridged_readings(self) -> dict[str, int]:
         """Number of readings that could not be used and were bridged, by sensor."""
-        velocities, encoders = self._velocities.bridged.counts, self._encoders.bridged.counts
-        return velocities | encoders | self._wrenches.bridged.counts | self._imu.bridged.counts
+        return self._joints.bridged_counts | self._wrenches.bridged.counts | self._imu.bridged.counts
 
     def distrust_foot(self, side: Side) -> None:
         """Do not use the sensors of a foot any more."""
@@ -619,25 +455,28 @@ class SensorCheck:
         """
         measurement, found = self.usable(measurement)
         taken = self._taken(measurement.time, time, found)
-        age = time - taken
-        motion, self._last_time = (time - self._last_time) * commanded_velocities, time
+        age, since_tick, self._last_time = time - taken, time - self._last_time, time
         is_stale = not age <= self._config.max_age  # so is a time that is not finite
-        found += self._stale_findings(is_stale, age, time, measurement.late)
+        if is_stale:
+            found += self._stale_findings(age, measurement.late)
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):
-            self._unread_motion = self._unread_motion + motion
+            self._unread_motion = self._unread_motion + since_tick * commanded_velocities
             if is_stale:
                 return self._blind(self._last, commanded_velocities, time), found
             measurement, new = self._same_joints(measurement, self._last, time)
             return measurement, [*found, *new]
         interval, self._last_reading, self._lag = taken - self._last_reading + self._gap, taken, age
         self._gap = 0.0
-        if self._unread_motion is not self._no_motion:
-            motion, self._unread_motion = motion + self._unread_motion, self._no_motion
         if taken != measurement.time:
             measurement = altered(measurement, time=taken)
-        self._last, new = self._repaired(measurement, motion, commanded_velocities, interval, time)
-        return self._last, [*found, *new]
+        if not self._joints.are_well(measurement, interval):
+            motion = since_tick * commanded_velocities + self._unread_motion
+            measurement, new = self._joints.repaired(measurement, motion, commanded_velocities, interval, time)
+            found += new
+        self._unread_motion = self._no_motion
+        self._last, new = self._feet_and_imu(measurement, time)
+        return self._last, found + new
 
     def usable(self, measurement: Measurement) -> tuple[Measurement, list[Finding]]:
         """Return a measurement without the readings of a wrong type or shape, and a finding for each of these.
@@ -645,43 +484,35 @@ class SensorCheck:
         Raises:
             EstimationError: One of those without which no robot can be balanced: positions, velocities, wrenches.
         """
-        if self._is_usable(measurement):
+        wrong = {name: why for name, value, shape in self._readings(measurement) if (why := _mismatch(value, shape))}
+        if measurement.base is not None and not isinstance(measurement.base, BaseMeasurement):
+            wrong["base"] = f"is a {type(measurement.base).__name__}"
+        if not wrong:
             return measurement, []
-        for name, shape in self._needed.items():
-            if why := _mismatch(getattr(measurement, name), shape):
-                raise EstimationError(f"{name} {why}")
-        kind, wrong = SafetyKind.SENSOR_NOT_FINITE, self._optional_mismatches(measurement)
-        found = [Finding(kind, name, f"{name} {why}: not used") for name, why in wrong if why]
-        without = {each.subject: self._unmeasured if each.subject == "joint_torques" else None for each in found}
+        for name in _NEEDED:
+            if name in wrong:
+                raise EstimationError(f"{name} {wrong[name]}")
+        kind, without = SafetyKind.SENSOR_NOT_FINITE, dict[str, NDArray | None].fromkeys(wrong)
+        if "joint_torques" in wrong:
+            without["joint_torques"] = self._unmeasured
+        found = [Finding(kind, name, f"{name} {why}: not used") for name, why in wrong.items()]
         return altered(measurement, **without), found
 
-    def _is_usable(self, read: Measurement) -> bool:
-        """Return whether all readings have their type and shape; cheaper than naming those that have not."""
-        joints, imu, temperatures = self._needed["joint_positions"], read.imu, read.motor_temperatures
-        if type(imu) is ImuMeasurement:
-            if not (_is_reading(imu.rotation, (3, 3)) and _is_reading(imu.angular_velocity, (3,))):
-                return False
-        elif imu is not None:
-            return False
-        return (
-            _is_reading(read.joint_positions, joints)
-            and _is_reading(read.joint_velocities, joints)
-            and _is_reading(read.joint_torques, joints)
-            and _is_reading(read.contact_wrenches, self._needed["contact_wrenches"])
-            and (temperatures is None or _is_reading(temperatures, joints))
-            and (read.base is None or type(read.base) is BaseMeasurement)
-        )
-
-    def _optional_mismatches(self, measurement: Measurement) -> Iterator[tuple[str, str]]:
-        joints, imu, base = self._needed["joint_positions"], measurement.imu, measurement.base
-        yield "joint_torques", _mismatch(measurement.joint_torques, joints)
-        if measurement.motor_temperatures is not None:
-            yield "motor_temperatures", _mismatch(measurement.motor_temperatures, joints)
+    def _readings(self, read: Measurement) -> list[tuple[str, object, tuple[int, ...]]]:
+        """Return each array of a measurement with its name and its shape."""
+        joints, imu = self._joint_shape, read.imu
+        readings: list[tuple[str, object, tuple[int, ...]]] = [
+            ("joint_positions", read.joint_positions, joints),
+            ("joint_velocities", read.joint_velocities, joints),
+            ("contact_wrenches", read.contact_wrenches, self._wrench_shape),
+            ("joint_torques", read.joint_torques, joints),
+        ]
+        if read.motor_temperatures is not None:
+            readings.append(("motor_temperatures", read.motor_temperatures, joints))
         if imu is not None:
-            parts = getattr(imu, "rotation", None), getattr(imu, "angular_velocity", None)
-            yield "imu", _mismatch(parts[0], (3, 3)) or _mismatch(parts[1], (3,))
-        if base is not None and not isinstance(base, BaseMeasurement):
-            yield "base", f"is a {type(base).__name__}"
+            readings.append(("imu", getattr(imu, "angular_velocity", None), (3,)))
+            readings.append(("imu", getattr(imu, "rotation", None), (3, 3)))
+        return readings
 
     def _taken(self, stamp: float, time: float, found: list[Finding]) -> float:
         """Return when a measurement was taken, [s]: where its stamp lies in the future, as long ago as the last one."""
@@ -699,28 +530,11 @@ class SensorCheck:
         found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
         return time - self._lag
 
-    def _stale_findings(
-        self, is_stale: bool, age: float, time: float, late: Sequence[LateSource] = ()
-    ) -> list[Finding]:
-        if not self._stale.update(is_stale, time):
-            return []
+    def _stale_findings(self, age: float, late: Sequence[LateSource] = ()) -> list[Finding]:
+        was_stale, self._was_stale = self._was_stale, True
         limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
         text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
-        return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
-
-    def _repaired(
-        self, read: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
-    ) -> tuple[Measurement, list[Finding]]:
-        velocities, lost = self._velocities.update(
-            read.joint_positions, read.joint_velocities, interval, read.time, time
-        )
-        positions, velocities, found = self._encoders.update(
-            read.joint_positions, velocities, motion, commanded_velocities, interval, time
-        )
-        if positions is not read.joint_positions or velocities is not read.joint_velocities:
-            read = replace(read, joint_positions=positions, joint_velocities=velocities)
-        read, new = self._feet_and_imu(read, time)
-        return read, [*lost, *found, *new]
+        return [] if was_stale else [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
         """Return the last measurement with what other sensors have read since: they have times of their own."""
@@ -733,44 +547,40 @@ class SensorCheck:
 
     def _feet_and_imu(self, read: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
         """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
-        limit = self._config.max_age + TIME_ROUNDING
-        wrenches, imu = read.contact_wrenches, read.imu
-        is_missing = time - read.wrenches_time > limit
+        oldest = time - self._config.max_age - TIME_ROUNDING
+        wrenches, imu, wrenches_time, imu_time = read.contact_wrenches, read.imu, read.wrenches_time, read.imu_time
+        is_missing = wrenches_time < oldest
         if is_missing:
             wrenches = np.full_like(wrenches, np.nan)
-        if time - read.imu_time > limit:
+        if imu_time < oldest:
             imu = None
-        wrenches, found = self._wrenches.update(wrenches, time, read.wrenches_time, is_missing)
-        imu, new = self._imu.update(imu, time, read.imu_time)
+        wrenches, found = self._wrenches.update(wrenches, time, wrenches_time, is_missing)
+        imu, new = self._imu.update(imu, time, imu_time)
         if wrenches is not read.contact_wrenches or imu is not read.imu:
-            read = replace(read, contact_wrenches=wrenches, imu=imu)
-        return read, [*found, *new]
+            read = altered(read, contact_wrenches=sealed(wrenches), imu=imu)
+        return read, found + new
 
     def _blind(self, last: Measurement, commanded_velocities: NDArray, time: float) -> Measurement:
         """Return a measurement in which all joints follow their commands and the rest is unknown."""
-        positions = self._encoders.predict(self._unread_motion)
+        positions = self._joints.predict(self._unread_motion)
         self._unread_motion = self._no_motion
         if positions is None:
             return last
-        self._last = replace(
+        self._last = altered(
             last,
             time=time - self._lag,
-            joint_positions=positions,
-            joint_velocities=commanded_velocities,
-            joint_torques=np.full_like(last.joint_torques, np.nan),
+            joint_positions=sealed(positions),
+            joint_velocities=sealed(commanded_velocities.copy()),
+            joint_torques=self._unmeasured,
             imu=None,
             base=None,
         )
         return self._last
 
 
-def _is_reading(value: object, shape: tuple[int, ...]) -> bool:
-    return type(value) is _ARRAY and (value.dtype is _FLOAT or value.dtype == _FLOAT) and value.shape == shape
-
-
 def _mismatch(value: object, shape: tuple[int, ...]) -> str:
     """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
-    if _is_reading(value, shape):
+    if type(value) is _ARRAY and (value.dtype is _FLOAT or value.dtype == _FLOAT) and value.shape == shape:
         return ""
     if isinstance(value, np.ndarray):
         return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"

@@ -43,6 +43,7 @@ from gradiva.safety.events import (
     clock_finding,
     silent_sources,
 )
+from gradiva.safety.joint_sensors import SensorCheckConfig
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,
@@ -56,7 +57,7 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
+from gradiva.safety.sensor_checks import SensorCheck
 
 _LOGGER = logging.getLogger("gradiva.module")
 CHECKS = Registry(
@@ -184,6 +185,12 @@ _KINDS = {  # of each choice
 }
 _CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
 _FREE = ("left_arm", "right_arm", "left_wrist", "right_wrist", "head", "neck")  # joint groups that carry nothing
+_LIFTED = {  # by whether left and right are in contact
+    (True, True): frozenset[Side](),
+    (True, False): frozenset((Side.RIGHT,)),
+    (False, True): frozenset((Side.LEFT,)),
+    (False, False): frozenset(Side),
+}
 _WARNINGS = (  # without a choice: the robot walks on well, or it is a failure once it lasts
     SafetyKind.ARM_TRACKING,
     SafetyKind.BRIDGED_READING,
@@ -383,8 +390,7 @@ class SafetySupervisor:
     ) -> SafetyEvent | None:
         """Return the most severe new event of the balancing robot, or None."""
         found, self._pending = self._pending, []
-        feet = (Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)
-        self._sensors.note_lifted(frozenset(side for side, foot in feet if not foot.in_contact))
+        self._sensors.note_lifted(_LIFTED[reference.left_foot.in_contact, reference.right_foot.in_contact])
         found += self._joints.findings(measurement, command.positions, time)
         found += self._motors.findings(measurement.motor_temperatures, time)
         found += self._feet.findings(state, reference, self._untrusted, time)

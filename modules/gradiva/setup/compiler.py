@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -26,9 +27,14 @@ _TIMEOUT = 300.0  # [s]
 _FLAGS = ("-O1", "-march=native", "-shared", "-fPIC")
 # Passes that look for loops and branches, of which this code has next to none: a third of the time that gcc takes.
 _FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts")
+# A function of 400 kB without loops runs once in a tick, from beyond the second-level cache: the processor mostly waits
+# for its code. Fetched ahead, inverse kinematics take 28 µs, not 62 (38 000 operations, Xeon).
+_PREFETCH = '__asm__ volatile("prefetcht1 4096(%rip)");\n'  # of the code that comes 4 kB later
+_STATEMENTS = re.compile(r"(?:(?:a\d+=|if \(res).*\n){7}")  # about 64 B of code, a line of the cache
+_FEW_STATEMENTS = 2000  # functions of fewer fit into the first-level cache
 
 
-_SIMPLIFICATION = "simplified, 1"  # counts what changes in how functions are simplified or C is generated
+_SIMPLIFICATION = "simplified, 2"  # counts what changes in how functions are simplified or C is generated
 
 
 class GccCompiler:
@@ -150,7 +156,10 @@ def typed_path(folder: Path) -> Path:
 def _generate(function: cs.Function, source: Path) -> None:
     generator = cs.CodeGenerator(source.stem, {"with_header": False, "main": False, "indent": 0})
     generator.add(function)
-    source.write_text(generator.dump(), encoding="utf-8")
+    code = generator.dump()
+    if platform.machine() in ("x86_64", "AMD64") and code.count("\n") > _FEW_STATEMENTS:
+        code = _STATEMENTS.sub(lambda found: found[0] + _PREFETCH, code)
+    source.write_text(code, encoding="utf-8")
 
 
 def processor_line(name: str) -> str:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import importlib.metadata
 import math
 import os
 import platform
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, cycle, islice, repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradiva.common import (
     FootContact,
-    NDArray,
-    RobotPosture,
-    RobotState,
     Side,
     SoleRectangle,
     so3,
@@ -42,13 +34,22 @@ from gradiva.simulated_walk.private_network import (
     message_calls,
     private_network,
 )
+from gradiva.simulated_walk.recorded_ticks import (
+    ComparedDurations,
+    RecordedTicks,
+    Row,
+    benchmark_row,
+    durations,
+    ratio_row,
+    record_ticks,
+    timed_calls,
+)
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
-from gradiva.simulated_walk.solver_comparison import compared_solvers
+from gradiva.simulated_walk.solver_comparison import centroidal_rows
 from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
-from gradiva.whole_body import TorqueController, WalkingKinematics, WholeBodyReference
+from gradiva.whole_body import TorqueController, WalkingKinematics
 
-_WARM_UP = 50  # [calls] that fill caches and do not count
 _CALLS = 2000
 _STIFFNESS, _DAMPING = 1e6, 1e4  # [N/m³], [N·s/m³]
 _PERIOD = 1e-3  # [s] of torque control
@@ -68,8 +69,7 @@ _CENTROIDAL = (  # samples of the MPC, gait and weights; its constants were chos
     *((16, "backward", "shipped"), (12, "turning", "shipped"), (12, "slow", "shipped"), (12, "quick", "decade_2")),
     *((20, "two_legs", "shipped"), (20, "turning", "shipped"), (12, "turning", "spin")),
 )
-_PROCESSOR, _WALL = "processor", "wall"  # clocks
-Row = dict[str, Any]
+_WALL = "wall"  # clock
 Announce = Callable[[str], None]
 
 
@@ -139,7 +139,7 @@ def run_benchmark(
         rows.append(_step_adaptation_row(setup, compiler, size.pushes))
         if setup.tables.get("flexibility", {}).get("joints"):
             announce(f"{setup.robot.title}: walking by torque with hips that bend")
-            rows += _flexible_rows(setup.robot.name, compiler, size)
+            rows += _flexible_rows(setup.robot.name, ticks.ten_steps, compiler, size)
     announce("planner")
     rows += _planner_rows(setups[0], size)
     announce("contacts")
@@ -173,12 +173,11 @@ def _robot_rows(
         _inverse_kinematics_row(f"whole_body.ik/{robot}", setup, ticks, compiler),
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
-        *_torque_rows(robot, compiler, announce, size),
+        *_torque_rows(robot, ticks.ten_steps, compiler, announce, size),
         *chain.from_iterable(
-            model_control_rows(_layer_2(setup, compiler, law.name), ticks.model_control, robot, law.name)
-            for law in shipped_laws()
+            model_control_rows(_layer_2(setup, compiler, law.name), ticks, robot, law.name) for law in shipped_laws()
         ),
-        benchmark_row(f"tick/{robot}", ticks.tick_us, clock=_WALL),
+        ratio_row(f"tick/{robot}", ComparedDurations(ticks.tick_us, np.array(ticks.simulation_us)), clock=_WALL),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
 
@@ -187,28 +186,30 @@ def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compi
     """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
     layer = WalkingKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
     calls = [partial(layer.solve, posture, reference, period) for posture, _, reference, period in ticks.whole_body]
-    return benchmark_row(name, durations(calls), _largest_violation(layer, calls))
+    return ratio_row(name, ComparedDurations.measure(calls, ticks.ten_steps), _largest_violation(layer, calls))
 
 
 def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
     estimator = WalkingLayers(setup.robot, setup.walking, compiler).estimator
-    samples = durations(partial(estimator.update, *arguments) for arguments in ticks.estimation)
-    return benchmark_row(f"estimation/{setup.robot.name}", samples)
+    calls = (partial(estimator.update, *arguments) for arguments in ticks.estimation)
+    return ratio_row(f"estimation/{setup.robot.name}", ComparedDurations.measure(calls, ticks.ten_steps))
 
 
-def model_control_rows(layer: BalanceLayer, inputs: Iterable[tuple[Any, ...]], robot: str, model: str) -> list[Row]:
+def model_control_rows(layer: BalanceLayer, ticks: RecordedTicks, robot: str, model: str) -> list[Row]:
     """Return the row of all calls of layer 2; where it counts its decisions, also that of the calls that decide."""
     times, decisions = layer.solver_times, [0]
 
     def calls() -> Iterator[Callable[[], object]]:
-        for arguments in inputs:
+        for arguments in ticks.model_control:
             yield partial(layer.update, *arguments)
             decisions.append(times.decisions if times else 0)
 
-    samples = durations(calls())
-    decided = [each for each, new in zip(samples, np.diff(decisions)[-len(samples) :], strict=True) if new]
-    rows = {f"model_control.{model}/{robot}": samples, f"model_control.{model}.decision/{robot}": decided}
-    return [benchmark_row(name, found) for name, found in rows.items() if found]
+    found = ComparedDurations.measure(calls(), ticks.ten_steps)
+    decided = np.diff(decisions)[-len(found.calls) :] > 0
+    rows = [ratio_row(f"model_control.{model}/{robot}", found)]
+    if decided.any():
+        rows.append(ratio_row(f"model_control.{model}.decision/{robot}", found.where(decided)))
+    return rows
 
 
 def _layer_2(setup: Setup, compiler: Compiler, model: str) -> BalanceLayer:
@@ -223,6 +224,7 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
     walk = SimulatedWalk(setup, compiler=compiler)
     stepping = walk.layers.push_recovery.steps
     samples = timed_calls(stepping, "update", lambda: stepping.log.is_active and stepping.log.side is not None)
+    ten_steps = timed_calls(walk.robot, "advance")
     force = _CAUGHT_PUSH * setup.robot.mass * setup.walking.planner.natural_frequency / 0.1
     for index in range(pushes):
         sign = 1.0 if index % 2 else -1.0
@@ -230,7 +232,7 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
         walk.robot.push(push)
     walk.get_ready()
     walk.follow(VelocityCommand(_SPEED, duration=_FIRST_PUSH + _PUSH_PERIOD * pushes))
-    return benchmark_row(f"step_adaptation/{setup.robot.name}", samples)
+    return ratio_row(f"step_adaptation/{setup.robot.name}", ComparedDurations(np.array(samples), np.array(ten_steps)))
 
 
 def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
@@ -259,33 +261,6 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
             present = move()
 
 
-def centroidal_rows(
-    samples: int, duration: float, name: str = "two_legs", weights: str = "shipped", compiler: Compiler = interpreted
-) -> list[Row]:
-    """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
-
-    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`, and ``ipopt_ratio``: how many times
-    as long IPOPT takes in the median and in the 99th percentile. Where the gait did not go on to its end it has
-    ``failure``, the reason, and the times until then.
-    """
-    gc.collect()
-    gc.disable()  # as the loop has it
-    try:
-        compared = compared_solvers(samples, duration, name, weights, compiler)
-    finally:
-        gc.enable()
-    suffix = "" if weights == "shipped" else f"_{weights}"
-    title = f"reduced_model.centroidal_mpc/{name}_{samples}{suffix}"
-    ours, reference = (
-        benchmark_row(row, [1e6 * time for time, _ in solved], max(found.violation for _, found in solved))
-        for row, solved in ((title, compared.ours), (f"{title}.ipopt", compared.ipopt))
-    )
-    gap = {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}
-    ratio = {key: reference[f"{key}_us"] / ours[f"{key}_us"] for key in ("median", "p99")}
-    failure = {"failure": compared.failure} if compared.failure else {}
-    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio} | failure, reference]
-
-
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:
     """Between two processes on loopback, 100 doubles a message: round trips, strict streams, age of messages."""
     rows = []
@@ -298,152 +273,6 @@ def _middleware_rows(size: BenchmarkSize) -> list[Row]:
             ages = measure_periodic_stream(network, carrier, _RATE, size.stream).ages_us
             rows.append(benchmark_row(f"yarp.age_at_500_hz/{carrier}", ages, clock=_WALL))
     return rows
-
-
-# -- durations of calls ------------------------------------------------------------------------------------------------
-
-
-def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
-    """Make the calls one after the other, garbage collection off; return their times of the processor, [µs].
-
-    With those of ``timed_calls`` they make ratios that hold while other processes run.
-    """
-    samples: list[float] = []
-    clock = time.process_time
-    gc.collect()
-    gc.disable()
-    try:
-        for call in calls:
-            start = clock()
-            call()
-            samples.append(1e6 * (clock() - start))
-    finally:
-        gc.enable()
-    return samples[min(_WARM_UP, len(samples) // 10) :]
-
-
-def least_durations(
-    calls: Sequence[Callable[[], object]], begin: Callable[[], None], passes: int
-) -> npt.NDArray[np.float64]:
-    """Make the calls some times over, each time after ``begin``; return the least duration of each call, [µs].
-
-    A busy machine interrupts other calls each time: the percentiles that are left are those of the calls.
-    """
-    found = []
-    for _ in range(passes):
-        begin()
-        found.append(durations(calls))
-    return np.min(found, axis=0)
-
-
-def benchmark_row(
-    name: str,
-    samples: Sequence[float] | npt.NDArray[np.float64],
-    violation: float | None = None,
-    clock: str = _PROCESSOR,
-) -> Row:
-    """Return a row of the benchmark's JSON.
-
-    Args:
-        name: Of what was timed.
-        samples: Durations, [µs].
-        violation: Largest constraint violation of an optimisation, in the units of its constraints.
-        clock: Of the durations: that of the processor, which other programs do not stretch, or that on the wall.
-    """
-    median, p99 = np.percentile(samples, [50, 99])
-    return {
-        "name": name,
-        "median_us": float(median),
-        "p99_us": float(p99),
-        "max_us": float(np.max(samples)),
-        "max_violation": violation,
-        "samples": len(samples),
-        "clock": clock,
-    }
-
-
-# -- inputs of the layers ----------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, eq=False)
-class RecordedTicks:
-    """Inputs of the layers, tick by tick, and durations of a walk.
-
-    Attributes:
-        whole_body: Posture that layer 3 desired before, and its state, reference and period.
-        model_control: Arguments of ``BalanceLayer.update``.
-        estimation: Arguments of ``StateEstimator.update``.
-        flexible_joints: Arguments of ``FlexibleJointObserver.update``; empty of robots that do not bend.
-        tick_us: Durations of whole ticks by the clock on the wall, [µs].
-        simulation_us: Times of the processor of the plant's part of a period, [µs].
-        real_time_factor: Simulated over wall time of the whole loop.
-    """
-
-    whole_body: list[tuple[RobotPosture, RobotState, WholeBodyReference, float]] = field(default_factory=list)
-    model_control: list[tuple[Any, ...]] = field(default_factory=list)
-    estimation: list[tuple[Any, ...]] = field(default_factory=list)
-    flexible_joints: list[tuple[Any, ...]] = field(default_factory=list)
-    tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
-    simulation_us: list[float] = field(default_factory=list)
-    real_time_factor: float = 0.0
-
-
-def record_ticks(walk: SimulatedWalk, command: VelocityCommand, settle: tuple[float, float]) -> RecordedTicks:
-    """Walk, standing for ``settle`` [s] before and after, and keep what the layers were given.
-
-    Raises:
-        RuntimeError: The robot fell: times of a fall say nothing about walking.
-    """
-    ticks, layers = RecordedTicks(simulation_us=timed_calls(walk.robot, "advance")), walk.layers
-    layer_3, started = layers.whole_body, time.perf_counter()
-    with ExitStack() as notes:
-        for layer, name, note in (
-            (layer_3, "command", lambda *given: ticks.whole_body.append((layer_3.desired_posture, *given[:3]))),
-            (layers.model_control, "update", lambda *given: ticks.model_control.append(given)),
-            (layers.estimator, "update", lambda *given: ticks.estimation.append(given)),
-            (layers.flexible_joint_observer, "update", lambda *given: ticks.flexible_joints.append(given)),
-        ):
-            if layer is not None:
-                notes.enter_context(noted_calls(layer, name, note))
-        stands = walk.get_ready(settle[0]) and walk.follow(command, settle[1])
-    ticks.real_time_factor = walk.time / (time.perf_counter() - started)
-    if not stands:
-        title, reason = walk.setup.robot.name, walk.robot.fall or walk.controller.reason
-        raise RuntimeError(f"{title} did not walk on {walk.setup.simulation.ground.kind} ground: {reason}")
-    ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
-    return ticks
-
-
-@contextmanager
-def noted_calls(owner: object, name: str, note: Callable[..., None]) -> Iterator[None]:
-    """Within it a method of an object calls ``note`` with its arguments before each call."""
-    method = getattr(owner, name)
-
-    def noted(*arguments: Any, **keywords: Any) -> Any:
-        note(*arguments)
-        return method(*arguments, **keywords)
-
-    setattr(owner, name, noted)
-    try:
-        yield
-    finally:
-        setattr(owner, name, method)
-
-
-def timed_calls(owner: object, name: str, counts: Callable[[], bool] = lambda: True) -> list[float]:
-    """Return a list that takes the processor's time of each call of a method from now on, [µs], if it ``counts``."""
-    method, samples = getattr(owner, name), list[float]()
-
-    def timed(*arguments: Any) -> Any:
-        started = time.process_time()
-        answer = method(*arguments)
-        duration = 1e6 * (time.process_time() - started)
-        if counts():
-            samples.append(duration)
-        return answer
-
-    setattr(owner, name, timed)
-    return samples
 
 
 # -- contacts ----------------------------------------------------------------------------------------------------------
@@ -471,7 +300,9 @@ def _rocking(phase: float) -> SoleMotion:
 # -- torque control ----------------------------------------------------------------------------------------------------
 
 
-def _torque_rows(robot: str, compiler: Compiler, announce: Announce, size: BenchmarkSize) -> list[Row]:
+def _torque_rows(
+    robot: str, ten_steps: Callable[[], object], compiler: Compiler, announce: Announce, size: BenchmarkSize
+) -> list[Row]:
     """Walk by torque on rigid and on soft ground; time dynamics, assembly and solution together.
 
     The violation is that of the constraints that must be met: dynamics [N, N·m] and feet that stand [m/s², rad/s²].
@@ -481,29 +312,30 @@ def _torque_rows(robot: str, compiler: Compiler, announce: Announce, size: Bench
         announce(f"{robot}: walking by torque on {ground} ground")
         setup = load_setup(robot, _BY_TORQUE | {"simulation.ground.kind": str(ground)})
         walk = SimulatedWalk(setup, compiler=compiler)
-        rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, size)[0])
+        rows.append(_torque_row(f"whole_body.{name}/{robot}", walk, ten_steps, size)[0])
     return rows
 
 
-def _flexible_rows(robot: str, compiler: Compiler, size: BenchmarkSize) -> list[Row]:
+def _flexible_rows(robot: str, ten_steps: Callable[[], object], compiler: Compiler, size: BenchmarkSize) -> list[Row]:
     """Return the rows of a robot whose links bend: TSID-Flex, the observer, and ten steps of the plant of that walk."""
     setup = load_setup(robot, _BY_TORQUE | {"flexibility.stiffness": _SOFT_HIPS})
     walk = SimulatedWalk(setup, compiler=compiler)
     observer = walk.layers.flexible_joint_observer
     assert observer is not None, f"{robot} has no flexible joints"
-    law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, size, least_feet=1)
-    observed = least_durations(
-        [partial(observer.update, *given) for given in ticks.flexible_joints], observer.reset, size.passes
-    )
+    law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, ten_steps, size, least_feet=1)
+    calls = [partial(observer.update, *given) for given in ticks.flexible_joints]
+    observed = ComparedDurations.least(calls, ten_steps, observer.reset, size.passes)
     steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
     return [
         law,
-        benchmark_row(f"estimation.flexible_joints/{robot}", observed),
+        ratio_row(f"estimation.flexible_joints/{robot}", observed),
         benchmark_row(f"simulation.ten_steps.flexible/{robot}", [steps * one for one in ticks.simulation_us]),
     ]
 
 
-def _torque_row(name: str, walk: SimulatedWalk, size: BenchmarkSize, least_feet: int = 2) -> tuple[Row, RecordedTicks]:
+def _torque_row(
+    name: str, walk: SimulatedWalk, ten_steps: Callable[[], object], size: BenchmarkSize, least_feet: int = 2
+) -> tuple[Row, RecordedTicks]:
     """Walk; return the row of layer 3 in the ticks in which so many feet stand, and all ticks."""
     controller, start = walk.layers.whole_body, walk.layers.start_posture
     assert isinstance(controller, TorqueController)
@@ -511,9 +343,9 @@ def _torque_row(name: str, walk: SimulatedWalk, size: BenchmarkSize, least_feet:
     feet = ((tick[2].left_foot, tick[2].right_foot) for tick in recorded.whole_body)
     standing = [left.in_contact + right.in_contact >= least_feet for left, right in feet]
     calls = [partial(controller.command, *tick[1:]) for tick in compress(recorded.whole_body, standing)]
-    samples = least_durations(calls, lambda: controller.reset(start), size.passes)
+    found = ComparedDurations.least(calls, ten_steps, lambda: controller.reset(start), size.passes)
     controller.reset(start)
-    return benchmark_row(name, samples, _largest_violation(controller, calls)), recorded
+    return ratio_row(name, found, _largest_violation(controller, calls)), recorded
 
 
 def _largest_violation(layer: WalkingKinematics | TorqueController, calls: Iterable[Callable[[], object]]) -> float:

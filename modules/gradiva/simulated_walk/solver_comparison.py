@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from gradiva.reduced_model import (
 )
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulated_walk.centroidal_loop import Gait, centroidal_config, simulate_gait, turning, walking_and_running
+from gradiva.simulated_walk.recorded_ticks import Row, benchmark_row
 
 _NO_DEADLINE = 60.0  # [s]
 _NEVER = math.inf
@@ -125,3 +127,30 @@ def compared_solvers(
 
     run = simulate_gait(gait, solve, push)
     return replace(compared, failure=run.reason or f"{run.fallbacks} solutions missing" * bool(run.fallbacks))
+
+
+def centroidal_rows(
+    samples: int, duration: float, name: str = "two_legs", weights: str = "shipped", compiler: Compiler = interpreted
+) -> list[Row]:
+    """Return rows of the centroidal MPC over ``duration`` [s] of a gait of `BENCH_GAITS`, and of IPOPT on its problems.
+
+    The MPC's row also has ``cost_gap``, median and largest, see `compared_solvers`, and ``ipopt_ratio``: how many times
+    as long IPOPT takes in the median and in the 99th percentile. Where the gait did not go on to its end it has
+    ``failure``, the reason, and the times until then.
+    """
+    gc.collect()
+    gc.disable()  # as the loop has it
+    try:
+        compared = compared_solvers(samples, duration, name, weights, compiler)
+    finally:
+        gc.enable()
+    suffix = "" if weights == "shipped" else f"_{weights}"
+    title = f"reduced_model.centroidal_mpc/{name}_{samples}{suffix}"
+    ours, reference = (
+        benchmark_row(row, [1e6 * time for time, _ in solved], max(found.violation for _, found in solved))
+        for row, solved in ((title, compared.ours), (f"{title}.ipopt", compared.ipopt))
+    )
+    gap = {"median": float(np.median(compared.gaps)), "max": max(compared.gaps)}
+    ratio = {key: reference[f"{key}_us"] / ours[f"{key}_us"] for key in ("median", "p99")}
+    failure = {"failure": compared.failure} if compared.failure else {}
+    return [ours | {"cost_gap": gap, "ipopt_ratio": ratio} | failure, reference]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradiva.common import ModelError, RobotInterfaceError, Side, WalkingError, so3
+from gradiva.common import GRAVITY, ModelError, RobotInterfaceError, Side, WalkingError, so3
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
@@ -467,7 +467,7 @@ def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: E
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
     if ending.outcome != WALKED:
         return ending
-    least_load = walk.setup.simulation.slip.loaded_force
+    least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
     complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
     if not complaints:
         return ending

@@ -9,6 +9,8 @@ import numpy as np
 
 from gradiva.common import NDArray, Side, configuration, setting, so3
 
+_LOADED = 0.1  # [-] of the weight, on a foot that stands
+
 
 @configuration
 class FallConfig:
@@ -64,10 +66,14 @@ class SlipConfig:
     """Thresholds of a foot that counts as standing.
 
     Attributes:
-        loaded_force: Vertical force, [N].
+        loaded_force: Vertical force, [N]; of a lighter robot a tenth of its weight, if that is less.
     """
 
     loaded_force: float = setting("N", above=0.0)
+
+    def least_load(self, weight: float) -> float:
+        """Return the vertical force of a foot that stands, of a robot of this weight, [N] both."""
+        return min(self.loaded_force, _LOADED * weight)
 
 
 class SlipMeter:
@@ -79,15 +85,16 @@ class SlipMeter:
         largest_turn: Turn of a sole about the vertical in one stance phase, over all so far, [rad].
     """
 
-    def __init__(self, config: SlipConfig) -> None:
-        self._loaded_force = config.loaded_force
+    def __init__(self, least_load: float) -> None:
+        """Take the vertical force above which a foot stands, [N]."""
+        self._least_load = least_load
         self._touch_down: dict[Side, tuple[float, float, float]] = {}
         self.largest_slip = 0.0
         self.largest_turn = 0.0
 
     def update(self, side: Side, position: NDArray, rotation: NDArray, vertical_force: float) -> None:
         """Take one sample of a sole: of the middle of its face, its rotation and its load (world; [m], [N])."""
-        if not vertical_force > self._loaded_force:
+        if not vertical_force > self._least_load:
             self._touch_down.pop(side, None)
             return
         x, y, heading = float(position[0]), float(position[1]), so3.yaw(rotation)

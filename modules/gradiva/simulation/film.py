@@ -84,25 +84,63 @@ class FilmedSole:
     start: float
 
 
+class FilmedMotion:
+    """A recorded motion, read between its samples."""
+
+    def __init__(
+        self,
+        times: npt.ArrayLike,
+        base_positions: npt.ArrayLike,
+        base_rotations: npt.ArrayLike,
+        joint_positions: npt.ArrayLike,
+    ) -> None:
+        """Take the samples.
+
+        Args:
+            times: Increasing, [s], shape (t,).
+            base_positions: World, [m], shape (t, 3).
+            base_rotations: World, shape (t, 3, 3).
+            joint_positions: In the description's order, [rad], shape (t, n).
+
+        Raises:
+            ValueError: The arrays do not fit together.
+        """
+        self.times = np.asarray(times, dtype=np.float64)
+        self.base_positions = np.asarray(base_positions, dtype=np.float64)
+        self._rotations = np.asarray(base_rotations, dtype=np.float64)
+        self._joints = np.asarray(joint_positions, dtype=np.float64)
+        lengths = [len(array) for array in (self.base_positions, self._rotations, self._joints)]
+        if any(length != len(self.times) for length in lengths) or len(self.times) == 0:
+            raise ValueError(f"{len(self.times)} times for {lengths} positions, rotations and joints")
+
+    def at(self, time: float) -> RobotPosture:
+        """Interpolate the posture at a time [s] within the record."""
+        later = int(np.clip(np.searchsorted(self.times, time), 1, max(1, len(self.times) - 1)))
+        if later >= len(self.times):
+            return RobotPosture(self.base_positions[0], self._rotations[0], self._joints[0])
+        before, after = self.times[later - 1], self.times[later]
+        ratio = float(np.clip((time - before) / (after - before), 0.0, 1.0))
+        turn = so3.log(self._rotations[later] @ self._rotations[later - 1].T)
+        return RobotPosture(
+            _blend(self.base_positions, later, ratio),
+            so3.exp(ratio * turn) @ self._rotations[later - 1],
+            _blend(self._joints, later, ratio),
+        )
+
+
 def film(
     description: RobotDescription,
-    times: npt.ArrayLike,
-    base_positions: npt.ArrayLike,
-    base_rotations: npt.ArrayLike,
-    joint_positions: npt.ArrayLike,
+    motion: FilmedMotion,
     path: Path,
     form: FilmFormat | None = None,
     on_frame: Callable[[int, int], None] = lambda done, total: None,
     soles: Sequence[FilmedSole] = (),
 ) -> None:
-    """Write a film of a motion, with the time of ``times`` in each picture, and how far links that bend do so at most.
+    """Write a film of a motion, with the time of its samples in each picture, and how far links bend at most.
 
     Args:
         description: Of the robot.
-        times: Increasing, [s], shape (t,).
-        base_positions: World, [m], shape (t, 3).
-        base_rotations: World, shape (t, 3, 3).
-        joint_positions: In the description's order, [rad], shape (t, n).
+        motion: Of the base and the joints.
         path: Of the film, ``.mp4``.
         form: Size, camera and frame rate.
         on_frame: Called after each frame with how many are done and how many there will be.
@@ -111,10 +149,8 @@ def film(
     Raises:
         ModelError: A mesh of the robot cannot be read.
         WalkingError: This machine cannot draw.
-        ValueError: The arrays do not fit together.
     """
     form = form or FilmFormat()
-    motion = _Motion(times, base_positions, base_rotations, joint_positions)
     frames = np.arange(motion.times[0], motion.times[-1] + 1e-9, 1.0 / form.rate)
     targets, extent = _targets(motion, frames, form.camera)
     writer: Any = imageio.get_writer(path, fps=form.rate, codec="libx264", quality=7, macro_block_size=2)
@@ -229,39 +265,6 @@ _LOOKS = {  # [deg] azimuth and elevation of the direction in which the camera l
 }
 
 
-class _Motion:
-    """A recorded motion, read between its samples."""
-
-    def __init__(
-        self,
-        times: npt.ArrayLike,
-        base_positions: npt.ArrayLike,
-        base_rotations: npt.ArrayLike,
-        joint_positions: npt.ArrayLike,
-    ) -> None:
-        self.times = np.asarray(times, dtype=np.float64)
-        self.base_positions = np.asarray(base_positions, dtype=np.float64)
-        self._rotations = np.asarray(base_rotations, dtype=np.float64)
-        self._joints = np.asarray(joint_positions, dtype=np.float64)
-        lengths = [len(array) for array in (self.base_positions, self._rotations, self._joints)]
-        if any(length != len(self.times) for length in lengths) or len(self.times) == 0:
-            raise ValueError(f"{len(self.times)} times for {lengths} positions, rotations and joints")
-
-    def at(self, time: float) -> RobotPosture:
-        """Interpolate the posture at a time [s] within the record."""
-        later = int(np.clip(np.searchsorted(self.times, time), 1, max(1, len(self.times) - 1)))
-        if later >= len(self.times):
-            return RobotPosture(self.base_positions[0], self._rotations[0], self._joints[0])
-        before, after = self.times[later - 1], self.times[later]
-        ratio = float(np.clip((time - before) / (after - before), 0.0, 1.0))
-        turn = so3.log(self._rotations[later] @ self._rotations[later - 1].T)
-        return RobotPosture(
-            _blend(self.base_positions, later, ratio),
-            so3.exp(ratio * turn) @ self._rotations[later - 1],
-            _blend(self._joints, later, ratio),
-        )
-
-
 class _Studio:
     """A scene with its renderer and camera."""
 
@@ -305,7 +308,7 @@ def _blend(samples: NDArray, later: int, ratio: float) -> NDArray:
     return (1.0 - ratio) * samples[later - 1] + ratio * samples[later]
 
 
-def _targets(motion: _Motion, frames: NDArray, camera: Camera) -> tuple[NDArray, float]:
+def _targets(motion: FilmedMotion, frames: NDArray, camera: Camera) -> tuple[NDArray, float]:
     """Return where the camera looks, shape (frames, 3), and how wide a way it has to see, [m]."""
     if camera is not Camera.FIXED:
         return _smooth(motion, frames), 0.0
@@ -313,7 +316,7 @@ def _targets(motion: _Motion, frames: NDArray, camera: Camera) -> tuple[NDArray,
     return np.tile(0.5 * (low + high), (len(frames), 1)), float(np.hypot(*(high - low)[:2]))
 
 
-def _smooth(motion: _Motion, frames: NDArray) -> NDArray:
+def _smooth(motion: FilmedMotion, frames: NDArray) -> NDArray:
     """Base positions at the frames, averaged over a second around each, shape (frames, 3)."""
     targets = np.empty((len(frames), 3))
     for row, time in enumerate(frames):

@@ -1,9 +1,14 @@
-"""A URDF of an MJCF: bodies, hinges, inertias, shapes and sites as MuJoCo's own compiler understands them."""
+"""A URDF of an MJCF: bodies, hinges, inertias, shapes and sites as MuJoCo's own compiler understands them.
+
+Scenes, solvers, pictures and sensors have no part in it, and are left out before the compiler reads the file: it would
+refuse a robot because of a key of its solver that was dropped since, or a sensor of a floor that another file has.
+"""
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,9 +17,14 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray
 from gradiva.simulation.engine import mujoco
+from gradiva.simulation.scene import is_there
 from gradiva.simulation.urdf import add_origin, numbers
 
 _SHARE = 0.01  # [-] of the mass and inertia of a body
+_KEPT = ("compiler", "default", "asset", "worldbody", "actuator", "equality", "tendon", "extension")  # sections
+_NOT_OF_ROBOTS = ("light", "camera")
+_NUMBERS = re.compile(r"[\s\d.,eE+-]*,[\s\d.,eE+-]*")  # with commas, which older compilers took
+_UNKNOWN = re.compile(r"unrecognized attribute: '(\w+)'.*Element '(\w+)'", re.DOTALL)
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour", "<u2")])  # of a binary STL
 
 
@@ -62,16 +72,127 @@ def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
     Raises:
         ModelError: MuJoCo cannot compile the file, or it has no or several robots, joints that slide, or loops.
     """
-    try:
-        model = mujoco.MjModel.from_xml_path(str(mjcf))
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise ModelError(f"{mjcf}: MuJoCo cannot compile it: {reason}") from None
+    model, notes = _compiled(mjcf)
     tree = _UrdfOfModel(model, mjcf, folder, name)
     path = folder / f"{name}.urdf"
     ElementTree.indent(tree.robot)
     ElementTree.ElementTree(tree.robot).write(path, encoding="utf-8", xml_declaration=True)
-    return MjcfRobot(path, tree.drives(), tree.left_out())
+    return MjcfRobot(path, tree.drives(), (*notes, *tree.left_out()))
+
+
+# -- what a file says about its robot ----------------------------------------------------------------------------------
+
+
+def _compiled(mjcf: Path) -> tuple[mujoco.MjModel, list[str]]:
+    """Return the compiled robot of a file, and a line on each kind of content that was left out before."""
+    try:
+        root = _with_included(ElementTree.parse(mjcf).getroot(), mjcf.resolve().parent)
+    except (OSError, ElementTree.ParseError) as error:
+        raise ModelError(f"{mjcf}: cannot be read: {error}") from None
+    _leave_out_scene(root)
+    notes = _leave_out_absent_meshes(root, mjcf.resolve().parent)
+    unknown: list[str] = []
+    while True:
+        try:
+            return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode")), notes + unknown
+        except ValueError as error:
+            found = _UNKNOWN.search(str(error))
+            if not found or not _dropped(root, *found.groups()):
+                reason = " ".join(str(error).split())
+                raise ModelError(f"{mjcf}: MuJoCo cannot compile it: {reason}") from None
+            unknown.append(f"left out: {found[1]} of <{found[2]}>, which MuJoCo {mujoco.__version__} does not know")
+
+
+def _with_included(element: ElementTree.Element, *folders: Path) -> ElementTree.Element:
+    """Put what the files of ``<include>`` hold in their place; they are named from the main file, or from their own."""
+    for child in list(element):
+        if child.tag == "include":
+            at, name = list(element).index(child), child.get("file", "")
+            file = next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
+            element.remove(child)
+            included = _with_included(ElementTree.parse(file).getroot(), folders[0], file.parent)
+            for offset, part in enumerate(included):
+                element.insert(at + offset, part)
+        else:
+            _with_included(child, *folders)
+    return element
+
+
+def _leave_out_scene(root: ElementTree.Element) -> None:
+    """Keep bodies, joints, motors, constraints and meshes; write numbers without commas."""
+    for section in [section for section in root if section.tag not in _KEPT]:
+        root.remove(section)
+    for asset in root.iter("asset"):
+        for item in [item for item in asset if item.tag not in ("mesh", "model")]:
+            asset.remove(item)
+    for world in root.findall("worldbody"):
+        for item in [item for item in world if item.tag in ("geom", "site")]:
+            world.remove(item)
+    for element in root.iter():
+        for child in [child for child in element if child.tag in _NOT_OF_ROBOTS or _is_material(element, child)]:
+            element.remove(child)
+        element.attrib.pop("material", None)
+        for key, value in element.attrib.items():
+            if _NUMBERS.fullmatch(value):
+                element.set(key, value.replace(",", " "))
+
+
+def _is_material(parent: ElementTree.Element, child: ElementTree.Element) -> bool:
+    return parent.tag == "default" and child.tag == "material"
+
+
+def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[str]:
+    """Name files of meshes by where they are; leave out those that are not there, and their shapes.
+
+    Meshes of bodies whose inertia is stated have none of their own to be computed: those without a volume pass.
+    """
+    compiler: dict[str, str] = {}
+    for element in root.iter("compiler"):
+        compiler.update(element.attrib)
+        for key in ("meshdir", "texturedir", "assetdir", "strippath", "discardvisual", "fusestatic"):
+            element.attrib.pop(key, None)
+    meshes = folder / compiler.get("meshdir", compiler.get("assetdir", ""))
+    of_shapes = _bodies_by_mesh(root, is_stated=compiler.get("inertiafromgeom") != "true")
+    absent: set[str] = set()
+    for asset in root.iter("asset"):
+        for mesh in [mesh for mesh in asset.findall("mesh") if mesh.get("file")]:
+            file = Path(mesh.get("file", ""))
+            path, name = (
+                meshes / (file.name if compiler.get("strippath") == "true" else file),
+                mesh.get("name", file.stem),
+            )
+            mesh.attrib.update({"name": name, "file": str(path)})
+            if not of_shapes.get(name):
+                mesh.attrib.setdefault("inertia", "shell")
+            if not is_there(path):
+                absent.add(name)
+                asset.remove(mesh)
+                _refuse_lost_mass(of_shapes.get(name, []), path)
+    for body in root.iter("body"):
+        for geom in [geom for geom in body.findall("geom") if geom.get("mesh") in absent]:
+            body.remove(geom)
+    return [f"left out: shapes of meshes that are not there ({', '.join(sorted(absent))})"] if absent else []
+
+
+def _bodies_by_mesh(root: ElementTree.Element, is_stated: bool) -> dict[str, list[str]]:
+    """Return, by mesh, the bodies that have their inertia from it: those that state none, or all where none counts."""
+    bodies: dict[str, list[str]] = {}
+    for body in root.iter("body"):
+        if not is_stated or body.find("inertial") is None:
+            for geom in body.findall("geom"):
+                bodies.setdefault(geom.get("mesh", ""), []).append(body.get("name", "without a name"))
+    return bodies
+
+
+def _refuse_lost_mass(bodies: Sequence[str], path: Path) -> None:
+    if bodies:
+        raise ModelError(f"mesh {path} is not there, and the mass of body {', '.join(bodies)} is that of its shapes")
+
+
+def _dropped(root: ElementTree.Element, attribute: str, tag: str) -> bool:
+    """Remove an attribute of all elements of a kind; return whether one had it."""
+    found = [element for element in root.iter(tag) if element.attrib.pop(attribute, None) is not None]
+    return bool(found)
 
 
 class _UrdfOfModel:
@@ -128,9 +249,10 @@ class _UrdfOfModel:
         model = self._model
         known = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_FREE)}
         slides = [
-            model.joint(joint).name
+            model.joint(joint).name or f"joint {joint}"
             for joint in range(model.njnt)
-            if int(model.jnt_type[joint]) not in known and model.body_rootid[model.jnt_bodyid[joint]] == root
+            if int(model.jnt_type[joint]) not in known
+            and model.body_rootid[model.jnt_bodyid[joint]] == root != model.jnt_bodyid[joint]  # the root floats
         ]
         if slides:
             raise ModelError(f"{mjcf}: only hinges are known, {', '.join(slides)} slide or are balls")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import (
+    GRAVITY,
     ConfigError,
     ControlMode,
     JointCommand,
@@ -142,7 +143,7 @@ class MujocoRobot:
     def _build_watch(self, posture: RobotPosture) -> None:
         """Build the detectors of falls and slips."""
         self._falls = FallDetector(self._config.fall, posture.base_position, posture.base_rotation)
-        self._slip = SlipMeter(self._config.slip)
+        self._slip = SlipMeter(self._config.slip.least_load(self._description.mass * GRAVITY))
         self._watch_steps = max(1, self._config.steps(_WATCH_PERIOD))
         self._fall: Fall | None = None
 

@@ -21,6 +21,7 @@ _HEADER = 84  # bytes of a binary STL before its triangles
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attribute", "<u2")])
 _GRIDS = tuple(int(256 / 1.25**power) for power in range(16))  # cells along the longest edge of a mesh, to 9
 READABLE = (".stl", ".dae")
+_POINTER = b"version https://git-lfs"
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
 _DISC_THICKNESS = 0.004  # [m] half of that of discs on either side of flexible joints
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
@@ -191,9 +192,18 @@ def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> 
         readable = " or ".join(kind[1:].upper() for kind in kinds)
         raise ModelError(f"mesh '{uri}': only {readable} meshes can be read, convert it to STL")
     for folder in model_file.resolve().parents:
-        if (folder / relative).is_file():
+        if is_there(folder / relative):
             return folder / relative
-    raise ModelError(f"mesh '{uri}' is in no folder above {model_file}")
+    raise ModelError(f"mesh '{uri}' is in no folder above {model_file}, pointers of Git LFS aside")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a file exists and is no pointer to a large one that was not copied."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_POINTER)) != _POINTER
+    except OSError:
+        return False
 
 
 def read_mesh(path: Path) -> Mesh:

@@ -77,6 +77,7 @@ class UrdfJoint:
         axis: In the axes of the child, unit length, shape (3,).
         limits: Lower and upper, [rad]; infinite for a continuous joint.
         effort: Largest torque, [N·m].
+        mimic: Name of the joint that it follows; empty if it moves by itself.
     """
 
     name: str
@@ -87,6 +88,7 @@ class UrdfJoint:
     axis: NDArray
     limits: tuple[float, float]
     effort: float
+    mimic: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +164,12 @@ def _read(robot: ElementTree.Element) -> Urdf:
         for sensor in robot.findall("sensor")
         if sensor.get("type") == "force_torque"
     }
-    return Urdf({link.name: link for link in links}, {joint.name: joint for joint in joints}, sensors)
+    urdf = Urdf({link.name: link for link in links}, {joint.name: joint for joint in joints}, sensors)
+    for joint in joints:
+        for name in (joint.parent, joint.child):
+            if name not in urdf.links:
+                raise ModelError(f"joint '{joint.name}' is of a link '{name}' that is not there")
+    return urdf
 
 
 def _link(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -> UrdfLink:
@@ -192,7 +199,7 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
     kind = element.attrib["type"]
     limit = element.find("limit")
     bounded = limit is not None and kind != "continuous"
-    axis = _vector(element.find("axis"), "xyz", "1 0 0")
+    axis, mimic = _vector(element.find("axis"), "xyz", "1 0 0"), element.find("mimic")
     return UrdfJoint(
         name=element.attrib["name"],
         kind=kind,
@@ -202,6 +209,7 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
         axis=axis / (np.linalg.norm(axis) or 1.0),  # fixed joints may carry a zero axis
         limits=(_number(limit, "lower"), _number(limit, "upper")) if bounded else (-np.inf, np.inf),
         effort=_number(limit, "effort") if limit is not None else np.inf,
+        mimic="" if mimic is None else mimic.get("joint", ""),
     )
 
 

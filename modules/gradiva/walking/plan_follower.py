@@ -320,7 +320,7 @@ class PlanFollower:
     @property
     def walks(self) -> bool:
         """Whether a command other than to stand is being fulfilled."""
-        return not isinstance(self._command, StopCommand | None)
+        return self._command is not None and not isinstance(self._command, StopCommand)
 
     def _note_catch(self, time: float) -> None:
         """Remember until when a push at ``time`` [s] is being caught: to the touch-down after the next one."""

@@ -520,7 +520,8 @@ class WalkingController:
         Raises:
             ConfigError: Their names or shapes are not those of the first tick.
         """
-        sources = self._layers.own_signal_sources
+        if not (sources := self._layers.own_signal_sources):
+            return {}
         signals = {name + signal: value for name, own in sources for signal, value in own.signals().items()}
         shapes = {name: np.shape(value) for name, value in signals.items()}
         self._own_shapes = self._own_shapes or shapes

@@ -15,12 +15,12 @@ sole, with the moment taken about its origin, on the plane of its bottom:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side, nearest_name
+from gradiva.common import GRAVITY, ConfigError, NDArray, Side, nearest_name
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
 from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer
 from gradiva.whole_body.reference_symbols import Parameters
@@ -29,6 +29,7 @@ from gradiva.whole_body.tasks import Body
 LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits
 FRICTION = 0.5  # [-] of each direction of the pyramid; half of what the simulated sole has
 SOLE_FRACTION = 0.9  # [-] of the sole that the centre of pressure may use
+_LEAST_LOAD = 0.02  # [-] of the weight: at most that much is kept on a loaded foot, for robots of 25 kg and less
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class WrenchConeConfig:
         friction: Coefficient of each direction of the pyramid, [-].
         torsional_friction: Moment about the vertical over the normal force, [m]; half a sole's width times friction.
         sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
-        minimum_force: Normal force that a loaded foot keeps, [N].
+        minimum_force: Normal force that a loaded foot keeps, [N]; of a light robot's a fiftieth of its weight.
     """
 
     priority: Priority
@@ -200,8 +201,9 @@ def limit_torques(composer: QpComposer, body: Body, config: TorqueLimitConfig) -
 
 def limit_wrench(composer: QpComposer, body: Body, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
     """Keep the wrench of one foot in its cone, while the foot is loaded."""
-    sole = body.dynamics.model.description.sole
-    numbers = cone_numbers(config, sole.corners(side), sole.z)
+    robot = body.dynamics.model.description
+    least = min(config.minimum_force, _LEAST_LOAD * robot.mass * GRAVITY)
+    numbers = cone_numbers(replace(config, minimum_force=least), robot.sole.corners(side), robot.sole.z)
     limit_contact(composer, body, side, f"{side} foot's wrench", wrench, numbers, config)
 
 

@@ -32,6 +32,7 @@ from gradiva.common import (
     plugin_errors,
     sealed,
     so3,
+    unchecked,
 )
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import ComposedProblem
@@ -460,10 +461,10 @@ class TorqueController:
         self._posture, self._start, self._period = None, state, period
         self._motion.add(change)
         if self._friction is None:
-            return JointCommand(ControlMode.TORQUE, self._torques)
+            return unchecked(JointCommand, mode=ControlMode.TORQUE, values=self._torques)
         known = measured[6:], self._motion.measured[6:]
         commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, loaded, period)
-        return JointCommand(ControlMode.TORQUE, commanded)
+        return unchecked(JointCommand, mode=ControlMode.TORQUE, values=commanded)
 
     def _loaded_feet(self, state: RobotState, reference: WholeBodyReference, period: float) -> set[Side]:
         """Return the feet that carry load from this tick on."""

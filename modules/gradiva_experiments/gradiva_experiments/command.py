@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -36,6 +37,7 @@ from gradiva_experiments.experiment import (
     publish,
 )
 from gradiva_experiments.pool import Pool
+from gradiva_experiments.typed_options import with_options
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
@@ -110,22 +112,59 @@ _RESULTS_FOLDER = Path("results")
 _RESULTS = ("paper", "value", "outcome")
 
 
+@dataclass(frozen=True, slots=True)
+class TypedOptions:
+    """Options from --quick to --seed, as they were typed: those of which each experiment has some."""
+
+    quick: Quick = False
+    robot: Robots = None
+    plant: PlantName = None
+    control: Controls = None
+    speed: Speeds = None
+    seeds: Seeds = None
+    settings: Set = None
+    mode: Modes = None
+    directions: Directions = None
+    phase: Phases = None
+    duration: Durations = None
+    model: Models = None
+    seed: Seed = None
+
+    def asked(self) -> ExperimentOptions:
+        """Return what the command line asks for; the robots and settings are tried beforehand.
+
+        Raises:
+            WalkingError: An option is wrong.
+        """
+        check_phases(self.phase or ())
+        robots = tuple(self.robot or ())
+        options = ExperimentOptions(
+            robots[0] if robots else DEFAULT_ROBOT,
+            self.quick,
+            _plants(self.plant),
+            robots,
+            _choices(ControlMode, "control", self.control),
+            tuple(self.speed or ()),
+            self.seeds,
+            tuple(self.settings or ()),
+            _choices(SteppingMode, "mode", self.mode),
+            self.directions,
+            tuple(self.phase or ()),
+            tuple(self.duration or ()),
+            _laws(self.model or ()),
+            self.seed,
+        )
+        for each in robots or ((DEFAULT_ROBOT,) if self.settings else ()):
+            load_setup(each, options.settings)
+        return options
+
+
+@with_options(TypedOptions)
 def experiment(
     name: Name = None,
     list_all: ListAll = False,
-    quick: Quick = False,
-    robot: Robots = None,
-    plant: PlantName = None,
-    control: Controls = None,
-    speed: Speeds = None,
-    seeds: Seeds = None,
-    settings: Set = None,
-    mode: Modes = None,
-    directions: Directions = None,
-    phase: Phases = None,
-    duration: Durations = None,
-    model: Models = None,
-    seed: Seed = None,
+    *,
+    options: TypedOptions,
     resume: Resume = None,
     scheduler: Scheduler = "",
     workers: Workers = None,
@@ -142,22 +181,11 @@ def experiment(
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
-    if name is not None and (list_all or resume is not None):
-        option, why = ("--list", "") if list_all else ("--resume", ": its folder says which experiment it is")
-        raise ConfigError(f"{option} takes no name, got '{name}'{why}")
-    if list_all:
+    if list_all and name is None:
         return _list(console)
+    chosen, start = _chosen(name, list_all, resume, options, Path(out))
     if is_published:
         check_publishable(_RESULTS_FOLDER)
-    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration, model, seed)
-    if resume is not None:
-        if any(option is not None and option is not False for option in asked):
-            raise ConfigError("--resume takes none of the options from --quick to --seed: its folder has them")
-        chosen, start = resumed(Path(resume))
-    elif name is None:
-        raise ConfigError("which experiment? see gradiva experiment --list")
-    else:
-        chosen, start = begun(find_experiment(name), _options(*asked), Path(out))
     run, is_complete = _carry_out(console, chosen, start, Pool(workers, scheduler))
     target.write(run.result())
     _print(console, run, is_complete)
@@ -166,6 +194,26 @@ def experiment(
     if is_published:
         console.print(f"published {publish(chosen, run, _RESULTS_FOLDER)}", markup=False, soft_wrap=True)
     return 0 if run.is_fulfilled else 1
+
+
+def _chosen(
+    name: str | None, list_all: bool, resume: str | None, options: TypedOptions, out: Path
+) -> tuple[Experiment, Starter]:
+    """Return the experiment that is asked for, and how its run begins or goes on.
+
+    Raises:
+        WalkingError: There is none, or options contradict each other.
+    """
+    if name is not None and (list_all or resume is not None):
+        option, why = ("--list", "") if list_all else ("--resume", ": its folder says which experiment it is")
+        raise ConfigError(f"{option} takes no name, got '{name}'{why}")
+    if resume is not None:
+        if options != TypedOptions():
+            raise ConfigError("--resume takes none of the options from --quick to --seed: its folder has them")
+        return resumed(Path(resume))
+    if name is None:
+        raise ConfigError("which experiment? see gradiva experiment --list")
+    return begun(find_experiment(name), options.asked(), out)
 
 
 app = typer.Typer(
@@ -185,46 +233,6 @@ def run_command(arguments: Sequence[str]) -> int:
     """
     status = app(list(arguments), prog_name="gradiva experiment", standalone_mode=False)
     return status if isinstance(status, int) else 0
-
-
-def _options(
-    robot: Sequence[str] | None,
-    quick: bool,
-    plant: str | None,
-    control: Sequence[str] | None,
-    speed: Sequence[float] | None,
-    seeds: int | None,
-    settings: Sequence[str] | None,
-    mode: Sequence[str] | None,
-    directions: int | None,
-    phase: Sequence[str] | None,
-    duration: Sequence[float] | None,
-    model: Sequence[str] | None,
-    seed: int | None,
-) -> ExperimentOptions:
-    """Return what the command line asks for; the robots and settings are tried beforehand."""
-
-    check_phases(phase or ())
-    robots = tuple(robot or ())
-    options = ExperimentOptions(
-        robots[0] if robots else DEFAULT_ROBOT,
-        quick,
-        _plants(plant),
-        robots,
-        _choices(ControlMode, "control", control),
-        tuple(speed or ()),
-        seeds,
-        tuple(settings or ()),
-        _choices(SteppingMode, "mode", mode),
-        directions,
-        tuple(phase or ()),
-        tuple(duration or ()),
-        _laws(model or ()),
-        seed,
-    )
-    for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
-        load_setup(each, options.settings)
-    return options
 
 
 def _plants(name: str | None) -> tuple[Plant, ...]:

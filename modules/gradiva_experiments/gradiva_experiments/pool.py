@@ -7,7 +7,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -130,7 +130,7 @@ class Pool:
             raise PoolBusyError("the pool carries out other jobs: take all their results first, or use another pool")
         self._is_searching = True
         try:
-            self._engine = self._engine or self._begun()
+            self._engine = self._engine or self._open.enter_context(self.engine(f"{__name__}:{run_job.__name__}"))
             yield from carry_out(searches, self._engine, self._keep, self._known)
         finally:
             self._is_searching = False
@@ -157,14 +157,14 @@ class Pool:
             if len(found[owner]) == len(groups[owner]):
                 yield owner, [found[owner][each] for each in sorted(found[owner])]
 
-    def _begun(self) -> AnyEngine:
-        function = f"{__name__}:{run_job.__name__}"
+    def engine(self, function: str) -> AbstractContextManager[AnyEngine]:
+        """Return an engine that calls a function, ``package.module:function``, on the pool's workers."""
         workers = self.workers or min(_LARGEST, len(os.sched_getaffinity(0)))
         if workers == 1 and not self.scheduler:
             return InProcess(function, note=self.note)
         from gradiva_experiments.campaign.engine import Engine
 
-        return self._open.enter_context(Engine(function, self.scheduler, workers, _TIMEOUT, self.note))
+        return Engine(function, self.scheduler, workers, _TIMEOUT, self.note)
 
     def _keep(self, row: Mapping[str, Any]) -> None:
         rows = self._rows

@@ -37,10 +37,11 @@ from gradiva.setup.new_robot.drives import (
     with_drives,
     with_servos,
 )
-from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
+from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs
 from gradiva.setup.new_robot.model_file import ModelFile
+from gradiva.setup.new_robot.soles import fit_sole
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
-from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
+from gradiva.simulation import RigidTree, Urdf, load_tree, read_urdf, weld
 from gradiva.walking import WalkingLayers
 
 _BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
@@ -55,9 +56,12 @@ _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no usef
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
 _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
+_ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
+_TURN = 2.0 * math.pi  # [rad] joints that turn farther have no limits
 _COMMENT = 28  # [characters] before the comments of a file
+_NAMED = 3  # [joints] of a long list that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Draft:
             "planner": {
                 "zmp_offset": (middle, "[m] the middle of the sole"),
                 "swing_height": (round(0.035 * leg, 3), "[m]"),
+                **self._durations,
                 "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
                 "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
                 "min_step_width": (round(min(sole.width + _ROOM, robot.step_width), 3), "[m]"),
@@ -97,6 +102,15 @@ class Draft:
             },
             "planner.pendulum": {"zmp_tolerance": (round(0.25 * sole.width, 3), "[m] half the half-width of the sole")},
         }
+
+    @property
+    def _durations(self) -> Table:
+        """Durations of steps of legs shorter than iCub's, which fall sooner: by Froude's number."""
+        quick = math.sqrt(self.posture.leg_length / _ICUB_LEG)
+        if quick >= 1.0:
+            return {}
+        names = {"min_step_duration": 0.5, "max_step_duration": 0.9}
+        return {name: (round(quick * value, 2), "[s] short legs fall sooner") for name, value in names.items()}
 
 
 def draft_robot(
@@ -125,6 +139,7 @@ def draft_robot(
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
     sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model.path)
     bare = _bare_description(name, model, limbs, urdf, tree, sole)
+    load_tree(bare)  # refuses a link that moves and has no inertia
     loaded = IdynTreeModel(bare)
     posture = first_posture(loaded, tree, limbs, sole)
     inertia = _joint_inertias(loaded, posture.joint_positions)
@@ -162,8 +177,10 @@ def _check_ranges(urdf: Urdf, limbs: Limbs, model_file: Path) -> None:
     """Refuse joints that have no range: a URDF that leaves out ``lower`` and ``upper`` means 0."""
     fixed = [name for name in limbs.joints if urdf.joints[name].limits[0] >= urdf.joints[name].limits[1]]
     if fixed:
+        more = f" and {len(fixed) - _NAMED} more" * (len(fixed) > _NAMED)
         raise ModelError(
-            f"{model_file}: the limits of {', '.join(fixed)} leave no range (upper above lower): give them theirs"
+            f"{model_file}: the limits of {', '.join(fixed[:_NAMED])}{more} leave no range: give each <limit> a lower"
+            " and an upper angle"
         )
 
 
@@ -328,8 +345,10 @@ class _Standing:
         self._low, self._high = model.joint_limits()
         self._zero = np.zeros(len(self._joints))
         soles = {side: self._pose(self._zero, limbs.soles[side]) for side in Side}
-        rotation = soles[Side.LEFT][1]
-        self._forward, self._left, self._up = rotation.T
+        self._up = np.array([0.0, 0.0, 1.0])
+        left = np.cross(self._up, soles[Side.LEFT][1][:, 0])
+        self._left = left / np.linalg.norm(left)
+        self._forward = np.cross(self._left, self._up)
         self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
         self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
 
@@ -362,7 +381,8 @@ class _Standing:
                 f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
             )
         hip, ankle = pitches[0], pitches[-1]
-        knee = max(pitches[1:-1], key=lambda joint: self._high[joint[0]] - self._low[joint[0]])
+        low, high = np.clip((self._low, self._high), -_TURN, _TURN)
+        knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
         return [hip, knee, ankle]
 
     def _half_sit(self, arms: NDArray, bend: float) -> NDArray | None:
@@ -493,7 +513,7 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
-    of_drives = drive_files(leg_gears(robot.joint_groups))
+    of_drives = drive_files(leg_gears(robot.joint_groups), GRAVITY * robot.mass)
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),

@@ -15,6 +15,7 @@ it stands on the plant, and in the latency that torque control counts on.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +24,12 @@ import numpy as np
 from gradiva.common import NDArray, Side
 from gradiva.robot_model import IdynTreeModel, JointGroup
 from gradiva.robot_model.robot_description import PerJoint
+from gradiva.setup.robots import data_folder
 from gradiva.simulation import JointDrive
+
+_SENSED_WEIGHT = 325.0  # [N] of iCub v2.7, for which config/plant_robot.toml has the errors of force-torque sensors
+_ABSOLUTE = ("force_noise", "torque_noise", "force_bias", "torque_bias", "force_drift", "torque_drift")
+"""Errors of force-torque sensors in [N] and [N·m]; the others are fractions already."""
 
 Table = Mapping[str, tuple[object, str]]
 """Key to value and comment; no comment where it is empty."""
@@ -182,15 +188,28 @@ def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
     return LOW_RATIO if has_play else HIGH_RATIO
 
 
-def drive_files(gears: Gears) -> dict[str, tuple[str, dict[str, Table]]]:
+def drive_files(gears: Gears, weight: float) -> dict[str, tuple[str, dict[str, Table]]]:
     """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
 
+    The force-torque sensors of a light robot, ``weight`` in [N], err as little against its weight as those of iCub.
     By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
     robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1.
     """
     torque = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}, **gears.control}
-    plant = {"plant_robot.toml": ("on the plant robot, by the kind of its drives", dict(gears.plant))}
-    return {"torque.toml": ("in torque control", torque), **(plant if gears.plant else {})}
+    tables = {**gears.plant, **_light_sensors(weight)}
+    plant = {"plant_robot.toml": ("on the plant robot, by its drives and its weight", tables)}
+    return {"torque.toml": ("in torque control", torque), **(plant if tables else {})}
+
+
+def _light_sensors(weight: float) -> dict[str, Table]:
+    """Return the errors of force-torque sensors whose range fits a light robot, by its weight, [N]."""
+    if weight >= _SENSED_WEIGHT:
+        return {}
+    plant = tomllib.loads((data_folder("config") / "plant_robot.toml").read_text(encoding="utf-8"))
+    errors = plant["simulation"]["sensors"]["force_torque"]
+    ratio = weight / _SENSED_WEIGHT
+    comment = "[N], [N·m] in proportion to the weight of iCub v2.7"
+    return {"simulation.sensors.force_torque": {key: (two_digits(ratio * errors[key]), comment) for key in _ABSOLUTE}}
 
 
 def _known(limits: NDArray, useless: float = math.inf) -> NDArray:

@@ -1,26 +1,27 @@
-"""Find the limbs of a robot and the rectangles of its soles in a URDF."""
+"""Find the limbs of a robot in a URDF."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, Side, SoleRectangle, nearest_name
-from gradiva.robot_model import read_collada
-from gradiva.simulation import RigidBody, RigidTree, Shape, Urdf, find_mesh, read_stl, weld
+from gradiva.common import ModelError, NDArray, Side, nearest_name
+from gradiva.setup.new_robot.soles import covers_sole, is_sole, lowest, points_of, standing_plane
+from gradiva.simulation import RigidBody, RigidTree, Urdf, weld
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _MIRROR_TOLERANCE = 0.02  # [m]
 _HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
+_TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
+_TILTED = 0.7  # [-] likewise, of soles of legs that are bent when all joints are at zero
+_UP = np.array([0.0, 0.0, 1.0])
+_LATERAL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
+_ONE_SIDED = 0.5  # [-] of half its range: a knee whose middle is farther from the straight leg bends to one side
 _IMU_NAMES = ("imu", "inertial", "gyro", "accelerometer")  # the surest first
-_BAND = 0.005  # [m] above the lowest point: rounded edges of a sole touch as well
-_RIM = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)  # [rad]
-_LEAST = 0.02  # [m] edge of a sole
-MESHES = (".stl", ".dae", ".obj")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,16 @@ def walking_base(urdf: Urdf, choices: Choices) -> str:
     return skeleton.link(shared[-1]) if shared else urdf.roots[0]
 
 
-def missing_soles(urdf: Urdf, choices: Choices) -> dict[Side, tuple[str, NDArray]]:
+def missing_soles(urdf: Urdf, choices: Choices, model_file: Path) -> dict[Side, tuple[str, NDArray]]:
     """Return the link and the pose in it, homogeneous, (4, 4), of a sole frame for each foot that has none.
 
-    Such a frame has x forward and z up when all joints are at zero, and the origin of the foot.
+    Such a frame has x forward and z up when all joints are at zero, and the origin of the foot. Where the legs are bent
+    then, so that a foot touches level ground in no more than a line, z is normal to the plane on which it can stand.
+
+    Args:
+        urdf: Of the robot.
+        choices: Names that the user gives.
+        model_file: The URDF, from which meshes are found.
 
     Raises:
         ModelError: As of `find_limbs`.
@@ -140,11 +147,29 @@ def missing_soles(urdf: Urdf, choices: Choices) -> dict[Side, tuple[str, NDArray
     (forward, _), missing = _forward(skeleton, feet[Side.LEFT]), {}
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
     for side, foot in feet.items():
-        if wanted[side] is None and not _level_frames(skeleton, foot, forward):
+        if wanted[side] is None and (up := _missing_up(skeleton, foot, forward, model_file)) is not None:
             pose = np.eye(4)
-            pose[:3, :3] = skeleton.poses[foot][:3, :3].T @ np.diag([forward, forward, 1.0])
+            pose[:3, :3] = skeleton.poses[foot][:3, :3].T @ _axes(np.array([forward, 0.0, 0.0]), up)
             missing[side] = skeleton.bodies[foot].name, pose
     return missing
+
+
+def _missing_up(skeleton: _Skeleton, foot: int, forward: float, model_file: Path) -> NDArray | None:
+    """Return z, in the base, of the sole frame that a foot lacks, shape (3,); None where it has one."""
+    body, rotation = skeleton.bodies[foot], skeleton.poses[foot][:3, :3]
+    default = None if _level_frames(skeleton, foot, forward) else _UP
+    try:
+        up = None if is_sole(body, rotation, model_file) else standing_plane(body, rotation, model_file)
+    except ModelError:  # a mesh cannot be read, which matters where no sole is given
+        return default
+    return default if up is None else up
+
+
+def _axes(forward: NDArray, up: NDArray) -> NDArray:
+    """Return the rotation of a frame with z up and x forward as far as z lets it, shape (3, 3)."""
+    left = np.cross(up, forward)
+    left /= np.linalg.norm(left)
+    return np.column_stack((np.cross(left, up), left, up))
 
 
 class _Skeleton:
@@ -187,9 +212,9 @@ class _Skeleton:
         """Return the bodies that the chains to two others have in common, from below the base on."""
         return [body for body in self.chain(left) if body in self.chain(right)]
 
-    def is_waist(self, shared: list[int]) -> bool:
-        """Return whether bodies that both limbs share lead down from the base, as a waist does, not up as a spine."""
-        return bool(self.position(shared[-1])[2] < 0.0)
+    def is_waist(self, shared: list[int], limb: int) -> bool:
+        """Return whether limbs that share bodies begin below the base, as legs below a waist do, and no arms."""
+        return bool(self.position(self.chain(limb)[len(shared)])[2] < 0.0)
 
     def children(self, body: int) -> list[int]:
         """Return the bodies that hang on one."""
@@ -225,8 +250,9 @@ def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
         feet = dict(zip((Side.LEFT, Side.RIGHT), (skeleton.index_of(name) for name in named if name), strict=True))
     else:
         feet = _lowest_pair(skeleton)
+    _refuse_coupled_leg(skeleton, feet[Side.LEFT])
     shared = skeleton.shared(*feet.values())
-    if shared and not skeleton.is_waist(shared):
+    if shared and not skeleton.is_waist(shared, feet[Side.LEFT]):
         common = ", ".join(skeleton.joints_to(shared[-1]))
         raise ModelError(f"both legs have {common}: name feet whose joints are their own")
     for side, foot in feet.items():
@@ -251,9 +277,42 @@ def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
             )
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
+    _refuse_long_leg(skeleton, first)
     if _forward(skeleton, first)[0] > 0.0:
         return {Side.LEFT: first, Side.RIGHT: second}
     return {Side.LEFT: second, Side.RIGHT: first}
+
+
+def _refuse_coupled_leg(skeleton: _Skeleton, foot: int) -> None:
+    """Refuse a leg in which joints follow others, as those of parallel links.
+
+    Raises:
+        ModelError: It has such joints.
+    """
+    joints = [joint for index in skeleton.chain(foot) if (joint := skeleton.bodies[index].joint) is not None]
+    coupled = [f"{joint.name} follows {joint.mimic}" for joint in joints if joint.mimic]
+    if coupled:
+        raise ModelError(
+            f"in a leg {', '.join(coupled)}, and walking knows no coupled joints: {LEG_JOINTS} of their own"
+        )
+
+
+def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
+    """Refuse a leg that goes on below its sixth joint with an ankle: a joint that pitches is of toes, and is locked.
+
+    Raises:
+        ModelError: It does.
+    """
+    for child in skeleton.children(foot):
+        joint = skeleton.bodies[child].joint
+        assert joint is not None, "only the base has no joint"
+        is_toe = abs(float((skeleton.poses[child][:3, :3] @ joint.axis)[1])) > _LATERAL
+        if not is_toe and joint.limits[0] < joint.limits[1]:  # sensors too are drawn as joints without a range
+            joints = skeleton.joints_to(child)
+            raise ModelError(
+                f"a leg has {len(joints)} joints, down to '{skeleton.bodies[child].name}' ({', '.join(joints)}), and"
+                f" walking knows legs of {LEG_JOINTS}: fix one of them, as of two that are a single knee"
+            )
 
 
 def _short_legs(skeleton: _Skeleton) -> str:
@@ -275,22 +334,42 @@ def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:
     """Return whether two bodies have as many joints of their own above them as legs, below a waist or from the root."""
     shared = skeleton.shared(left, right)
     are_long = all(len(skeleton.chain(body)) == len(shared) + LEG_JOINTS for body in (left, right))
-    return are_long and (not shared or skeleton.is_waist(shared))
+    return are_long and (not shared or skeleton.is_waist(shared, left))
 
 
 def _forward(skeleton: _Skeleton, foot: int) -> tuple[float, bool]:
     """Return whether a foot looks along x of the base (1) or against it (−1), and whether that is a guess.
 
-    The heel is the shorter part. A frame called sole says it; otherwise the middle of what touches, or else the mass,
-    if it is off the ankle by more than its tolerance. Without them, or where they contradict each other, it is a guess.
+    The heel is the shorter part. A frame called sole says it; otherwise the middle of what touches, if it is off the
+    ankle by more than its tolerance, or else the knee, which bends backwards, or else the mass. Without them, or where
+    they contradict each other, it is a guess.
     """
     body, pose = skeleton.bodies[foot], skeleton.poses[foot]
     for frame, in_body in body.frames.items():
         if "sole" in frame.lower():
             return float(np.sign((pose @ in_body)[0, 0]) or 1.0), False
     offsets = _touching_middle(skeleton, foot), float((pose[:3, :3] @ body.inertial.centre)[0])
-    said = [float(np.sign(offset)) for offset in offsets if abs(offset) > _HEEL_TOLERANCE]
+    touching, mass = (float(np.sign(offset)) * (abs(offset) > _HEEL_TOLERANCE) for offset in offsets)
+    said = [sign for sign in (touching, _bending(skeleton, foot), mass) if sign]
     return (said or [1.0])[0], len(set(said)) != 1
+
+
+def _bending(skeleton: _Skeleton, foot: int) -> float:
+    """Return whether the knee above a foot lets the shank go backwards when x of the base is forward: 1, −1, or 0.
+
+    The knee is the pitch joint between the others that turns farthest; it says nothing if it bends to both sides.
+    """
+    pitches = []
+    for index in skeleton.chain(foot):
+        joint = skeleton.bodies[index].joint
+        along = float((skeleton.poses[index][:3, :3] @ joint.axis)[1]) if joint is not None else 0.0
+        if joint is not None and abs(along) > _LATERAL:
+            pitches.append(np.sign(along) * np.array(joint.limits))
+    if len(pitches) < 3:
+        return 0.0
+    knee = max(np.clip(pitches[1:-1], -_TURN, _TURN), key=lambda limits: float(abs(limits[1] - limits[0])))
+    middle, half = float(knee.mean()), float(abs(knee[1] - knee[0])) / 2.0
+    return float(np.sign(middle)) if abs(middle) > _ONE_SIDED * half else 0.0
 
 
 def _touching_middle(skeleton: _Skeleton, foot: int) -> float:
@@ -300,7 +379,9 @@ def _touching_middle(skeleton: _Skeleton, foot: int) -> float:
     shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
     if not shapes:
         return 0.0
-    touching = _lowest([_points(shape, turned @ shape.pose, Path()) for shape in shapes])
+    touching = lowest([points_of(shape, turned @ shape.pose, Path()) for shape in shapes])
+    if not covers_sole(touching):
+        return 0.0  # it stands on an edge when all joints are at zero
     return float(touching[:, 0].min() + touching[:, 0].max()) / 2.0
 
 
@@ -317,7 +398,8 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
         if wanted not in body.frames:
             raise ModelError(f"--{side}-sole {wanted}: not a frame of the foot{nearest_name(wanted, body.frames)}")
         return wanted
-    level = _level_frames(skeleton, foot, forward)
+    tilted = _level_frames(skeleton, foot, forward, _TILTED)
+    level = [frame for frame in tilted if frame == f"{side}_sole"] or _level_frames(skeleton, foot, forward)
     if not level:
         raise ModelError(
             f"no frame of the foot '{body.name}' has x forward and z up when all joints are at zero (it has"
@@ -326,10 +408,10 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
     return next((frame for frame in level if "sole" in frame.lower()), level[0])
 
 
-def _level_frames(skeleton: _Skeleton, foot: int, forward: float) -> list[str]:
-    """Return the frames of a foot with x forward and z up."""
+def _level_frames(skeleton: _Skeleton, foot: int, forward: float, least: float = _LEVEL) -> list[str]:
+    """Return the frames of a foot with x forward and z up, their cosines above the ``least``."""
     poses = {frame: skeleton.poses[foot] @ in_body for frame, in_body in skeleton.bodies[foot].frames.items()}
-    return [frame for frame, pose in poses.items() if pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL]
+    return [frame for frame, pose in poses.items() if pose[2, 2] > least and forward * pose[0, 0] > least]
 
 
 def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:
@@ -377,64 +459,3 @@ def _imu(skeleton: _Skeleton, torso: int, choices: Choices) -> str:
                 if name in frame.lower():
                     return frame
     return skeleton.bodies[0].name
-
-
-def fit_sole(foot: RigidBody, sole_frame: str, model_file: Path) -> SoleRectangle:
-    """Return the rectangle that the lowest 5 mm of a foot cover, in its sole frame.
-
-    Collision shapes count; where there are none, visible ones.
-
-    Args:
-        foot: All links that move with the foot.
-        sole_frame: One of its frames, x forward, z up.
-        model_file: The URDF, from which meshes are found.
-
-    Raises:
-        ModelError: The foot has no shapes or touches the ground in less than a rectangle, or a mesh cannot be read.
-    """
-    shapes: Sequence[Shape] = foot.collisions or foot.visuals
-    in_sole = np.linalg.inv(foot.frames[sole_frame])
-    points = [_points(shape, in_sole @ shape.pose, model_file) for shape in shapes]
-    if not points:
-        raise ModelError(f"the foot '{foot.name}' has no shapes: give its sole with --sole X0,X1,Y0,Y1,Z")
-    touching = _lowest(points)
-    (x0, y0), (x1, y1) = np.round(touching[:, :2].min(axis=0), 4), np.round(touching[:, :2].max(axis=0), 4)
-    if min(x1 - x0, y1 - y0) < _LEAST:
-        raise ModelError(
-            f"the lowest points of '{foot.name}' cover {x1 - x0:.3f} m × {y1 - y0:.3f} m, which is no sole: give it"
-            " with --sole X0,X1,Y0,Y1,Z"
-        )
-    return SoleRectangle((float(x0), float(x1)), (float(y0), float(y1)), round(float(touching[:, 2].min()), 4))
-
-
-def _lowest(points: Sequence[NDArray]) -> NDArray:
-    """Return the points that touch a level ground, rounded edges as well, [m], shape (n, 3)."""
-    cloud = np.vstack(points)
-    return np.asarray(cloud[cloud[:, 2] <= cloud[:, 2].min() + _BAND])
-
-
-def _points(shape: Shape, pose: NDArray, model_file: Path) -> NDArray:
-    """Return the points of a shape among which its lowest are, in axes with z up, [m], shape (n, 3)."""
-    if shape.kind == "sphere":
-        return np.asarray(pose[:3, 3] - [0.0, 0.0, shape.size[0]])[None, :]
-    if shape.kind == "mesh":
-        own = _vertices(find_mesh(shape.file, model_file, MESHES)) * np.array(shape.size)
-    elif shape.kind == "cylinder":
-        radius, length = shape.size
-        rim = radius * np.column_stack((np.cos(_RIM), np.sin(_RIM)))
-        own = np.vstack([np.column_stack((rim, np.full(len(rim), end))) for end in (-0.5 * length, 0.5 * length)])
-    else:
-        own = 0.5 * np.array(shape.size) * np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
-    return np.asarray(own @ pose[:3, :3].T + pose[:3, 3])
-
-
-def _vertices(path: Path) -> NDArray:
-    """Return the vertices of a mesh, [m], shape (n, 3)."""
-    kind = path.suffix.lower()
-    if kind == ".stl":
-        return read_stl(path).vertices
-    if kind == ".dae":
-        return read_collada(path)[0]
-    lines = (line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    vertices = [line[1:4] for line in lines if line and line[0] == "v"]
-    return np.array(vertices, dtype=float).reshape(-1, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,7 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side
-from gradiva.setup.new_robot.limbs import MESHES, Choices, missing_soles, walking_base
+from gradiva.setup.new_robot.limbs import Choices, missing_soles, walking_base
+from gradiva.setup.new_robot.soles import MESHES
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
     JointDrive,
@@ -72,6 +74,7 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
 
 
 def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    given = _without_names_of_root(given, name, folder)
     urdf = read_urdf(given.path)
     base = walking_base(urdf, choices)
     if base == urdf.roots[0]:
@@ -81,22 +84,42 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
     return _written(robot, given, name, folder, f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'")
 
 
+def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:
+    """Leave out links without mass above the root, if there are several: one is a mere name of it to iDynTree too."""
+    urdf = read_urdf(given.path)
+    if len(urdf.roots) != 1:
+        return given
+    above, joints, link = set[str](), set[str](), urdf.roots[0]
+    while (joint := next((joint for joint in urdf.joints.values() if joint.child == link), None)) is not None:
+        link = joint.parent
+        above.add(link)
+        joints.add(joint.name)
+    if len(above) < 2:
+        return given
+    robot = _parsed(given)
+    for element in [element for element in robot if element.tag in ("link", "joint")]:
+        if element.get("name") in (above if element.tag == "link" else joints):
+            robot.remove(element)
+    return _written(robot, given, name, folder, f"links without mass above '{urdf.roots[0]}' are left out")
+
+
 def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
-    missing = missing_soles(read_urdf(given.path), choices)
+    missing = missing_soles(read_urdf(given.path), choices, given.path)
     if not missing:
         return given
     robot = _parsed(given)
     frames = [_add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()]
-    note = f"no frame of the feet has x forward and z up: {', '.join(frames)} are added"
+    note = f"no frame of the feet has x forward and z normal to the sole: {', '.join(frames)} are added"
     return _written(robot, given, name, folder, note)
 
 
 def _parsed(given: ModelFile) -> ElementTree.Element:
-    """Return the URDF, its meshes named by where they are: the new one stands elsewhere."""
+    """Return the URDF, its meshes named by where they are, if they are anywhere: the new one stands elsewhere."""
     robot = ElementTree.parse(given.path).getroot()
     if given.folder is None:
         for mesh in robot.iter("mesh"):
-            mesh.set("filename", str(find_mesh(mesh.get("filename", ""), given.path, MESHES)))
+            with suppress(ModelError):  # walking needs those of the feet alone, where the sole is fitted
+                mesh.set("filename", str(find_mesh(mesh.get("filename", ""), given.path, MESHES)))
     return robot
 
 

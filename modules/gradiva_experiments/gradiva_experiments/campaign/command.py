@@ -24,6 +24,7 @@ from gradiva_experiments.campaign.campaign import (
 )
 from gradiva_experiments.campaign.report import (
     compare_campaigns,
+    not_walked,
     outcome_table,
     rate_text,
     summary,
@@ -183,5 +184,6 @@ def _print_so_far(console: Console, folder: Path) -> None:
 def _print(console: Console, result: CampaignResult) -> None:
     walked = sum(map(is_success, result.rows))
     rate = f"{rate_text(walked, len(result.rows))} did what was commanded" if result.rows else "no walk has ended yet"
-    console.print(rate, markup=False)
+    for line in (rate, *not_walked(result)):
+        console.print(line, markup=False, soft_wrap=True)
     console.print(str(write_campaign_report(result)), markup=False, soft_wrap=True)

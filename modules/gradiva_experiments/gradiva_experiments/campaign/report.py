@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
 from gradiva.telemetry import DCM, INK, STYLE, page
-from gradiva_experiments.campaign.campaign import CampaignResult, is_success
+from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success
+from gradiva_experiments.campaign.campaign_file import FAILED
 from gradiva_experiments.campaign.statistics import (
     PairedRates,
     PairedScores,
@@ -46,7 +48,8 @@ CLOSENESS = "dcm_error_m.max"
 """Score by which a walk that succeeded came close to a fall: the DCM is what diverges."""
 _BINS = 8  # of an input with more values than `_MOST_VALUES`
 _MOST_VALUES = 12
-_MOST_MAPS, _MOST_ROWS, _MOST_CHANGED = 10, 10, 20
+_MOST_MAPS, _MOST_ROWS, _MOST_CHANGED, _MOST_REASONS = 10, 10, 20, 8
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 _SEED = "seed"
 
 
@@ -98,6 +101,24 @@ def _heading(result: CampaignResult) -> str:
         f'<p class="reason">{rate_text(walked, len(rows))} did what was commanded; in brackets the 95 % interval after '
         f'Wilson.</p><p class="run">{missing}{mixed}</p></header>'
     )
+
+
+def not_walked(result: CampaignResult) -> list[str]:
+    """Return a line for each reason why trials were refused or failed, the most frequent first.
+
+    Reasons that differ by their numbers alone are one, and the first of them is shown.
+    """
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in result.rows:
+        if row["outcome"] in (REFUSED, FAILED):
+            groups[row["outcome"], _NUMBER.sub("#", row["reason"])].append(row["reason"])
+    found = sorted(groups.items(), key=lambda group: -len(group[1]))
+    lines = [
+        f"{len(reasons)} of {len(result.rows)} {outcome}{', the first' * (len(set(reasons)) > 1)}: {reasons[0]}"
+        for (outcome, _), reasons in found[:_MOST_REASONS]
+    ]
+    left = sum(len(reasons) for _, reasons in found[_MOST_REASONS:])
+    return [*lines, f"{left} for {len(found) - _MOST_REASONS} other reasons"] if left else lines
 
 
 def outcome_table(result: CampaignResult, by: str | None = None) -> str:

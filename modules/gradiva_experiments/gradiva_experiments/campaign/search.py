@@ -2,14 +2,15 @@
 
 The first stage looks for the least cost by CMA-ES, the second for the front of several objectives by NSGA-II. All
 candidates walk the same seeds, in one shuffled order (common random numbers); each is the seed's draw of the plant. In
-the first stage a candidate that is worse than the best one on the seeds that both have walked, by Wilcoxon's test,
-walks no more.
+the first stage a candidate walks no more that is worse than the best one on the seeds that both have walked, by
+Wilcoxon's test, or that has cost more so far than the best one on all seeds: a fall where that loses no walk.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,8 +34,7 @@ FALL = 1.0
 """Cost of a walk that is lost at its end, [m]; at its start twice as much. Walks that succeed cost millimetres."""
 _P_VALUE = 0.1  # below which a candidate is worse than the best one
 _FIRST = 3  # [walks] of a candidate before it may be given up
-GENERATION = 12
-"""Candidates that walk side by side."""
+_FRONT_GENERATION = 12  # candidates of NSGA-II
 
 
 def walk_cost(row: Row) -> float:
@@ -72,14 +72,8 @@ class SearchSpace:
         """Return values on the scale of their ranges, 0 to 1."""
         scaled = []
         for name, draw in self.keys.items():
-            low, high, value = (
-                np.log((*draw.between, values[name]))
-                if draw.scale == "log"
-                else (
-                    *draw.between,
-                    values[name],
-                )
-            )
+            given = (*draw.between, values[name])
+            low, high, value = np.log(given) if draw.scale == "log" else given
             scaled.append(float((value - low) / (high - low)))
         return scaled
 
@@ -144,6 +138,7 @@ class Search:
         seeds: Of the search.
         walks: After so many no further candidate is begun.
         seed: Of the sampler, and of the order of the seeds.
+        enough: Cost of the best candidate at which the search ends, [m].
         given: Walks so far; those of candidates that are refused are none.
         best: Candidate with the least cost.
         finished: All candidates so far.
@@ -154,6 +149,7 @@ class Search:
     seeds: Sequence[int]
     walks: int
     seed: int = 0
+    enough: float = 0.0
     given: int = 0
     best: Candidate | None = None
     finished: list[Candidate] = field(default_factory=list)
@@ -168,17 +164,27 @@ class Search:
         self.seeds = [int(seed) for seed in np.random.default_rng(self.seed).permutation(self.seeds)]
 
     def _new_study(self) -> optuna.Study:
-        sampler = CmaEsSampler(x0=dict(self.space.before), seed=self.seed, popsize=GENERATION)
+        sampler = CmaEsSampler(x0=dict(self.space.before), seed=self.seed, popsize=self.generation)
         return optuna.create_study(sampler=sampler, pruner=WilcoxonPruner(p_threshold=_P_VALUE, n_startup_steps=_FIRST))
+
+    @property
+    def generation(self) -> int:
+        """Number of candidates that walk side by side: 4 + 3 ln n of n keys (Hansen, arXiv 1604.00772, eq. 48)."""
+        return 4 + int(3.0 * math.log(len(self.space.keys)))
+
+    @property
+    def simulated(self) -> float:
+        """Simulated time of all walks so far, [s]."""
+        return sum(row.get("duration_s") or 0.0 for each in self.finished for row in each.rows.values())
 
     def begin(self) -> list[Candidate]:
         """Return the candidates of the next generation; none when there is to be no further one.
 
         The values before are one of their own: what is worse than they are is given up.
         """
-        if self.given >= self.walks:
+        if self.given >= self.walks or (self.best is not None and self.best.cost <= self.enough):
             return []
-        trials = [self._study.ask() for _ in range(GENERATION if self.finished else 1)]
+        trials = [self._study.ask() for _ in range(self.generation if self.finished else 1)]
         return [Candidate(trial, self.space.ask(trial)) for trial in trials]
 
     def walks_of(self, candidate: Candidate) -> driver.Search[None]:
@@ -199,7 +205,8 @@ class Search:
     def _gives_up(self, candidate: Candidate, cost: float, place: int) -> bool:
         """Return whether a candidate is worse than the best one."""
         candidate.trial.report(cost, place)
-        return bool(candidate.trial.should_prune())
+        is_too_costly = self.best is not None and sum(candidate.costs.values()) > self.best.cost * len(self.seeds)
+        return is_too_costly or bool(candidate.trial.should_prune())
 
     def end(self, generation: Sequence[Candidate]) -> None:
         """Answer a generation, in its order: the search is the same on any number of workers."""
@@ -277,8 +284,13 @@ class FrontSearch(Search):
             self._study.enqueue_trial(dict(values))
 
     def _new_study(self) -> optuna.Study:
-        sampler = NSGAIISampler(seed=self.seed, population_size=GENERATION)
+        sampler = NSGAIISampler(seed=self.seed, population_size=self.generation)
         return optuna.create_study(sampler=sampler, directions=["minimize"] * len(self.objectives))
+
+    @property
+    def generation(self) -> int:
+        """Number of candidates that walk side by side."""
+        return _FRONT_GENERATION
 
     def _gives_up(self, candidate: Candidate, cost: float, place: int) -> bool:
         return False

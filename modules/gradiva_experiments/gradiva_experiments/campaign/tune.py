@@ -34,6 +34,7 @@ from gradiva_experiments.campaign.search import (
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
 from gradiva_experiments.campaign.trial_rows import TrialRows
+from gradiva_experiments.typed_options import with_options
 
 # -- result ----------------------------------------------------------------------------------------------------------
 
@@ -46,6 +47,7 @@ class Tuned:
         values: Found, by key.
         before: Values before.
         walks: Number of walks of the search.
+        simulated: Their time, [s].
         candidates: That were tried, and how many of them to the end.
         lines: Figures before and after, on seeds that the search has not seen.
         matters: Fraction of the cost's variance that each key explains, see `sensitivities`.
@@ -54,6 +56,7 @@ class Tuned:
     values: dict[str, float]
     before: dict[str, float]
     walks: int
+    simulated: float
     candidates: tuple[int, int]
     lines: list[str]
     matters: dict[str, float]
@@ -80,7 +83,8 @@ def judge(search: Search, fresh: Sequence[int], engine: AnyEngine, rows: TrialRo
         f"p = {rates.p_value:.2g} (McNemar) for the walks that succeed, {p_cost} for the cost",
     ]
     tried = len(search.finished), sum(map(search.is_whole, search.finished))
-    return Tuned(search.best.values, search.space.before, search.given, tried, lines, sensitivities(search))
+    costs_of = search.given, search.simulated
+    return Tuned(search.best.values, search.space.before, *costs_of, tried, lines, sensitivities(search))
 
 
 def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) -> list[Path]:
@@ -104,7 +108,8 @@ def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) ->
     parts = [
         "<header><h1>Tuned</h1>",
         *(f'<p class="reason">{escape(line)}</p>' for line in tuned.lines),
-        f'<p class="run">{tuned.walks} walks, {tried} candidates, {whole} of them with all seeds</p></header>',
+        f'<p class="run">{tuned.walks} walks, {tuned.simulated:.0f} simulated seconds, {tried} candidates, {whole} of '
+        "them with all seeds</p></header>",
         "<h2>Values</h2>",
         table_card(["key", "before", "after", "matters"], rows),
         '<p class="note">Matters: the fraction of the variance of the cost, by rank, that the key explains alone.</p>',
@@ -157,66 +162,97 @@ app = typer.Typer(
 )
 
 
-@app.command()
-def tune(
+@dataclass(frozen=True, slots=True)
+class TuneOptions:
+    """Options of ``gradiva tune``, as they were typed."""
+
     robot: Annotated[
         str | None, typer.Argument(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")
-    ] = None,
-    named: Annotated[str | None, typer.Option("--robot", metavar="ROBOT", help="The same, as in gradiva walk.")] = None,
+    ] = None
+    named: Annotated[str | None, typer.Option("--robot", metavar="ROBOT", help="The same, as in gradiva walk.")] = None
     files: Annotated[
         list[str] | None, typer.Option("--from", metavar="FILE", help="As in gradiva walk; its table tune is searched.")
-    ] = None,
-    plant: Annotated[str, typer.Option(metavar="PLANT", help="ideal, noisy or robot.")] = "robot",
-    control: Annotated[str | None, typer.Option(metavar="MODE", help="position, velocity or torque.")] = None,
-    speed: Annotated[float | None, typer.Option(metavar="M/S", help="Forward.")] = None,
-    duration: Annotated[float, typer.Option(metavar="S", help="Of each walk.")] = 10.0,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Of all walks.")
-    ] = None,
-    walks: Annotated[int, typer.Option(metavar="N", min=1, help="After which no candidate is begun.")] = 300,
+    ] = None
+    plant: Annotated[str, typer.Option(metavar="PLANT", help="ideal, noisy or robot.")] = "robot"
+    control: Annotated[str | None, typer.Option(metavar="MODE", help="position, velocity or torque.")] = None
+    speed: Annotated[float | None, typer.Option(metavar="M/S", help="Forward.")] = None
+    duration: Annotated[float, typer.Option(metavar="S", help="Of each walk.")] = 10.0
+    settings: Annotated[list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Of all walks.")] = None
+    walks: Annotated[int, typer.Option(metavar="N", min=1, help="After which no candidate is begun.")] = 300
     front: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Walks of a second stage: the front of --objective."),
-    ] = 0,
+        int, typer.Option(metavar="N", min=0, help="Walks of a second stage: the front of --objective.")
+    ] = 0
     objectives: Annotated[
         list[str] | None,
         typer.Option("--objective", metavar="NAME", help=f"{', '.join(OBJECTIVES)}; all by default; may be repeated."),
-    ] = None,
-    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of a candidate.")] = 10,
-    fresh: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of the figures before and after.")] = 20,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="First seed of the search, and of CMA-ES.")] = 0,
-    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="As in gradiva campaign.")] = "",
-    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="As in gradiva campaign.")] = None,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Below it lies the folder tune-ROBOT.")] = "runs",
-) -> int:
+    ] = None
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of a candidate.")] = 10
+    fresh: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of the figures before and after.")] = 20
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="First seed of the search, and of CMA-ES.")] = 0
+    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="As in gradiva campaign.")] = ""
+    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="As in gradiva campaign.")] = None
+    out: Annotated[str, typer.Option(metavar="DIR", help="Below it lies the folder tune-ROBOT.")] = "runs"
+
+    @property
+    def name(self) -> str:
+        """Name or folder of the robot.
+
+        Raises:
+            ConfigError: There is none, or there are two.
+        """
+        if (self.robot is None) == (self.named is None):
+            raise ConfigError("expected one robot: gradiva tune ROBOT, or --robot ROBOT")
+        return str(self.robot or self.named)
+
+    @property
+    def folder(self) -> Path:
+        """Folder of rows, page and overlays."""
+        return Path(self.out) / f"tune-{Path(self.name).name}"
+
+    def search(self) -> Search:
+        """Return the first stage.
+
+        Raises:
+            ConfigError: An option, or a range of the table ``tune``, is wrong.
+        """
+        for name in self.objectives or ():
+            if name not in OBJECTIVES:
+                raise ConfigError(f"unknown --objective '{name}'{nearest_name(name, OBJECTIVES)}")
+        walk: dict[str, Any] = {"robot": self.name, "plant": self.plant, "duration": self.duration}
+        walk |= {"from": list(self.files or ())}
+        walk |= {name: value for name in ("control", "speed") if (value := getattr(self, name)) is not None}
+        walk |= dict(map(parse_setting, self.settings or ()))
+        return Search(walk, read_space(walk), range(self.seed, self.seed + self.seeds), self.walks, self.seed)
+
+    def second(self, first: Search, found: Mapping[str, float]) -> FrontSearch:
+        """Return the second stage, which begins with what the first one found."""
+        chosen = tuple(dict.fromkeys(self.objectives or OBJECTIVES))
+        return FrontSearch(
+            first.walk, first.space, first.seeds, self.front, self.seed, objectives=chosen, seeded=[found]
+        )
+
+    def fresh_seeds(self) -> range:
+        """Return the seeds of the figures before and after."""
+        return range(self.seed + self.seeds, self.seed + self.seeds + self.fresh)
+
+
+@app.command()
+@with_options(TuneOptions)
+def tune(options: TuneOptions) -> int:
     """Search the keys of a table ``tune``, or the usual gains, and write what is found as a file for --from.
 
     No shipped file is touched. The same command goes on with the walks that it has done.
     """
-    if (robot is None) == (named is None):
-        raise ConfigError("expected one robot: gradiva tune ROBOT, or --robot ROBOT")
-    robot = str(robot or named)
-    for name in objectives or ():
-        if name not in OBJECTIVES:
-            raise ConfigError(f"unknown --objective '{name}'{nearest_name(name, OBJECTIVES)}")
-    walk: dict[str, Any] = {"robot": robot, "plant": plant, "duration": duration, "from": list(files or ())}
-    walk |= {name: value for name, value in (("control", control), ("speed", speed)) if value is not None}
-    walk |= dict(map(parse_setting, settings or ()))
-    search = Search(walk, read_space(walk), range(seed, seed + seeds), walks, seed)
-    folder = Path(out) / f"tune-{Path(robot).name}"
-    console = console_beside(JsonTarget(None))
+    search, folder, console = options.search(), options.folder, console_beside(JsonTarget(None))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     second = None
-    with TrialRows(folder / "rows") as rows, Engine(WALK, scheduler, workers) as engine:
+    with TrialRows(folder / "rows") as rows, Engine(WALK, options.scheduler, options.workers) as engine:
         engine.note = lambda line: console.print(line, markup=False)
-        with progress_bar(console, robot, walks + front) as update:
+        with progress_bar(console, options.name, options.walks + options.front) as update:
             run_search(search, engine, rows, show := shown(console, update))
-            tuned = judge(search, range(seed + seeds, seed + seeds + fresh), engine, rows)
-            if front:
-                chosen = tuple(dict.fromkeys(objectives or OBJECTIVES))
-                second = FrontSearch(
-                    walk, search.space, search.seeds, front, seed, objectives=chosen, seeded=[tuned.values]
-                )
+            tuned = judge(search, options.fresh_seeds(), engine, rows)
+            if options.front:
+                second = options.second(search, tuned.values)
                 run_search(second, engine, rows, lambda done, text: show(search.given + done, text))
     for name, value in tuned.values.items():
         console.print(f"{name}: {tuned.before[name]:.5g} -> {value:.5g}", markup=False)

@@ -19,7 +19,7 @@ from gradiva_experiments.campaign.campaign_file import CampaignTrial, Options, t
 from gradiva_experiments.campaign.driver import Answer
 from gradiva_experiments.campaign.engine import Engine, WalkProcess
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva_experiments.experiment import Asked, Experiment, ExperimentRun, Row
 
 _DURATION = 5.0  # [s] of each walk
 _WARM = 2  # [walks] of each worker before the measurement: imports, compiled functions
@@ -155,6 +155,7 @@ def _row(what: str, turns: Sequence[Turn], value: float, limit: float | None, is
         "limit": limit,
         "paper": None,
         "value": value,
+        "asked": Asked.AS_FOUND if limit is None else None,
         "outcome": "measured" if limit is None else "met" if is_met else "failed",
         "reason": "" if is_met else f"{value:.3f}, {'at most' if is_most else 'at least'} {limit:g} is asked",
     }

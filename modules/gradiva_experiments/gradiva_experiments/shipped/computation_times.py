@@ -31,6 +31,7 @@ def _row(timed: Mapping[str, Any]) -> Row:
         "p99_us": timed["p99_us"],
         "paper": None,
         "value": timed["median_us"],
+        "ten_steps_ratio": timed.get("ten_steps_ratio"),
         "ipopt_ratio": timed.get("ipopt_ratio", {}).get("median"),
         "ipopt_ratio_p99": timed.get("ipopt_ratio", {}).get("p99"),
         "asked": Asked.TO_WALK if failure else Asked.AS_FOUND,

@@ -1,0 +1,73 @@
+"""Searches from wrong gains: the starts, the rows, and when a search has found back."""
+
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.setup import Plant
+from gradiva_experiments import ExperimentOptions, Pool, find_experiment
+from gradiva_experiments.campaign.search import FALL, read_space
+from gradiva_experiments.shipped.wrong_gains import EIGHTEEN, Score, as_good, as_successful, wrong, wrong_start
+from tests.gradiva_experiments.fake_engine import FakeEngine
+
+WALK = {"robot": "icub_v2_7", "plant": "robot", "duration": 10.0}
+
+
+class FakePool(Pool):
+    def engine(self, function):
+        return FakeEngine()
+
+
+def row_of(name, tmp_path, **options):
+    experiment = find_experiment(name)
+    chosen = ExperimentOptions(seeds=1, speeds=(0.2,), plants=(Plant.ROBOT,), **options)
+    run = experiment.start(chosen, tmp_path, FakePool(), lambda done, total, text: None)
+    experiment.run(run)
+    (row,) = run.rows
+    return row
+
+
+def test_gains_are_halved_or_doubled_and_of_the_dcm_gain_the_part_above_one():
+    shipped = {"dcm_controller.proportional_gain": 1.1, "zmp_com_controller.walking.zmp": 2.0}
+    found = {tuple(wrong(shipped, (seed, 0)).values()) for seed in range(20)}
+    assert found == {(1.05, 1.0), (1.05, 4.0), (1.2, 1.0), (1.2, 4.0)}
+
+
+def test_gains_that_are_refused_are_drawn_again():
+    space = read_space(WALK)
+    starts = [wrong_start(WALK, space, seed).before for seed in range(8)]
+    assert len({tuple(start.values()) for start in starts}) > 2
+    assert all(s["zmp_com_controller.walking.com"] <= 3.0 * s["zmp_com_controller.walking.zmp"] for s in starts)
+    with pytest.raises(ConfigError, match="are refused 100 times"):
+        wrong_start({**WALK, "inverse_kinematics.no_such_gain": 1.0}, space, 0)
+
+
+def test_the_eighteen_gains_are_keys_of_every_robot_and_their_ranges_hold_half_and_double():
+    space = read_space({**WALK, "from": list(EIGHTEEN.files)})
+    assert len(space.keys) == 18
+    for name, value in space.before.items():
+        least, largest = space.keys[name].between
+        assert least <= 0.5 * value + 0.5 * (name == "dcm_controller.proportional_gain")
+        assert 2.0 * value - (name == "dcm_controller.proportional_gain") <= largest
+
+
+def test_a_search_has_found_back_by_its_score_or_by_its_lost_walks():
+    shipped = Score(walks=10, lost=1, cost=0.13, scatter=0.002)
+    assert as_good(shipped) == pytest.approx(0.1365)
+    assert as_successful(shipped) == pytest.approx(2 * FALL / 10)
+
+
+def test_a_row_has_what_the_search_cost_and_its_figures_on_fresh_seeds(tmp_path):
+    row = row_of("wrong_gains", tmp_path, seed=3)
+    assert row["outcome"] == "met"
+    assert row["before_mm"] > 1.05 * row["shipped_mm"] >= row["found_mm"]
+    assert 0 < row["value"] == row["walks"] <= 300
+    assert row["found_lost"] == row["fresh_found_lost"] == 0
+    assert row["fresh_found_mm"] < row["fresh_shipped_mm"] * 1.1
+    assert "zmp " in row["reason"]
+
+
+def test_eighteen_gains_are_judged_by_their_simulated_time(tmp_path):
+    row = row_of("eighteen_gains", tmp_path)
+    assert (row["gains"], row["paper"]) == (18, 200_000.0)
+    assert row["value"] == row["simulated_s"] > 0.0
+    assert row["found_lost"] <= row["shipped_lost"]
