@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, NoSolutionFound, RobotPosture, so3
+from gradiva.common import GRAVITY, NoSolutionFound, RobotPosture, Side, altered, so3
 from gradiva.robot_model import as_array, interpreted
 from gradiva.setup import GccCompiler, cache_folder
 from gradiva.whole_body import (
@@ -14,7 +14,7 @@ from gradiva.whole_body import (
     TorqueActuation,
     make_solver,
 )
-from gradiva.whole_body.torque_control import Form, GroundSearch, GroundSearchConfig
+from gradiva.whole_body.torque_control import Form, GroundSearch, GroundSearchConfig, LandingMemory
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     ACTUATION,
@@ -279,6 +279,69 @@ def test_a_search_for_the_ground_gathers_speed_from_rest():
     np.testing.assert_allclose(motions[:, 1], np.where(15.0 * times**2 < 0.1, -30.0 * times, 0.0), atol=1e-12)
     np.testing.assert_array_equal(search.update(False, PERIOD), 0.0)
     np.testing.assert_array_equal(search.update(True, PERIOD), motions[0])
+
+
+def feet_seen(tilt, rise, left_load=0.5):
+    """Estimate of soles that rest on the floor: tilted, the left one higher by ``rise``; and the planned reference."""
+    planned, weight = reference(), 330.0
+    turn = so3.exp(np.array([*tilt, 0.1]))
+    seen = state(
+        left_foot_rotation=planned.left_foot.rotation @ turn,
+        left_foot_position=planned.left_foot.position + np.array([0.02, 0.0, rise]),
+        right_foot_position=planned.right_foot.position,
+        left_foot_wrench=np.array([0.0, 0.0, left_load * weight, 0.0, 0.0, 0.0]),
+        right_foot_wrench=np.array([0.0, 0.0, (1.0 - left_load) * weight, 0.0, 0.0, 0.0]),
+    )
+    return LandingMemory(weight), seen, planned
+
+
+def test_a_foot_is_to_land_as_high_and_as_tilted_as_it_was_seen_to_rest():
+    landings, seen, planned = feet_seen((0.02, -0.01), 0.004)
+    for _ in range(2000):
+        landings.update(seen, planned, set(Side), PERIOD)
+    swing = altered(planned.left_foot, in_contact=False)
+    for _ in range(300):
+        landings.update(seen, planned, {Side.RIGHT}, PERIOD)
+    lands = landings.expected(Side.LEFT, swing)
+    np.testing.assert_allclose(lands.position - swing.position, [0.0, 0.0, 0.004], atol=1e-6)
+    np.testing.assert_allclose(so3.log(swing.rotation.T @ lands.rotation), [0.02, -0.01, 0.0], atol=2e-4)
+    np.testing.assert_allclose(lands.twist, swing.twist, atol=1e-12)
+    assert landings.expected(Side.RIGHT, planned.right_foot).position[2] == planned.right_foot.position[2]
+
+
+def test_the_learned_height_comes_in_smoothly_after_lift_off_with_the_motion_of_its_derivatives():
+    landings, seen, planned = feet_seen((0.0, 0.0), 0.004)
+    for _ in range(2000):
+        landings.update(seen, planned, set(Side), PERIOD)
+    swing, motion = altered(planned.left_foot, in_contact=False), []
+    for _ in range(200):
+        landings.update(seen, planned, {Side.RIGHT}, PERIOD)
+        lands = landings.expected(Side.LEFT, swing)
+        motion.append((lands.position[2] - swing.position[2], lands.twist[2], lands.acceleration[2]))
+    height, rate, acceleration = np.array(motion).T
+    np.testing.assert_allclose(np.gradient(height, PERIOD)[1:-1], rate[1:-1], atol=1e-4)
+    np.testing.assert_allclose(np.gradient(rate, PERIOD)[1:-1], acceleration[1:-1], atol=1e-2)
+    assert height[0] < 1e-6
+    assert height[-1] == pytest.approx(0.004, abs=1e-6)
+
+
+def test_a_landing_is_learned_of_the_foot_that_landed_last_and_of_loads_that_rest_on_the_floor():
+    landings, seen, planned = feet_seen((0.02, 0.0), 0.02, left_load=0.1)
+    for _ in range(500):
+        landings.update(seen, planned, set(Side), PERIOD)  # a foot with a tenth of the weight may stand on an edge
+    assert landings.expected(Side.LEFT, planned.left_foot).rotation == pytest.approx(planned.left_foot.rotation)
+    landings.update(seen, planned, {Side.RIGHT}, PERIOD)
+    _, seen, _ = feet_seen((0.0, 0.0), 0.02)
+    for _ in range(2000):
+        landings.update(seen, planned, set(Side), PERIOD)
+    for side, height in ((Side.LEFT, 0.006), (Side.RIGHT, 0.0)):  # no more than robots have
+        for _ in range(300):
+            landings.update(seen, planned, {side.other}, PERIOD)
+        foot = altered(planned.left_foot, in_contact=False)
+        assert landings.expected(side, foot).position[2] - foot.position[2] == pytest.approx(height, abs=1e-6)
+    landings.reset()
+    landings.update(seen, planned, {Side.RIGHT}, PERIOD)
+    np.testing.assert_array_equal(landings.expected(Side.LEFT, foot).rotation, foot.rotation)
 
 
 def test_a_posture_is_where_the_acceleration_leads(rigid):

@@ -60,13 +60,8 @@ from gradiva.whole_body.tasks import (
     rotation_error,
     task_list,
 )
-from gradiva.whole_body.torque_control import (
-    GroundModel,
-    TorqueActuation,
-    TorqueControlConfig,
-    TorqueController,
-    TorqueLaw,
-)
+from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
+from gradiva.whole_body.torque_control_config import GroundModel, TorqueControlConfig, TorqueLaw
 from gradiva.whole_body.whole_body_controllers import (
     CONTROLLERS,
     ExternalJointsController,

@@ -48,12 +48,12 @@ from gradiva.whole_body.torque_control import (
     GroundSearchConfig,
     TorqueActuation,
     TorqueBody,
-    TorqueControlConfig,
     TorqueController,
     TorqueProblem,
     compose,
     trunk_tasks,
 )
+from gradiva.whole_body.torque_control_config import TorqueControlConfig
 from gradiva.whole_body.walking_tasks import (
     FootTask,
     OrientationTaskConfig,

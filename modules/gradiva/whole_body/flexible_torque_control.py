@@ -37,7 +37,8 @@ from gradiva.whole_body.qp_composer import Priority
 from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, WeightedTaskConfig, refuse_negative
-from gradiva.whole_body.torque_control import TorqueActuation, TorqueControlConfig
+from gradiva.whole_body.torque_control import TorqueActuation
+from gradiva.whole_body.torque_control_config import TorqueControlConfig
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,

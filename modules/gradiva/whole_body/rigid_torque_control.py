@@ -36,16 +36,17 @@ from gradiva.whole_body.tasks import Task, refuse_negative
 from gradiva.whole_body.torque_control import (
     Form,
     GroundSearchConfig,
+    LandingMemory,
     RigidGroundBody,
     TorqueActuation,
     TorqueBody,
-    TorqueControlConfig,
     TorqueController,
     TorqueProblem,
     TouchDown,
     compose,
     trunk_tasks,
 )
+from gradiva.whole_body.torque_control_config import TorqueControlConfig
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTask,
     AngularMomentumTaskConfig,
@@ -218,4 +219,5 @@ class RigidTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
         touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs)
+        landings = LandingMemory(weight)
+        super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs, landings)

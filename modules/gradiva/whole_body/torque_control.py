@@ -26,17 +26,19 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
-    configuration,
+    altered,
+    low_pass_gain,
+    minimum_jerk,
     plugin_errors,
     sealed,
-    setting,
+    so3,
     unchecked,
 )
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
-from gradiva.whole_body.qp_composer import UNBOUNDED, Priority, QpComposer, affine
+from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer, affine
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.reference_symbols import FootSymbols, Values
 from gradiva.whole_body.tasks import Body, Task, Wrenches, distinct
@@ -58,157 +60,6 @@ class Form(StrEnum):
     """Accelerations, wrenches and torques."""
     REDUCED = "reduced"
     """Accelerations and wrenches; torques follow from the joints' rows of the dynamics."""
-
-
-class GroundModel(StrEnum):
-    """Ground that torque control assumes."""
-
-    RIGID = "rigid"
-    COMPLIANT = "compliant"
-
-
-class TorqueLaw(StrEnum):
-    """Law on rigid ground of a robot with flexible joints."""
-
-    FLEXIBLE = "flexible"
-    """TSID-Flex: they are degrees of freedom, which estimation observes."""
-    RIGID = "rigid"
-    """TSID-Rigid: links do not bend."""
-
-
-@configuration
-class PrioritiesConfig:
-    """Table ``[torque_control.priorities]``: hard, soft or off, of tasks and limits.
-
-    Attributes:
-        com: Centre of mass, on rigid ground.
-        angular_momentum: The same.
-        wrench_cone: Limits of the ground's wrenches.
-        joint_limits: Of positions.
-        torque_limits: Of torques.
-    """
-
-    com: Priority
-    angular_momentum: Priority
-    wrench_cone: Priority
-    joint_limits: Priority
-    torque_limits: Priority
-
-
-@configuration
-class TaskWeightsConfig:
-    """Table ``[torque_control.weights]``: weights of soft tasks on rigid ground.
-
-    Attributes:
-        com: Of each (m/s²)² of the centre of mass, [-].
-        angular_momentum: Of each (N·m)² of its rate, [-].
-        wrenches: Of each N² and (N·m)² away from the expected wrenches, [-].
-    """
-
-    com: float = setting("-", least=0.0)
-    angular_momentum: float = setting("-", least=0.0)
-    wrenches: float = setting("-", least=0.0)
-
-
-@configuration
-class ComGainsConfig:
-    """Table ``[torque_control.com]``: gains of the centre of mass on rigid ground.
-
-    Attributes:
-        stiffness: [1/s²].
-        damping: [1/s].
-    """
-
-    stiffness: float = setting("1/s²", least=0.0)
-    damping: float = setting("1/s", least=0.0)
-
-
-@configuration
-class StanceFootGainsConfig:
-    """Table ``[torque_control.stance_foot]``: gains of a foot that stands on rigid ground, wherever it stands.
-
-    Attributes:
-        linear_damping: [1/s].
-        angular_damping: [1/s].
-    """
-
-    linear_damping: float = setting("1/s", least=0.0)
-    angular_damping: float = setting("1/s", least=0.0)
-
-
-@configuration
-class SwingFootGainsConfig:
-    """Table ``[torque_control.swing_foot]``: gains of a foot that swings over rigid ground.
-
-    Attributes:
-        linear_stiffness: [1/s²].
-        linear_damping: [1/s].
-        angular_stiffness: [1/s²].
-        angular_damping: [1/s].
-    """
-
-    linear_stiffness: float = setting("1/s²", least=0.0)
-    linear_damping: float = setting("1/s", least=0.0)
-    angular_stiffness: float = setting("1/s²", least=0.0)
-    angular_damping: float = setting("1/s", least=0.0)
-
-
-@configuration
-class SoftGroundTasksConfig:
-    """Table ``[torque_control.compliant]``: what differs on soft ground.
-
-    Attributes:
-        wrench_time_constant: Of the low pass on what the model of the ground misses of wrenches, 0 for none, [s].
-        attitude_weight: Of each (rad/s²)² of the attitude of a foot that stands, see `StandingFootConfig`, [-].
-        posture_weights: By joint group, of each (rad/s²)² of the posture, [-].
-        recovery: By joint group, fraction of a joint's posture error by which it may return in a second, [1/s].
-    """
-
-    wrench_time_constant: float = setting("s", least=0.0)
-    attitude_weight: float = setting("-", least=0.0)
-    posture_weights: dict[str, float] = setting("-", above=0.0)
-    recovery: dict[str, float] = setting("1/s", least=0.0)
-
-
-@configuration
-class TorqueControlConfig:
-    """Table ``[torque_control]``: layer 3 where it commands torques; the laws' own numbers stand beside them.
-
-    Attributes:
-        ground: Chooses its controller.
-        law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
-        torque_rate: Largest rate of the commanded torques, [N·m/s].
-        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
-        touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
-        touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
-        spring_horizon: After which torques of flexible joints count; 0: those of now, as in the thesis, [s].
-        narrowed: Lower and upper position of joints with narrower limits than their own, [rad].
-        priorities: Of tasks and limits.
-        weights: Of tasks on rigid ground.
-        com: Its gains on rigid ground.
-        stance_foot: Its gains on rigid ground.
-        swing_foot: Its gains over rigid ground.
-        posture_stiffness: By joint group, critically damped, [1/s²].
-        posture_weights: By joint group, of each (rad/s²)² of the posture on rigid ground, [-].
-        compliant: What differs on soft ground.
-    """
-
-    ground: GroundModel
-    law: TorqueLaw
-    torque_rate: float = setting("N·m/s", above=0.0)
-    zmp_excess: float = setting("m", above=0.0)
-    touch_fraction: float = setting("-", least=0.0)
-    touch_timeout: float = setting("s", least=0.0)
-    spring_horizon: float = setting("s", least=0.0)
-    narrowed: dict[str, tuple[float, float]]
-    priorities: PrioritiesConfig
-    weights: TaskWeightsConfig
-    com: ComGainsConfig
-    stance_foot: StanceFootGainsConfig
-    swing_foot: SwingFootGainsConfig
-    posture_stiffness: dict[str, float] = setting("1/s²", above=0.0)
-    posture_weights: dict[str, float] = setting("-", above=0.0)
-    compliant: SoftGroundTasksConfig
 
 
 class TorqueBody(Body):
@@ -435,6 +286,84 @@ class TouchDown:
         return self._stands
 
 
+class LandingMemory:
+    r"""Learns how high and how tilted each foot meets the floor, and lets its swings end so.
+
+    Offsets of encoders and inertial unit, and slopes of the floor, let a foot come down some millimetres early or late
+    and tilted by a degree, in each step alike: it hits the floor, then stands on an edge until it slams flat. While a
+    foot carries load its sole rests on the floor: there its estimated rotation R, beside the planned :math:`R_r`, and
+    its estimated height z above the other foot, beside the planned one, are those of the next landing,
+
+    .. math::
+        \dot \theta &= (Log(R_r^\top R) - \theta) / T, & \dot h &= (z - z^o - (z_r - z_r^o) - h) / T, \\
+        R_r' &= R_r Exp(\theta), & z_r' &= z_r + s(t / t_s) h,
+
+    of θ roll and pitch, h of the foot that landed last, s of minimum jerk over the time t since the foot lost its load.
+    """
+
+    def __init__(self, weight: float) -> None:
+        """Take the weight of the robot, [N]."""
+        self._weight = weight
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again: feet land as planned."""
+        self._tilts = dict.fromkeys(Side, (0.0, 0.0))  # θ, roll and pitch
+        self._heights = dict.fromkeys(Side, 0.0)  # h
+        self._air_times = dict.fromkeys(Side, 0.0)  # t
+        self._last: Side | None = None  # that has landed; None: both stand as the robot began
+
+    def update(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float) -> None:
+        """Learn from the feet that are ``loaded`` after a tick of ``period`` [s]."""
+        gain, least = low_pass_gain(_LANDING_TIME, period), 1.0
+        for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
+            if side not in loaded:
+                self._last, self._air_times[side] = side, self._air_times[side] + period
+                continue
+            self._air_times[side] = 0.0
+            load = float(state.foot_wrench(side)[2]) / self._weight
+            least = min(least, load)
+            if load > _RESTS:
+                (_, _, right), (_, _, up), (back, left, _) = foot.rotation.T.dot(state.foot_rotation(side)).tolist()
+                seen, last = (0.5 * (left - up), 0.5 * (right - back)), self._tilts[side]
+                self._tilts[side] = (
+                    _learned(last[0], seen[0], _LARGEST_TILT, gain),
+                    _learned(last[1], seen[1], _LARGEST_TILT, gain),
+                )
+        if len(loaded) == len(Side) and least > _SHARES:
+            self._learn_heights(state, reference, gain)
+
+    def _learn_heights(self, state: RobotState, reference: WholeBodyReference, gain: float) -> None:
+        seen = float(state.foot_position(Side.LEFT)[2] - state.foot_position(Side.RIGHT)[2])
+        error = seen - float(reference.left_foot.position[2] - reference.right_foot.position[2])
+        for side, higher in ((Side.LEFT, error), (Side.RIGHT, -error)):
+            if self._last in (None, side):
+                self._heights[side] = _learned(self._heights[side], higher, _LARGEST_HEIGHT, gain)
+
+    def expected(self, side: Side, foot: FootReference) -> FootReference:
+        """Return the reference of a foot in the air as it is to land."""
+        s, rate, acceleration = minimum_jerk(self._air_times[side] / _LANDING_BLEND)
+        rise = self._heights[side] * np.array((s, rate / _LANDING_BLEND, acceleration / _LANDING_BLEND**2))
+        return altered(
+            foot,
+            position=foot.position + rise[0] * _VERTICAL[:3],
+            rotation=foot.rotation.dot(so3.exp(np.array((*self._tilts[side], 0.0)))),
+            twist=foot.twist + rise[1] * _VERTICAL,
+            acceleration=foot.acceleration + rise[2] * _VERTICAL,
+        )
+
+
+def _learned(last: float, seen: float, largest: float, gain: float) -> float:
+    """Return what is learned after a tick, of what is seen within ± ``largest``."""
+    return last + gain * (min(max(seen, -largest), largest) - last)
+
+
+_LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
+_LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
+_RESTS, _SHARES = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
+_LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
+
+
 @dataclass(frozen=True, slots=True)
 class TorqueActuation:
     """Bundle what all laws of torque control share beside their problems.
@@ -469,6 +398,7 @@ class TorqueController:
         actuation: TorqueActuation,
         posture: RobotPosture,
         touch_downs: Mapping[Side, TouchDown] | None = None,
+        landings: LandingMemory | None = None,
     ) -> None:
         """Take what does not change.
 
@@ -478,12 +408,13 @@ class TorqueController:
             actuation: Of the robot.
             posture: Where the robot begins.
             touch_downs: Of the feet, where contacts are not estimated; None: feet carry load as planned.
+            landings: Learned where the floor does not yield; None: feet land as planned.
         """
         self.problem, friction = problem, actuation.friction
         self._friction = None if friction is None or friction.is_off else friction
         self._motion = actuation.motion or CommandedMotion(6 + len(posture.joint_positions))
         self._searches = {side: GroundSearch(search) for side in Side}
-        self._touch_downs = touch_downs or {}
+        self._touch_downs, self._landings = touch_downs or {}, landings
         self._rate, self._zmp_excess = actuation.torque_rate, actuation.zmp_excess
         self.reset(posture)
 
@@ -495,6 +426,8 @@ class TorqueController:
             search.reset()
         for touch_down in self._touch_downs.values():
             touch_down.reset()
+        if self._landings is not None:
+            self._landings.reset()
         if self._friction is not None:
             self._friction.reset()
         self._posture: RobotPosture | None = posture
@@ -553,8 +486,12 @@ class TorqueController:
     ) -> Values:
         values = self.problem.reference_values(reference)
         values.update(zip(_STATE, _of_state(state), strict=True))
+        if self._landings is not None:
+            self._landings.update(state, reference, loaded, period)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
+            if self._landings is not None and not is_loaded:
+                foot = self._landings.expected(side, foot)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
         values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
