@@ -40,7 +40,6 @@ def reference(dcm=(0.0, 0.0), dcm_velocity=(0.0, 0.0), is_walking=True, height=0
         com_position=np.array([0.0, 0.0, height]),
         com_velocity=np.array([0.1, 0.0, 0.02]),
         is_walking=is_walking,
-        is_double_support=True,
     )
 
 
@@ -350,7 +349,7 @@ def test_a_law_without_a_law_and_equations_that_do_not_fit_are_refused():
 
 def test_tuned_gains_act_from_the_next_tick_on_as_if_they_had_been_configured():
     off = state(dcm=(0.02, -0.01), com=(0.01, 0.0, 0.5), zmp=(0.03, 0.0))
-    gains, law = ZmpComControllerConfig(ZmpComGains(2.0, 1.0), STANDING, 1.0), DcmControllerConfig(2.0, 0.0, 0.02, 0.0)
+    gains, law = ZmpComControllerConfig(ZmpComGains(2.0, 1.0), STANDING), DcmControllerConfig(2.0, 0.0, 0.02, 0.0)
     tuned, other = control(), control(DcmController(law))
     update(tuned, off)
     tuned.tune(SimpleNamespace(zmp_com_controller=gains, law=law))

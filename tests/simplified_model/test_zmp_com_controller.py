@@ -45,14 +45,14 @@ def test_moving_and_turning_the_world_only_turns_the_velocity():
 
 @pytest.mark.parametrize(("zmp", "com"), [(3.5, 10.6), (0.0, 0.0), (1.0, 4.0)])
 def test_walking_gains_that_fall_with_motion_servos_are_refused(zmp, com):
-    config = ZmpComControllerConfig(walking=ZmpComGains(zmp, com), standing=GAINS, single_support=1.0)
+    config = ZmpComControllerConfig(walking=ZmpComGains(zmp, com), standing=GAINS)
     with pytest.raises(ConfigError, match="falls"):
         config.check_for_motion_servos()
 
 
 def test_the_same_ratio_may_stand():
     standing = ZmpComGains(0.9, 6.0)
-    ZmpComControllerConfig(walking=GAINS, standing=standing, single_support=1.0).check_for_motion_servos()
+    ZmpComControllerConfig(walking=GAINS, standing=standing).check_for_motion_servos()
 
 
 @pytest.mark.parametrize(("zmp", "com"), [(-1.0, 1.0), (1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)])
@@ -105,10 +105,3 @@ def test_reset_takes_one_set_at_once():
     assert gains.update(True, 0.01) == WALKING
     gains.reset()
     assert gains.update(False, 0.01) == STANDING
-
-
-def test_on_one_foot_the_zmp_gain_of_walking_is_larger():
-    schedule = GainSchedule(WALKING, STANDING, 0.0, 2.0)
-    schedule.reset(is_walking=True)
-    both, one = schedule.update(True, 0.01), schedule.update(True, 0.01, on_one_foot=True)
-    assert (both, one) == (WALKING, ZmpComGains(2.0 * WALKING.zmp, WALKING.com))

@@ -252,10 +252,8 @@ class _Analysis:
         cases = {}
         for support, time, plant in self._plants:
             for name, pair in (("walking", gains.walking), ("standing", gains.standing)):
-                if support == "single support":
-                    if name == "standing":
-                        continue
-                    pair = replace(pair, zmp=gains.single_support * pair.zmp)
+                if support == "single support" and name == "standing":
+                    continue
                 text = f"{support}, gains of {name}, {1e3 * time:.0f} ms floor"
                 cases[text] = Margins.of(WrenchLoop(plant, config, pair))
         worst = min(cases, key=lambda text: cases[text].gain_db)

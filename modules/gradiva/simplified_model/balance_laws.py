@@ -173,7 +173,7 @@ def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = inter
         law = FallbackLaw(law, DcmController(config.dcm_controller))
         law = DecimatedLaw(law, period) if period > 0.0 else law
     zmp_com = config.zmp_com_controller
-    gains = GainSchedule(zmp_com.walking, zmp_com.standing, single_support=zmp_com.single_support)
+    gains = GainSchedule(zmp_com.walking, zmp_com.standing)
     return SimplifiedModelControl(law, gains, compiler)
 
 

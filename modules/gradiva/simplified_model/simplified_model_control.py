@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import casadi as cs
@@ -78,7 +79,7 @@ class ZmpComGains:
         return ZmpComGains(self.zmp + ratio * (other.zmp - self.zmp), self.com + ratio * (other.com - self.com))
 
 
-@configuration
+@dataclass(frozen=True, slots=True)
 class ZmpComControllerConfig:
     """The gains of both situations; ``GainSchedule`` goes from one to the other.
 
@@ -88,15 +89,17 @@ class ZmpComControllerConfig:
     Attributes:
         walking: While the plan walks.
         standing: While it stands.
-        single_support: Factor on K_ZMP of walking on one foot, whose loop has a wider margin than that of two, [-].
     """
 
     walking: ZmpComGains
     standing: ZmpComGains
-    single_support: float = setting("-", least=1.0)
 
     def check_for_motion_servos(self) -> None:
-        """Raise a ConfigError where the walking set cannot walk with servos of position or velocity."""
+        """Pass when the walking set can walk with servos of position or velocity; those of torque need no gains.
+
+        Raises:
+            ConfigError: It cannot.
+        """
         if self.walking.zmp == 0.0:
             raise ConfigError("walking: zmp=0, a robot that does not answer to its ZMP falls")
         if self.walking.com > _LARGEST_RATIO * self.walking.zmp:
@@ -119,17 +122,15 @@ class GainSchedule:
     continuous.
     """
 
-    def __init__(
-        self, walking: ZmpComGains, standing: ZmpComGains, blend_time: float = _BLEND_TIME, single_support: float = 1.0
-    ) -> None:
-        """Take the gains of both situations, T, [s], and the factor on K_ZMP on one foot, [-]."""
+    def __init__(self, walking: ZmpComGains, standing: ZmpComGains, blend_time: float = _BLEND_TIME) -> None:
+        """Take the gains of both situations, and T, [s]."""
         self._blend_time = blend_time
-        self.tune(walking, standing, single_support)
+        self.tune(walking, standing)
         self.reset()
 
-    def tune(self, walking: ZmpComGains, standing: ZmpComGains, single_support: float = 1.0) -> None:
-        """Take other gains; the blend between them goes on."""
-        self._walking, self._standing, self._single_support = walking, standing, single_support
+    def tune(self, walking: ZmpComGains, standing: ZmpComGains) -> None:
+        """Take other gains of both situations; the blend between them goes on."""
+        self._walking, self._standing = walking, standing
         self._blended: tuple[float, ZmpComGains] = math.nan, standing  # of no ratio yet
 
     def reset(self, *, is_walking: bool = False) -> None:
@@ -148,7 +149,7 @@ class GainSchedule:
         self._is_walking, self._start = progress.is_walking, progress.start
         self._ratio, self._elapsed = progress.ratio, progress.elapsed
 
-    def update(self, is_walking: bool, dt: float, on_one_foot: bool = False) -> ZmpComGains:
+    def update(self, is_walking: bool, dt: float) -> ZmpComGains:
         """Advance by ``dt`` [s] towards the set of the situation and return the gains."""
         if is_walking != self._is_walking:
             self._is_walking, self._start, self._elapsed = is_walking, self._ratio, 0.0
@@ -161,8 +162,7 @@ class GainSchedule:
             self._ratio = self._start + (target - self._start) * progress
         if self._blended[0] != self._ratio:
             self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
-        gains, factor = self._blended[1], self._single_support if on_one_foot else 1.0
-        return gains if factor == 1.0 else ZmpComGains(factor * gains.zmp, gains.com)
+        return self._blended[1]
 
 
 class SimplifiedModelControl(BalanceLayer):
@@ -202,7 +202,7 @@ class SimplifiedModelControl(BalanceLayer):
     def tune(self, config: Any) -> None:
         """See ``BalanceLayer.tune``: gains of the ZMP-CoM law and of the DCM law."""
         gains = config.zmp_com_controller
-        self._gains.tune(gains.walking, gains.standing, gains.single_support)
+        self._gains.tune(gains.walking, gains.standing)
         self._dcm_law.tune(config.law)
 
     @property
@@ -239,7 +239,7 @@ class SimplifiedModelControl(BalanceLayer):
         if not self._has_begun:
             function.set(commanded_com=reference.com_position[:2])
             self._has_begun = True
-        gains = self._gains.update(reference.is_walking, period, not reference.is_double_support)
+        gains = self._gains.update(reference.is_walking, period)
         function.set(
             period=period,
             zmp_gain=gains.zmp,
