@@ -7,7 +7,7 @@ import importlib.metadata
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, compress, cycle, islice, repeat
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from gradiva.common import (
     FootContact,
+    NDArray,
     Side,
     SoleRectangle,
     so3,
@@ -177,9 +178,16 @@ def _robot_rows(
         *chain.from_iterable(
             model_control_rows(_layer_2(setup, compiler, law.name), ticks, robot, law.name) for law in shipped_laws()
         ),
-        ratio_row(f"tick/{robot}", ComparedDurations(ticks.tick_us, np.array(ticks.simulation_us)), clock=_WALL),
+        ratio_row(
+            f"tick/{robot}", ComparedDurations(ticks.tick_us, _ten_steps(setup, ticks.simulation_us)), clock=_WALL
+        ),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
+
+
+def _ten_steps(setup: Setup, periods_us: Sequence[float]) -> NDArray:
+    """Return the durations of ten physics steps, [µs], of those of the plant's part of each tick of a walk, [µs]."""
+    return 10.0 * setup.simulation.timestep / setup.walking.walking.period * np.array(periods_us)
 
 
 def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
@@ -224,7 +232,7 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
     walk = SimulatedWalk(setup, compiler=compiler)
     stepping = walk.layers.push_recovery.steps
     samples = timed_calls(stepping, "update", lambda: stepping.log.is_active and stepping.log.side is not None)
-    ten_steps = timed_calls(walk.robot, "advance")
+    periods = timed_calls(walk.robot, "advance")
     force = _CAUGHT_PUSH * setup.robot.mass * setup.walking.planner.natural_frequency / 0.1
     for index in range(pushes):
         sign = 1.0 if index % 2 else -1.0
@@ -232,7 +240,9 @@ def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
         walk.robot.push(push)
     walk.get_ready()
     walk.follow(VelocityCommand(_SPEED, duration=_FIRST_PUSH + _PUSH_PERIOD * pushes))
-    return ratio_row(f"step_adaptation/{setup.robot.name}", ComparedDurations(np.array(samples), np.array(ten_steps)))
+    return ratio_row(
+        f"step_adaptation/{setup.robot.name}", ComparedDurations(np.array(samples), _ten_steps(setup, periods))
+    )
 
 
 def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
@@ -325,11 +335,10 @@ def _flexible_rows(robot: str, ten_steps: Callable[[], object], compiler: Compil
     law, ticks = _torque_row(f"whole_body.tsid_flex/{robot}", walk, ten_steps, size, least_feet=1)
     calls = [partial(observer.update, *given) for given in ticks.flexible_joints]
     observed = ComparedDurations.least(calls, ten_steps, observer.reset, size.passes)
-    steps = 10.0 * setup.simulation.timestep / setup.walking.walking.period
     return [
         law,
         ratio_row(f"estimation.flexible_joints/{robot}", observed),
-        benchmark_row(f"simulation.ten_steps.flexible/{robot}", [steps * one for one in ticks.simulation_us]),
+        benchmark_row(f"simulation.ten_steps.flexible/{robot}", _ten_steps(setup, ticks.simulation_us)),
     ]
 
 
