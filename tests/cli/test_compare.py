@@ -53,9 +53,9 @@ def test_wrong_input_is_one_line(gradiva, tmp_path, arguments, reason):
 def test_variants_are_walked_filmed_and_compared(gradiva, tmp_path, monkeypatch):
     filmed = []
 
-    def film(robot, times, *others):
-        filmed.append(others[3])
-        others[3].write_bytes(b"a film")
+    def film(robot, motion, path, *others):
+        filmed.append(path)
+        path.write_bytes(b"a film")
 
     monkeypatch.setattr("gradiva.cli.walk_session.film", film)
     monkeypatch.setattr("gradiva.cli.walk_session.check_film", lambda robot, form: None)
