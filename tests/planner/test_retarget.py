@@ -250,6 +250,10 @@ def test_a_step_that_lands_late_is_one_step_of_the_plan_and_the_next_one_can_be_
     assert [step.footstep.side for step in whole.steps] == [step.footstep.side for step in plan.steps]
     assert whole.landings.times == sorted(whole.landings.times)
     assert [step.touch_down for step in whole.steps] == pytest.approx(list(whole.landings.times))
+    for time in np.linspace(step.lift_off, lands + 0.2, 40, endpoint=False) + 1e-6:
+        assert whole.phase_at(time).swing_side is step.footstep.side
+        assert not whole.at(time).foot(step.footstep.side).in_contact
+    assert whole.phase_at(lands + 0.2 + 1e-6).swing is None
     delayed = whole.steps[3]
     assert delayed.touch_down == pytest.approx(following.touch_down + 0.2)
     time = delayed.lift_off + 0.1

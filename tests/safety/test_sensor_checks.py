@@ -304,30 +304,67 @@ def test_an_imu_at_rest_with_coarse_readings_is_used(spread, frozen_duration):
         assert check.update(imu, 0.01 * tick) == (imu, [])
 
 
-@pytest.mark.parametrize("seed", range(4))
+def stamps(random, count):
+    """Times of samples, [s]: most of them 10 ms after the one before, some of the same time, some after a gap."""
+    return np.cumsum(random.choice([0.01, 0.02, 0.0, 0.3], count, p=[0.85, 0.05, 0.06, 0.04]))
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_joints_that_pass_at_first_sight_are_those_that_the_checks_pass(seed):
     """Faults at random: one velocity lost or no number, one encoder that jumps, comes back, and gives no number."""
     random, config = np.random.default_rng(seed), SensorCheckConfig(0.05, 0.05, 0.04)
     check, passed = JointSensorCheck(config, JOINTS, SPEEDS), 0
     velocity_check = VelocityCheck(JOINTS, SPEEDS, config.frozen_duration, config.bridge_duration)
     encoder_check = EncoderCheck(JOINTS, 2.0 * SPEEDS, 0.05, config.bridge_duration)
-    dead, wrong, commanded = random.integers(60, 90), random.integers(20, 50), np.array([1.0, -1.0])
-    for tick in range(140):
-        positions, velocities = (values.copy() for values in swing(0.01 * tick))
+    dead, wrong, commanded, before = random.integers(60, 90), random.integers(20, 50), np.array([1.0, -1.0]), 0.0
+    for tick, time in enumerate(stamps(random, 140).tolist()):
+        positions, velocities = (values.copy() for values in swing(time))
         velocities[0] = 0.7 if tick >= dead else velocities[0]
         velocities[1] = np.nan if tick in (10, 11) else velocities[1]
         positions[1] = {wrong: 9.0, wrong + 5: np.nan}.get(tick, positions[1] + 3.0 * (100 <= tick < 110))
-        read = Measurement(0.01 * tick, positions, velocities, np.zeros(2), np.zeros((2, 6)))
-        expected, lost = velocity_check.update(positions, velocities, 0.01, read.time, read.time)
-        motion = 0.01 * commanded
-        *expected, found = encoder_check.update(positions, expected, motion, commanded, 0.01, read.time)
+        interval, before = time - before, time
+        motion = interval * commanded
+        if random.random() < 0.1:
+            np.testing.assert_array_equal(check.predict(0.1 * motion), encoder_check.predict(0.1 * motion))
+        if random.random() < 0.02:
+            for part in (check, velocity_check, encoder_check):
+                part.reset()
+        read = Measurement(time, positions, velocities, np.zeros(2), np.zeros((2, 6)))
+        expected, lost = velocity_check.update(positions, velocities, interval, time, time)
+        *expected, found = encoder_check.update(positions, expected, motion, commanded, interval, time)
         new = []
-        if check.are_well(read, 0.01):
+        if check.accepts(read, interval):
             passed += 1
         else:
-            read, new = check.repaired(read, motion, commanded, 0.01, read.time)
+            read, new = check.repaired(read, motion, commanded, interval, time)
         np.testing.assert_array_equal([read.joint_positions, read.joint_velocities], expected)
         assert new == lost + found
         np.testing.assert_array_equal(check.positions, encoder_check.positions)
-    assert 30 < passed < dead
+    assert 15 < passed < dead
     assert check.bridged_counts == velocity_check.bridged.counts | encoder_check.bridged.counts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_imu_readings_that_pass_at_first_sight_are_those_that_all_checks_pass(seed):
+    """Faults at random: one rate that repeats, a reading that is no number or missing, a unit or its rates frozen."""
+    random = np.random.default_rng(seed)
+    check, thorough, kinds = ImuCheck(0.04, 0.03), ImuCheck(0.04, 0.03), set()
+    still, resets = random.integers(30, 80), random.integers(90, 110)
+    imu, before = ImuMeasurement(np.eye(3), np.zeros(3)), -1.0
+    for tick, time in enumerate(stamps(random, 160).tolist()):
+        rates, attitude = random.normal(0.0, 0.1, 3), so3.exp(np.array([0.3 * np.sin(5.0 * time), 0.0, time]))
+        if random.random() < 0.1:
+            rates[random.integers(3)] = imu.angular_velocity[0]
+        rates = imu.angular_velocity if still <= tick < still + 12 else rates
+        attitude = imu.rotation if seed % 2 and still <= tick < still + 12 else attitude
+        imu, before = imu if time == before else ImuMeasurement(attitude, rates), time
+        seen = {17: ImuMeasurement(attitude, np.full(3, np.nan)), 19: None}.get(tick, imu)
+        if tick == resets:
+            check.reset()
+            thorough.reset()
+        thorough._was_trusted = False  # it passes nothing at first sight
+        expected, found = thorough.update(seen, time)
+        assert check.update(seen, time) == (expected, found)
+        kinds.update(finding.kind for finding in found)
+    assert kinds == {SafetyKind.SENSOR_FROZEN, SafetyKind.BRIDGED_READING}
+    assert check.bridged.counts == thorough.bridged.counts

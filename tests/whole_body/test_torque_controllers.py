@@ -344,6 +344,40 @@ def test_a_landing_is_learned_of_the_foot_that_landed_last_and_of_loads_that_res
     np.testing.assert_array_equal(landings.expected(Side.LEFT, foot).rotation, foot.rotation)
 
 
+def learned_height(landings, side):
+    """Height of the next landing of a foot that is lifted now."""
+    planned, seen = reference(), state()
+    foot = planned.left_foot if side is Side.LEFT else planned.right_foot
+    for _ in range(300):
+        landings.update(seen, planned, {side.other}, PERIOD)
+    return landings.expected(side, foot).position[2] - foot.position[2]
+
+
+@pytest.mark.parametrize(
+    ("landing", "heights"),
+    [
+        ([set(), {Side.LEFT}], {Side.LEFT: 0.0, Side.RIGHT: -0.004}),
+        ([set(), {Side.RIGHT}], {Side.LEFT: 0.004, Side.RIGHT: 0.0}),
+        ([set()], {Side.LEFT: 0.004, Side.RIGHT: -0.004}),
+    ],
+)
+def test_of_two_feet_in_the_air_the_height_of_the_one_that_lands_later_is_learned(landing, heights):
+    for side, height in heights.items():
+        landings, seen, planned = feet_seen((0.0, 0.0), 0.004)
+        for loaded in [*landing, *[set(Side)] * 2000]:
+            landings.update(seen, planned, loaded, PERIOD)
+        assert learned_height(landings, side) == pytest.approx(height, abs=1e-6)
+
+
+@pytest.mark.parametrize("side", Side)
+def test_no_height_is_learned_while_a_foot_reads_no_load(side):
+    landings, seen, planned = feet_seen((0.0, 0.0), 0.004)
+    unread = altered(seen, **{f"{side}_foot_wrench": np.full(6, np.nan)})
+    for _ in range(500):
+        landings.update(unread, planned, set(Side), PERIOD)
+    assert [learned_height(landings, each) for each in Side] == [0.0, 0.0]
+
+
 def test_a_posture_is_where_the_acceleration_leads(rigid):
     before = state(base_twist=np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.2]))
     rigid.command(before, reference(), PERIOD)

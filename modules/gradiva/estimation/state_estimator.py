@@ -53,7 +53,6 @@ _OUTPUTS = (  # of the state function that are fields of the state
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
 
-_NO_CHANGE = np.zeros(1)  # [rad/s] of the velocities of all joints
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
@@ -102,7 +101,7 @@ class SamplePredictor:
         imu = measurement.imu if use_imu else None
         taken, imu_taken = measurement.time, measurement.time if imu is None else measurement.imu_time
         if abs(time - taken) < _SAME and abs(time - imu_taken) < _SAME:
-            return measurement, 0.0, _NO_CHANGE
+            return measurement, 0.0, np.zeros_like(measurement.joint_velocities)
         age, imu_age = known_age(taken, time), known_age(imu_taken, time)
         velocities, oldest = measurement.joint_velocities, min(taken, imu_taken)
         then = _remembered(self._joint_velocities, taken, velocities, oldest)
@@ -471,7 +470,7 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, change = 0.0, 0.0, _NO_CHANGE
+        lag, age, change = 0.0, 0.0, np.zeros_like(measurement.joint_velocities)
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
@@ -547,7 +546,8 @@ class StateEstimator(Estimator):
         if np.isinf(measurement.contact_wrenches).any():
             raise EstimationError(f"contact_wrenches is not finite at {measurement.time:.3f} s")
         before = self._before if math.isfinite(self._period) else None
-        past = Past(self._last, before, self._period, *reversed(self._commands))
+        command_before, command = self._commands
+        past = Past(self._last, before, self._period, command, command_before)
         if self.flexible_joints is not None:
             past = Past()  # by the plan alone: joints bend as wrenches have it, which were to be found by how they bend
         return self.foot_wrenches.completed(measurement, reference, past), self.foot_wrenches.is_observed

@@ -151,6 +151,8 @@ class Timeline(Sequence[T]):
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, int) and not -len(self.times) <= index < len(self.times):
+            raise IndexError(f"index {index} of {len(self.times)} parts of a plan")
         places = range(len(self.times))[index]
         if isinstance(places, int):
             return self._item(places)
@@ -439,6 +441,8 @@ class RetargetedPlan(WalkingPlan):
         past = self.base
         if self._before is not None:
             phase, piece = self._before
-            past = past.spliced(start - HISTORY, phase.start_time, WalkingPlan((phase,), piece, (), rest.end_time))
+            lands = past.landings.times[self.landings.times.index(self.touch_down)]  # as base has it: it may be later
+            before = WalkingPlan((phase,), piece, (), rest.end_time)
+            past = past.spliced(start - HISTORY, min(phase.start_time, lands), before)
         whole = past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
-        return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # the past may land it earlier
+        return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # old ones too: base's indices

@@ -54,7 +54,7 @@ class RepeatedRates:
         self._is_first: BoolArray = np.ones(self._count, dtype=bool)
         self._off = np.zeros(self._count, dtype=int)
 
-    def follow(self, rates: NDArray, positions: NDArray, taken: float) -> None:
+    def accept(self, rates: NDArray, positions: NDArray, taken: float) -> None:
         """Take a sample of which no rate repeats the last one, as `update` does."""
         self._rates, self._taken = rates, taken
         self._first = self._second = positions
@@ -74,7 +74,7 @@ class RepeatedRates:
             return None  # the same sample
         repeated = rates == self._rates
         if not np.count_nonzero(repeated):
-            self.follow(rates, positions, taken)
+            self.accept(rates, positions, taken)
             return None
         self._rates, self._taken, duration = rates, taken, taken - self._since
         begins = ~(repeated & (duration <= _LONGEST_REPEAT))
@@ -139,9 +139,9 @@ class VelocityCheck:
         """Whether all velocities are passed on as they were read last."""
         return not (self._has_lost or self.bridged.running)
 
-    def follow(self, positions: NDArray, velocities: NDArray, taken: float) -> None:
+    def accept(self, positions: NDArray, velocities: NDArray, taken: float) -> None:
         """Take a sample in which nothing is wrong and no velocity repeats, as `update` does."""
-        self._repeated.follow(velocities, positions, taken)
+        self._repeated.accept(velocities, positions, taken)
         self._estimate, self._positions = velocities, positions
 
     def update(
@@ -242,7 +242,7 @@ class EncoderCheck:
         """Whether all positions are passed on as they were read last."""
         return self._positions is not None and self._was_wrong is None
 
-    def follow(self, positions: NDArray) -> None:
+    def accept(self, positions: NDArray) -> None:
         """Take positions in which nothing is wrong, as `update` does."""
         self._positions = positions
         self._debounce.clear()
@@ -278,7 +278,7 @@ class EncoderCheck:
             return positions, velocities, []
         change = positions - self._positions
         if self._was_wrong is None and self._can_be(velocities * interval, interval) and self._can_be(change, interval):
-            self.follow(positions)
+            self.accept(positions)
             return positions, velocities, []
         is_wrong = self._is_too_far(change, interval)
         is_none = ~(np.isfinite(velocities) & np.isfinite(positions))

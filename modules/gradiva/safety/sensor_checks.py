@@ -67,7 +67,7 @@ class FrozenSensorCheck:
         self._repeats = 0
         self._is_zero_alive = False
 
-    def follow(self, values: list[float], time: float) -> None:
+    def accept(self, values: list[float], time: float) -> None:
         """Take a reading that is another one than the last, as `is_frozen` does."""
         self._values, self._since, self._last, self._repeats = values, time, time, 0
 
@@ -79,20 +79,20 @@ class FrozenSensorCheck:
             time: When it was taken, [s].
             is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
         """
-        is_alive, is_clock_set_back = values != self._values, time < self._since
+        has_changed, is_clock_set_back = values != self._values, time < self._since
         if self._unloaded > 0.0 and not self._is_zero_alive:
-            self._learn_zero(values, is_alive, time)
-        if is_alive or is_clock_set_back or (not self._is_zero_alive and (is_lifted or not any(values))):
-            self.follow(values, time)
+            self._learn_zero(values, has_changed, time)
+        if has_changed or is_clock_set_back or (not self._is_zero_alive and (is_lifted or not any(values))):
+            self.accept(values, time)
             return False
         if time > self._last:
             self._last, self._repeats = time, self._repeats + 1
         return self._repeats >= _REPEATS and time - self._since >= self._duration
 
-    def _learn_zero(self, values: list[float], is_alive: bool, time: float) -> None:
+    def _learn_zero(self, values: list[float], has_changed: bool, time: float) -> None:
         """Note whether the sensor reads something, another one each time, where it has carried nothing for a while."""
         is_unloaded = max(values) <= self._unloaded and -self._unloaded <= min(values) and not math.isnan(sum(values))
-        if not (is_unloaded and is_alive and any(values)) or time < self._loaded:
+        if not (is_unloaded and has_changed and any(values)) or time < self._loaded:
             self._loaded = time
         self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
 
@@ -225,8 +225,8 @@ class ImuCheck:
         self._turned = np.zeros(3)
         self._unusable.reset()
         self._is_distrusted = self._was_seen = False
-        self._was_well, self._rates = False, [math.nan] * 3  # of the last reading
-        self._unseen: tuple[ImuMeasurement, float] | None = None  # the last reading, where the checks do not know it
+        self._was_trusted, self._rates = False, [math.nan] * 3  # of the last reading
+        self._pending: tuple[ImuMeasurement, float] | None = None  # the last reading, where the checks do not know it
         self.bridged = BridgedReadings()
 
     def update(
@@ -235,22 +235,22 @@ class ImuCheck:
         """Return the reading of ``taken`` [s], or None where it is not used, and new violations at ``time`` [s]."""
         taken = time if taken is None else taken
         if imu is None:
-            self._was_well = False
+            self._was_trusted = False
             return None, self._unusable_findings(True, time) if self._was_seen else []  # of a robot without one, none
         rates, last = imu.angular_velocity.tolist(), self._rates
         self._rates, is_usable = rates, self._is_usable(imu)
-        if is_usable and self._was_well and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
-            self._unseen = imu, taken
+        if is_usable and self._was_trusted and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
+            self._pending = imu, taken
             return imu, []
-        self._was_seen, self._was_well = True, False
+        self._was_seen, self._was_trusted = True, False
         self._catch_up()
         found = self._unusable_findings(not is_usable, time)
         if not is_usable or self.bridged.running:
             found += self.bridged.note(() if is_usable else (_IMU,), [finding.subject for finding in found])
         if is_usable:
             found += self._repeat_findings(imu, taken)
-            self._was_well = not self._is_distrusted
-        return imu if self._was_well else None, found
+            self._was_trusted = not self._is_distrusted
+        return imu if self._was_trusted else None, found
 
     @staticmethod
     def _is_usable(imu: ImuMeasurement) -> bool:
@@ -258,11 +258,11 @@ class ImuCheck:
         return bool(attitude.dot(attitude) + sum([rate * rate for rate in rates.tolist()]) <= _MOST)  # NaN is not
 
     def _catch_up(self) -> None:
-        """Let the checks of repeated readings know the last one, which repeated nothing."""
-        if self._unseen is not None:
-            (imu, taken), self._unseen = self._unseen, None
-            self._frozen.follow(_values(imu), taken)
-            self._repeated.follow(imu.angular_velocity, self._turned, taken)
+        """Give the checks of repeated readings the last one, which repeated nothing."""
+        if self._pending is not None:
+            (imu, taken), self._pending = self._pending, None
+            self._frozen.accept(_values(imu), taken)
+            self._repeated.accept(imu.angular_velocity, self._turned, taken)
             self._rotation = imu.rotation
 
     def _unusable_findings(self, is_unusable: bool, time: float) -> list[Finding]:
@@ -303,11 +303,11 @@ _JUMP_MARGIN = 0.05  # [rad] on top of it: a reading that comes 10 ms late, at 5
 
 
 class JointSensorCheck:
-    """Passes on the readings of joints; a sample in which something may be wrong is checked, and repaired.
+    """Passes on the readings of joints; a sample in which a check may find something is checked, and repaired.
 
-    Nothing is where no velocity repeats its last reading, and all joints together moved, and say that they move, less
-    than the slowest one may alone. So it is nearly always: the checks learn of the last such sample when one comes that
-    is none.
+    No check of a joint can find anything where no velocity repeats its last reading, and all joints together moved, and
+    say that they move, less than the slowest one may alone. Nearly all samples are such: they are accepted at once, and
+    the checks get the last of them only before the next sample that they have to look at.
 
     Attributes:
         positions: Last accepted or predicted positions, [rad], shape (n,); None before the first.
@@ -327,8 +327,8 @@ class JointSensorCheck:
         self._encoders.reset()
         self.positions: NDArray | None = None
         self._read = np.zeros(0)  # velocities
-        self._unseen: float | None = None  # [s] when the last sample was taken, where the checks do not know it
-        self._was_well = False
+        self._pending: float | None = None  # [s] when the last sample was taken, where the checks do not know it
+        self._was_trusted = False
 
     @property
     def bridged_counts(self) -> dict[str, int]:
@@ -341,16 +341,16 @@ class JointSensorCheck:
         self.positions = self._encoders.predict(motion)
         return self.positions
 
-    def are_well(self, read: Measurement, interval: float) -> bool:
-        """Take the joints of a measurement, ``interval`` [s] after the last one, if surely nothing is wrong there."""
+    def accepts(self, read: Measurement, interval: float) -> bool:
+        """Accept the joints of a measurement, ``interval`` [s] after the last one, if no check can find anything."""
         positions, velocities = read.joint_positions, read.joint_velocities
-        if not self._was_well or self.positions is None or np.count_nonzero(velocities == self._read):
+        if not self._was_trusted or self.positions is None or np.count_nonzero(velocities == self._read):
             return False
         change, motion = positions - self.positions, velocities * interval
         square = (self._slowest * interval + _JUMP_MARGIN) ** 2
         if not (change.dot(change) <= square and motion.dot(motion) <= square):  # nor where one is NaN
             return False
-        self.positions, self._read, self._unseen = positions, velocities, read.time
+        self.positions, self._read, self._pending = positions, velocities, read.time
         return True
 
     def repaired(
@@ -372,17 +372,17 @@ class JointSensorCheck:
             positions, velocities, motion, commanded_velocities, interval, time
         )
         self.positions = self._encoders.positions
-        self._was_well = self._velocities.is_trusted and self._encoders.is_trusted
+        self._was_trusted = self._velocities.is_trusted and self._encoders.is_trusted
         if positions is not read.joint_positions or velocities is not read.joint_velocities:
             read = altered(read, joint_positions=sealed(positions), joint_velocities=sealed(velocities))
         return read, lost + found
 
     def _catch_up(self) -> None:
-        """Let the checks know the last sample, in which nothing was wrong."""
-        if self._unseen is not None and self.positions is not None:
-            self._velocities.follow(self.positions, self._read, self._unseen)
-            self._encoders.follow(self.positions)
-        self._unseen = None
+        """Give the checks the last sample, in which they would have found nothing."""
+        if self._pending is not None and self.positions is not None:
+            self._velocities.accept(self.positions, self._read, self._pending)
+            self._encoders.accept(self.positions)
+        self._pending = None
 
 
 class SensorCheck:
@@ -414,7 +414,7 @@ class SensorCheck:
         self._last_reading = self._last_time = self._lag = self._gap = 0.0
         self._last_stamp = -math.inf
         self._unread_motion = self._no_motion
-        self._is_blind = self._was_stale = False
+        self._is_blind = self._stale_is_reported = False
 
     @property
     def joint_positions(self) -> NDArray | None:
@@ -470,7 +470,7 @@ class SensorCheck:
         self._gap = 0.0
         if taken != measurement.time:
             measurement = altered(measurement, time=taken)
-        if not self._joints.are_well(measurement, interval):
+        if not self._joints.accepts(measurement, interval):
             motion = since_tick * commanded_velocities + self._unread_motion
             measurement, new = self._joints.repaired(measurement, motion, commanded_velocities, interval, time)
             found += new
@@ -531,10 +531,10 @@ class SensorCheck:
         return time - self._lag
 
     def _stale_findings(self, age: float, late: Sequence[LateSource] = ()) -> list[Finding]:
-        was_stale, self._was_stale = self._was_stale, True
+        is_reported, self._stale_is_reported = self._stale_is_reported, True
         limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
         text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
-        return [] if was_stale else [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
+        return [] if is_reported else [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
 
     def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
         """Return the last measurement with what other sensors have read since: they have times of their own."""

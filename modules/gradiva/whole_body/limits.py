@@ -126,7 +126,7 @@ class WrenchConeConfig:
         friction: Coefficient of each direction of the pyramid, [-].
         torsional_friction: Moment about the vertical over the normal force, [m]; half a sole's width times friction.
         sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
-        minimum_force: Normal force that a loaded foot keeps, [N]; of a light robot's a fiftieth of its weight.
+        minimum_force: Normal force that a loaded foot keeps, [N]; at most a fiftieth of the robot's weight.
     """
 
     priority: Priority

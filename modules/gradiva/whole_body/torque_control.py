@@ -311,33 +311,40 @@ class LandingMemory:
         self._tilts = dict.fromkeys(Side, (0.0, 0.0))  # θ, roll and pitch
         self._heights = dict.fromkeys(Side, 0.0)  # h
         self._air_times = dict.fromkeys(Side, 0.0)  # t
-        self._last: Side | None = None  # that has landed; None: both stand as the robot began
+        self._last_landed: Side | None = None  # None: both at once, or both stand as the robot began
 
     def update(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float) -> None:
         """Learn from the feet that are ``loaded`` after a tick of ``period`` [s]."""
-        gain, least = low_pass_gain(_LANDING_TIME, period), 1.0
+        gain, is_shared = low_pass_gain(_LANDING_TIME, period), len(loaded) == len(Side)
+        self._note_landings(loaded, period)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             if side not in loaded:
-                self._last, self._air_times[side] = side, self._air_times[side] + period
                 continue
-            self._air_times[side] = 0.0
             load = float(state.foot_wrench(side)[2]) / self._weight
-            least = min(least, load)
-            if load > _RESTS:
-                (_, _, right), (_, _, up), (back, left, _) = foot.rotation.T.dot(state.foot_rotation(side)).tolist()
-                seen, last = (0.5 * (left - up), 0.5 * (right - back)), self._tilts[side]
+            is_shared = is_shared and load > _SHARED_LOAD
+            if load > _RESTING_LOAD:
+                seen = so3.vee(foot.rotation.T.dot(state.foot_rotation(side))).tolist()  # sines: of small angles
+                (roll, pitch), (seen_roll, seen_pitch, _) = self._tilts[side], seen
                 self._tilts[side] = (
-                    _learned(last[0], seen[0], _LARGEST_TILT, gain),
-                    _learned(last[1], seen[1], _LARGEST_TILT, gain),
+                    _learned(roll, seen_roll, _LARGEST_TILT, gain),
+                    _learned(pitch, seen_pitch, _LARGEST_TILT, gain),
                 )
-        if len(loaded) == len(Side) and least > _SHARES:
+        if is_shared:
             self._learn_heights(state, reference, gain)
+
+    def _note_landings(self, loaded: Collection[Side], period: float) -> None:
+        """Note which foot has landed last, and for how long each one has been in the air."""
+        landed = [side for side in loaded if self._air_times[side] > 0.0]
+        if landed:
+            self._last_landed = landed[0] if len(landed) == 1 else None
+        for side, air_time in self._air_times.items():
+            self._air_times[side] = 0.0 if side in loaded else air_time + period
 
     def _learn_heights(self, state: RobotState, reference: WholeBodyReference, gain: float) -> None:
         seen = float(state.foot_position(Side.LEFT)[2] - state.foot_position(Side.RIGHT)[2])
         error = seen - float(reference.left_foot.position[2] - reference.right_foot.position[2])
         for side, higher in ((Side.LEFT, error), (Side.RIGHT, -error)):
-            if self._last in (None, side):
+            if self._last_landed in (None, side):
                 self._heights[side] = _learned(self._heights[side], higher, _LARGEST_HEIGHT, gain)
 
     def expected(self, side: Side, foot: FootReference) -> FootReference:
@@ -360,7 +367,7 @@ def _learned(last: float, seen: float, largest: float, gain: float) -> float:
 
 _LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
 _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
-_RESTS, _SHARES = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
+_RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
 _LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
 
 
