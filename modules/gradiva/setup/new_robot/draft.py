@@ -133,7 +133,7 @@ def draft_robot(
         ModelError: The URDF is none of a biped, or something has to be named; the message says what.
     """
     urdf = read_urdf(model.path)
-    limbs = _limbs_in(urdf, model.path, choices or Choices())
+    limbs = _limbs_in(urdf, model.path, model.chosen(choices or Choices()))
     _check_ranges(urdf, limbs, model.path)
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
