@@ -329,6 +329,21 @@ def test_what_a_scene_has_beside_its_robot_does_not_matter(tmp_path):
     assert read_urdf(file.path).joints["left_hip_yaw"].limits == pytest.approx(np.deg2rad([-60.0, 60.0]))
 
 
+def test_models_that_an_mjcf_attaches_are_found_beside_it(tmp_path):
+    whole = biped(LEVEL)
+    first, last = whole.index('<body name="right_hip"'), whole.index("</body></worldbody>")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "leg.xml").write_text(
+        f'<mujoco model="leg"><worldbody>{whole[first:last]}</worldbody></mujoco>'
+    )
+    attached = '<attach model="leg" body="right_hip" prefix=""/>'
+    asset = '<asset><model name="leg" file="parts/leg.xml"/></asset><compiler meshdir="elsewhere"/>'
+    scene = (whole[:first] + attached + whole[last:]).replace("</mujoco>", f"{asset}</mujoco>")
+    file = drafted_file(tmp_path, scene)
+    assert read_urdf(file.path).mass == pytest.approx(mujoco.MjModel.from_xml_string(whole).body_mass.sum(), rel=1e-6)
+    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.RIGHT][0] == "right_hip_yaw"
+
+
 def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_path):
     (tmp_path / "trunk.stl").write_text("version https://git-lfs.github.com/spec/v1")
     (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n")
