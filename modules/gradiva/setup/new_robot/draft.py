@@ -40,7 +40,7 @@ from gradiva.setup.new_robot.drives import (
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs
 from gradiva.setup.new_robot.model_file import ModelFile
 from gradiva.setup.new_robot.soles import fit_sole
-from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
+from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name, data_folder, read_toml
 from gradiva.simulation import RigidTree, Urdf, load_tree, read_urdf, weld
 from gradiva.walking import WalkingLayers
 
@@ -109,8 +109,9 @@ class Draft:
         quick = math.sqrt(self.posture.leg_length / _ICUB_LEG)
         if quick >= 1.0:
             return {}
-        names = {"min_step_duration": 0.5, "max_step_duration": 0.9}
-        return {name: (round(quick * value, 2), "[s] short legs fall sooner") for name, value in names.items()}
+        usual = read_toml(data_folder("config") / "planner.toml")["planner"]
+        names = "min_step_duration", "max_step_duration"
+        return {name: (round(quick * usual[name], 2), "[s] short legs fall sooner") for name in names}
 
 
 def draft_robot(
