@@ -1,11 +1,14 @@
 """``gradiva experiment``: the list, and the table of a run."""
 
 import io
+from dataclasses import make_dataclass
 
+import pytest
 from rich.console import Console
 
 from gradiva_experiments import all_experiments
 from gradiva_experiments.command import print_rows
+from gradiva_experiments.typed_options import with_options
 
 
 def test_experiments_are_listed_with_their_sources(gradiva):
@@ -14,6 +17,11 @@ def test_experiments_are_listed_with_their_sources(gradiva):
     for name in ("table_10_1", "figure_8_3", "figure_10_9", "figure_10_10", "robustness", "directions"):
         assert name in out
     assert not any("campaign" in each.source for each in all_experiments().values()), "those are gradiva campaign's"
+
+
+def test_options_of_a_command_have_defaults():
+    with pytest.raises(AssertionError, match="Typed has fields without a default"):
+        with_options(make_dataclass("Typed", ["speed"]))
 
 
 def printed(rows, width=100):

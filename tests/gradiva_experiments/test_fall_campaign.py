@@ -60,8 +60,8 @@ def test_too_few_named_causes_are_a_failure(tmp_path):
 
 def test_a_robot_that_falls_without_the_cause_as_well_is_drawn_anew(tmp_path):
     run = campaign(str, tmp_path, outcomes=("fell", "fell", "fell", "walked badly"))
-    drawn = [row["disturbance"] for row in run.rows if row["cause"] != "all"]
-    assert drawn == [draw(cause, [SEED, 0, 1], Plant.IDEAL).disturbance.text for cause in _COUNTS]
+    drawn = [(row["disturbance"], row["draws"]) for row in run.rows if row["cause"] != "all"]
+    assert drawn == [(draw(cause, [SEED, 0, 1], Plant.IDEAL).disturbance.text, 2) for cause in _COUNTS]
 
 
 @pytest.mark.parametrize("seed", [None, 0, 34])

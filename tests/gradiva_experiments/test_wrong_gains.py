@@ -1,5 +1,7 @@
 """Searches from wrong gains: the starts, the rows, and when a search has found back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,17 @@ def test_gains_that_are_refused_are_drawn_again(space):
     assert all(s["zmp_com_controller.walking.com"] <= 3.0 * s["zmp_com_controller.walking.zmp"] for s in starts)
     with pytest.raises(ConfigError, match="are refused 100 times"):
         wrong_start({**WALK, "inverse_kinematics.no_such_gain": 1.0}, space, anywhere, 0)
+
+
+def test_a_start_is_as_it_was_drawn_not_at_the_end_of_a_range(space):
+    name = "zmp_com_controller.walking.zmp"
+    edge = space.keys[name].between[1]
+    shipped = replace(space, before={**space.before, name: 0.75 * edge})  # doubled it is beyond
+    for seed in range(4):
+        start = wrong_start(WALK, shipped, halved_or_doubled, seed).before
+        assert start[name] == pytest.approx(0.375 * edge)
+    with pytest.raises(ConfigError, match=rf"are refused 100 times, the last ones: {name} outside of what is searched"):
+        wrong_start(WALK, shipped, lambda *_: {**space.before, name: 2.0 * edge}, 0)
 
 
 def test_gains_from_anywhere_fill_their_ranges(space):

@@ -329,6 +329,21 @@ def test_what_a_scene_has_beside_its_robot_does_not_matter(tmp_path):
     assert read_urdf(file.path).joints["left_hip_yaw"].limits == pytest.approx(np.deg2rad([-60.0, 60.0]))
 
 
+def test_models_that_an_mjcf_attaches_are_found_beside_it(tmp_path):
+    whole = biped(LEVEL)
+    first, last = whole.index('<body name="right_hip"'), whole.index("</body></worldbody>")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "leg.xml").write_text(
+        f'<mujoco model="leg"><worldbody>{whole[first:last]}</worldbody></mujoco>'
+    )
+    attached = '<attach model="leg" body="right_hip" prefix=""/>'
+    asset = '<asset><model name="leg" file="parts/leg.xml"/></asset><compiler meshdir="elsewhere"/>'
+    scene = (whole[:first] + attached + whole[last:]).replace("</mujoco>", f"{asset}</mujoco>")
+    file = drafted_file(tmp_path, scene)
+    assert read_urdf(file.path).mass == pytest.approx(mujoco.MjModel.from_xml_string(whole).body_mass.sum(), rel=1e-6)
+    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.RIGHT][0] == "right_hip_yaw"
+
+
 def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_path):
     (tmp_path / "trunk.stl").write_text("version https://git-lfs.github.com/spec/v1")
     (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n")
@@ -362,6 +377,16 @@ def test_legs_that_are_bent_at_zero_get_soles_that_lie_on_the_ground(tmp_path):
     robot = draft_robot("biped", file).description
     assert robot.sole.x == pytest.approx((-0.07, 0.13), abs=1e-3)
     assert robot.left_foot_frame == "left_sole"
+
+
+def test_soles_that_are_added_are_those_of_the_draft_whatever_frames_there_are(tmp_path):
+    bent = biped(LEVEL).replace('_foot" pos="0 0 -0.4" ', '_foot" pos="0 0 -0.4" euler="0 20 0"')
+    level = re.sub(r'<site name="(\w+)_touch" pos="0 0 0"/>', r'<site name="\1_sole" euler="0 -20 0"/>', bent)
+    file = drafted_file(tmp_path, level)
+    assert "left_sole_2, right_sole_2 are added" in file.notes[-1]
+    robot = draft_robot("biped", file).description
+    assert (robot.left_foot_frame, robot.right_foot_frame) == ("left_sole_2", "right_sole_2")
+    assert robot.sole.x == pytest.approx((-0.07, 0.13), abs=1e-3)
 
 
 def test_a_leg_of_seven_joints_is_refused_with_its_joints(tmp_path):
@@ -471,3 +496,20 @@ def test_the_heel_is_behind_the_ankle_that_pitches_not_behind_a_roll_joint_ahead
         ahead = ahead.replace(pitch, pitch + ' pos="-0.057 0 0"').replace(roll, roll + ' pos="0 0 0"')
     limbs = find_limbs(read_urdf(drafted_file(tmp_path, ahead).path), Choices())
     assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+
+
+@pytest.mark.parametrize("has_shapes", [True, False], ids=["mesh", "bare"])
+@pytest.mark.parametrize("forward", [1.0, -1.0])
+def test_a_roll_joint_off_the_ankle_that_pitches_is_no_evidence_where_the_sole_is_not_known(
+    tmp_path, forward, has_shapes
+):
+    trimesh.creation.box((0.2, 0.08, 0.02)).export(tmp_path / "foot.stl")
+    mesh = '<geom type="mesh" mesh="foot" pos="0 0 -0.04"/>' if has_shapes else ""
+    feet = re.sub(r'<geom type="box".*/>', mesh, biped(LEVEL, '<asset><mesh name="foot" file="foot.stl"/></asset>'))
+    if forward < 0.0:
+        feet = feet.replace('range="10 130" ref="10"', 'range="-130 -10" ref="-10"')
+    feet = feet.replace('pos="0 0 0" mass="0.5"', f'pos="{forward * 0.05} 0 0" mass="0.5"')
+    feet = re.sub(r'(name="\w+_ankle_pitch")', rf'\1 pos="{forward * 0.02} 0 0"', feet)
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, feet).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == ("left_hip_yaw" if forward > 0.0 else "right_hip_yaw")
+    assert not limbs.is_forward_guessed

@@ -130,7 +130,9 @@ class GccCompiler:
         finished = source.with_suffix(".so")
         command = [str(self._compiler), *_FLAGS, str(source), "-o", str(finished), "-lm"]
         status, errors = run_tidily([*command, *_FEWER_PASSES], _TIMEOUT)
-        if status != 0:  # a compiler that does not know them, or one that does not work
+        if status != 0:  # a compiler that does not know them, or another processor's, or one that does not work
+            status, errors = run_tidily(command, _TIMEOUT)
+        if status != 0 and _leave_out_prefetches(source):
             status, errors = run_tidily(command, _TIMEOUT)
         if status != 0:
             raise OSError(f"{self._compiler} failed: {' '.join(errors.strip().splitlines()[-1:])}")
@@ -159,6 +161,17 @@ def _generate(function: cs.Function, source: Path) -> None:
     if platform.machine() in ("x86_64", "AMD64"):
         code = _STATEMENTS.sub(lambda found: found[0] + _PREFETCH, code)
     source.write_text(code, encoding="utf-8")
+
+
+def _leave_out_prefetches(source: Path) -> bool:
+    """Write the source without instructions that not every assembler of the processor takes; return whether it had any.
+
+    Those of 32-bit programs and of other processors refuse them.
+    """
+    code = source.read_text(encoding="utf-8")
+    plain = code.replace(_PREFETCH, "")
+    source.write_text(plain, encoding="utf-8")
+    return plain != code
 
 
 def processor_line(name: str) -> str:

@@ -152,6 +152,7 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
         for key in ("meshdir", "texturedir", "assetdir", "strippath", "discardvisual", "fusestatic"):
             element.attrib.pop(key, None)
     meshes = folder / compiler.get("meshdir", compiler.get("assetdir", ""))
+    _name_by_place(root, {"asset/model": folder, ".//flexcomp": meshes})
     of_shapes = _bodies_by_mesh(root, is_stated=compiler.get("inertiafromgeom") != "true")
     absent: set[str] = set()
     for asset in root.iter("asset"):
@@ -172,6 +173,17 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
         for geom in [geom for geom in body.findall("geom") if geom.get("mesh") in absent]:
             body.remove(geom)
     return [f"left out: shapes of meshes that are not there ({', '.join(sorted(absent))})"] if absent else []
+
+
+def _name_by_place(root: ElementTree.Element, folders: Mapping[str, Path]) -> None:
+    """Name files of elements by where they are; ``folders`` has, by the path of elements, from where theirs are named.
+
+    What is compiled is a text, from which MuJoCo finds no file that is named otherwise.
+    """
+    for path, folder in folders.items():
+        for element in root.iterfind(path):
+            if file := element.get("file"):
+                element.set("file", str(folder / file))
 
 
 def _bodies_by_mesh(root: ElementTree.Element, is_stated: bool) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -13,10 +13,14 @@ _OPTIONS = "options"  # parameter of a command that takes them
 
 
 def with_options(kind: type[Any]) -> Callable[[Command], Command]:
-    """Return what gives a command the fields of a dataclass as options, in the place of its parameter ``options``.
+    """Give a command the fields of a dataclass as options, in the place of its parameter ``options``.
 
-    The command is called with one value of that class.
+    The command is called with one value of that class, and all of its parameters by keyword.
+
+    Args:
+        kind: Each of its fields has a default.
     """
+    assert all(each.default is not MISSING for each in fields(kind)), f"{kind.__name__} has fields without a default"
     hints = get_type_hints(kind, include_extras=True)
     chosen = [
         inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])

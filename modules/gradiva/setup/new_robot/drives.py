@@ -15,19 +15,18 @@ it stands on the plant, and in the latency that torque control counts on.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradiva.common import NDArray, Side
+from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.robot_model import IdynTreeModel, JointGroup
 from gradiva.robot_model.robot_description import PerJoint
-from gradiva.setup.robots import data_folder
+from gradiva.setup.robots import data_folder, describe_robot, read_toml
 from gradiva.simulation import JointDrive
 
-_SENSED_WEIGHT = 325.0  # [N] of iCub v2.7, for which config/plant_robot.toml has the errors of force-torque sensors
+_SENSED = "icub_v2_7"  # for whose weight config/plant_robot.toml has the errors of force-torque sensors
 _ABSOLUTE = ("force_noise", "torque_noise", "force_bias", "torque_bias", "force_drift", "torque_drift")
 """Errors of force-torque sensors in [N] and [N·m]; the others are fractions already."""
 
@@ -203,11 +202,11 @@ def drive_files(gears: Gears, weight: float) -> dict[str, tuple[str, dict[str, T
 
 def _light_sensors(weight: float) -> dict[str, Table]:
     """Return the errors of force-torque sensors whose range fits a light robot, by its weight, [N]."""
-    if weight >= _SENSED_WEIGHT:
+    ratio = weight / (GRAVITY * describe_robot(_SENSED).mass)
+    if ratio >= 1.0:
         return {}
-    plant = tomllib.loads((data_folder("config") / "plant_robot.toml").read_text(encoding="utf-8"))
+    plant = read_toml(data_folder("config") / "plant_robot.toml")
     errors = plant["simulation"]["sensors"]["force_torque"]
-    ratio = weight / _SENSED_WEIGHT
     comment = "[N], [N·m] in proportion to the weight of iCub v2.7"
     return {"simulation.sensors.force_torque": {key: (two_digits(ratio * errors[key]), comment) for key in _ABSOLUTE}}
 

@@ -15,10 +15,9 @@ from gradiva.simulation import RigidBody, RigidTree, Urdf, weld
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _MIRROR_TOLERANCE = 0.02  # [m]
 _HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
-_HEEL_FRACTION = 0.1  # [-] of the length of what touches, likewise
+_HEEL_FRACTION = 0.1  # [-] of the length of what touches: as above, of long feet
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
 _TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
-_TILTED = 0.7  # [-] likewise, of soles of legs that are bent when all joints are at zero
 _UP = np.array([0.0, 0.0, 1.0])
 _LATERAL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
 _ONE_SIDED = 0.5  # [-] of half its range: a knee whose middle is farther from the straight leg bends to one side
@@ -349,11 +348,15 @@ def _forward(skeleton: _Skeleton, foot: int) -> tuple[float, bool]:
     for frame, in_body in body.frames.items():
         if "sole" in frame.lower():
             return float(np.sign((pose @ in_body)[0, 0]) or 1.0), False
-    back, front = _touching_ends(skeleton, foot)
-    beyond_ankle = float(skeleton.position(foot)[0] - _ankle(skeleton, foot))
-    offsets = (back + front) / 2.0 + beyond_ankle, float((pose[:3, :3] @ body.inertial.centre)[0]) + beyond_ankle
-    tolerance = max(_HEEL_TOLERANCE, _HEEL_FRACTION * (front - back))
-    touching, mass = (float(np.sign(offset)) * (abs(offset) > tolerance) for offset in offsets)
+    ends, beyond_ankle = _touching_ends(skeleton, foot), float(skeleton.position(foot)[0] - _ankle(skeleton, foot))
+    tolerance = max(_HEEL_TOLERANCE, _HEEL_FRACTION * (ends[1] - ends[0])) if ends else _HEEL_TOLERANCE
+
+    def ahead(offset: float) -> float:
+        """Return on which side of the ankle something in the foot is along x of the base: 1, −1, or 0 near it."""
+        return float(np.sign(offset + beyond_ankle)) * (abs(offset + beyond_ankle) > tolerance)
+
+    touching = ahead(sum(ends) / 2.0) if ends else 0.0
+    mass = ahead(float((pose[:3, :3] @ body.inertial.centre)[0]))
     said = [sign for sign in (touching, _bending(skeleton, foot), mass) if sign]
     return (said or [1.0])[0], len(set(said)) != 1
 
@@ -385,16 +388,19 @@ def _ankle(skeleton: _Skeleton, foot: int) -> float:
     return float(skeleton.position(foot)[0])
 
 
-def _touching_ends(skeleton: _Skeleton, foot: int) -> tuple[float, float]:
-    """Return the ends of what touches the ground from the foot's origin, along x of the base, [m]; 0 for meshes."""
+def _touching_ends(skeleton: _Skeleton, foot: int) -> tuple[float, float] | None:
+    """Return the ends of what touches the ground from the foot's origin, along x of the base, [m].
+
+    None where they are not known: of meshes alone, and of a foot that stands on an edge when all joints are at zero.
+    """
     turned = np.eye(4)
     turned[:3, :3] = skeleton.poses[foot][:3, :3]
     shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
     if not shapes:
-        return 0.0, 0.0
+        return None
     touching = lowest([points_of(shape, turned @ shape.pose, Path()) for shape in shapes])
     if not covers_sole(touching):
-        return 0.0, 0.0  # it stands on an edge when all joints are at zero
+        return None
     return float(touching[:, 0].min()), float(touching[:, 0].max())
 
 
@@ -411,8 +417,7 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
         if wanted not in body.frames:
             raise ModelError(f"--{side}-sole {wanted}: not a frame of the foot{nearest_name(wanted, body.frames)}")
         return wanted
-    tilted = _level_frames(skeleton, foot, forward, _TILTED)
-    level = [frame for frame in tilted if frame == f"{side}_sole"] or _level_frames(skeleton, foot, forward)
+    level = _level_frames(skeleton, foot, forward)
     if not level:
         raise ModelError(
             f"no frame of the foot '{body.name}' has x forward and z up when all joints are at zero (it has"
@@ -421,10 +426,10 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
     return next((frame for frame in level if "sole" in frame.lower()), level[0])
 
 
-def _level_frames(skeleton: _Skeleton, foot: int, forward: float, least: float = _LEVEL) -> list[str]:
-    """Return the frames of a foot with x forward and z up, their cosines above the ``least``."""
+def _level_frames(skeleton: _Skeleton, foot: int, forward: float) -> list[str]:
+    """Return the frames of a foot with x forward and z up."""
     poses = {frame: skeleton.poses[foot] @ in_body for frame, in_body in skeleton.bodies[foot].frames.items()}
-    return [frame for frame, pose in poses.items() if pose[2, 2] > least and forward * pose[0, 0] > least]
+    return [frame for frame, pose in poses.items() if pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL]
 
 
 def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:

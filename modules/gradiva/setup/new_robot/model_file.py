@@ -35,6 +35,7 @@ class ModelFile:
         folder: Of files that the robot's folder gets; None where the URDF is used as it is.
         notes: What was changed, a line each.
         drives: What the model says about the drives of its joints.
+        soles: Frames that were added, by foot: they are its soles, whatever the others are called.
     """
 
     source: tuple[str, str]
@@ -42,6 +43,12 @@ class ModelFile:
     folder: Path | None = None
     notes: tuple[str, ...] = ()
     drives: Mapping[str, JointDrive] = field(default_factory=dict)
+    soles: Mapping[Side, str] = field(default_factory=dict)
+
+    def chosen(self, choices: Choices) -> Choices:
+        """Return the names that the user gives, and those of the soles that were added."""
+        left, right = (self.soles.get(side) for side in (Side.LEFT, Side.RIGHT))
+        return replace(choices, left_sole=left or choices.left_sole, right_sole=right or choices.right_sole)
 
 
 def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choices, folder: Path) -> ModelFile:
@@ -110,7 +117,7 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
 
 
 def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:
-    """Leave out links without mass above the root, except one to which it is fixed: a mere name to iDynTree too."""
+    """Leave out links without mass above the root, except one to which it is fixed: iDynTree makes it a frame."""
     urdf = read_urdf(given.path)
     if len(urdf.roots) != 1:
         return given
@@ -133,9 +140,9 @@ def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> 
     if not missing:
         return given
     robot = _parsed(given)
-    frames = [_add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()]
-    note = f"no frame of the feet has x forward and z normal to the sole: {', '.join(frames)} are added"
-    return _written(robot, given, name, folder, note)
+    soles = {side: _add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()}
+    note = f"no frame of the feet has x forward and z normal to the sole: {', '.join(soles.values())} are added"
+    return replace(_written(robot, given, name, folder, note), soles=soles)
 
 
 def _parsed(given: ModelFile) -> ElementTree.Element:

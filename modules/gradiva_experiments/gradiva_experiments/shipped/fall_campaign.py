@@ -26,7 +26,11 @@ SEED = 2711
 """Of the falls unless another is asked for; what the diagnosis goes by was developed with other seeds."""
 
 ASKED = {Plant.IDEAL: 54 / 60, Plant.NOISY: 50 / 60, Plant.ROBOT: 50 / 60}
-"""Fraction of the falls whose cause has to be named."""
+"""Fraction of the falls whose cause has to be named.
+
+A fall is the first draw of which the robot falls while the same walk without the cause ends on both feet; draws before
+it are thrown away, and counted in the column ``draws``.
+"""
 
 _ALL = "all"  # causes, of one plant
 _ROBOTS = ("icub_v2_7", "icub_v3", "talos", "g1")
@@ -114,7 +118,7 @@ def _search(fall: _Fall, seed: int) -> Search[Row | None]:
         drawn = draw(fall.cause, [seed, fall.number, attempt], fall.plant)
         result = yield from drawn.trial.done()
         if result.figures["outcome"] == "fell" and (yield from drawn.control.done()).stands:
-            return _row(fall, drawn, result)
+            return _row(fall, drawn, result, attempt + 1)
     return None
 
 
@@ -153,13 +157,14 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _row(fall: _Fall, drawn: Draw, result: TrialResult) -> Row:
+def _row(fall: _Fall, drawn: Draw, result: TrialResult, draws: int) -> Row:
     trial, disturbance, diagnosis = drawn.trial, drawn.disturbance, result.figures["diagnosis"]
     is_named = diagnosis["cause"] == fall.cause and disturbance.words in diagnosis["text"]
     return {
         "plant": str(fall.plant),
         "cause": str(fall.cause),
         "disturbance": disturbance.text,
+        "draws": draws,
         "robot": trial.robot,
         "control": trial.overrides["walking.control"],
         "speed_mps": trial.command.forward if isinstance(trial.command, VelocityCommand) else None,

@@ -86,7 +86,7 @@ def anywhere(space: SearchSpace, random: np.random.Generator) -> dict[str, float
 
 
 def wrong_start(walk: Mapping[str, Any], shipped: SearchSpace, draw: Drawing, seed: int) -> SearchSpace:
-    """Return the space with wrong gains before: the first of the seed's draws that make a configuration.
+    """Return the space with wrong gains before: the first of the seed's draws in its ranges that make a configuration.
 
     Raises:
         ConfigError: None of them does.
@@ -94,9 +94,14 @@ def wrong_start(walk: Mapping[str, Any], shipped: SearchSpace, draw: Drawing, se
     for number in range(_DRAWS):
         gains = draw(shipped, np.random.default_rng((seed, number)))
         try:
-            return replace(shipped, before=read_space({**walk, **gains}).before)
+            in_range = read_space({**walk, **gains}).before
         except ConfigError as error:
-            refusal = error
+            refusal = str(error)
+            continue
+        outside = [name for name, value in gains.items() if in_range[name] != value]
+        if not outside:
+            return replace(shipped, before=gains)
+        refusal = f"{', '.join(outside)} outside of what is searched"
     raise ConfigError(f"gains drawn at random are refused {_DRAWS} times, the last ones: {refusal}")
 
 

@@ -1,0 +1,181 @@
+"""The first posture of a new robot: half sitting, its arms hanging."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from gradiva.common import ModelError, NDArray, Side, SoleRectangle
+from gradiva.robot_model import IdynTreeModel, as_array, as_pose
+from gradiva.setup.new_robot.limbs import Limbs
+from gradiva.simulation import RigidTree
+
+_BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
+_MARGIN = 0.05  # [rad] kept from joint limits
+_FLAT = 1e-4  # [rad] and [m]
+_STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
+_HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
+_REST = 0.02  # [m] that a radian away from zero is worth: chooses among arms that reach the same place
+_PARALLEL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
+_TURN = 2.0 * math.pi  # [rad] joints that turn farther have no limits
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPosture:
+    """The start posture of a robot.
+
+    Attributes:
+        joint_positions: [rad], shape (n,).
+        com_height: Of the centre of mass above the sole frames, [m].
+        leg_length: From the hip to the sole frame along thigh and shank, [m].
+        hip_distance: Of the sole frames when all joints are at zero, [m].
+    """
+
+    joint_positions: NDArray
+    com_height: float
+    leg_length: float
+    hip_distance: float
+
+
+def first_posture(model: IdynTreeModel, tree: RigidTree, limbs: Limbs, sole: SoleRectangle) -> FirstPosture:
+    """Return a posture with level soles below a straight pelvis, the CoM over the middle of the soles.
+
+    Args:
+        model: All joints of the walk.
+        tree: The same, with the masses of its bodies.
+        limbs: Joints of legs and arms.
+        sole: Of the left foot.
+
+    Raises:
+        ModelError: The legs have no hip, knee and ankle that pitch, or their limits do not let the robot half sit.
+    """
+    return _Standing(model, tree, limbs, sole).solve()
+
+
+class _Standing:
+    def __init__(self, model: IdynTreeModel, tree: RigidTree, limbs: Limbs, sole: SoleRectangle) -> None:
+        self._model, self._limbs, self._sole = model, limbs, sole
+        self._bodies = {body.joint.name: body for body in tree.bodies if body.joint is not None}
+        self._kinematics = model.kinematics_and_dynamics()
+        self._joints = list(model.description.joints)
+        self._low, self._high = model.joint_limits()
+        self._zero = np.zeros(len(self._joints))
+        soles = {side: self._pose(self._zero, limbs.soles[side]) for side in Side}
+        self._up = np.array([0.0, 0.0, 1.0])
+        left = np.cross(self._up, soles[Side.LEFT][1][:, 0])
+        self._left = left / np.linalg.norm(left)
+        self._forward = np.cross(self._left, self._up)
+        self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
+        self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
+
+    def solve(self) -> FirstPosture:
+        """Return the posture with the most bent knees that can be reached."""
+        arms = np.clip(self._zero, self._low, self._high)
+        for side in Side:
+            self._hang(arms, side)
+        for bend in _BENDS:
+            found = self._half_sit(arms, np.radians(bend))
+            if found is not None:
+                height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
+                return FirstPosture(found, float(height[2]), self._leg_length(), self._hip_distance)
+        raise ModelError(
+            f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
+            f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
+        )
+
+    def _pitch_joints(self, leg: Sequence[str]) -> list[tuple[int, float]]:
+        """Return hip, knee and ankle pitch: index of each joint, and 1 where it turns about the left, else −1."""
+        pitches = []
+        for name in leg:
+            index = self._joints.index(name)
+            along = float(self._axis(name) @ self._left)
+            if abs(along) > _PARALLEL:
+                pitches.append((index, float(np.sign(along))))
+        if len(pitches) < 3:
+            names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
+            raise ModelError(
+                f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
+            )
+        hip, ankle = pitches[0], pitches[-1]
+        low, high = np.clip((self._low, self._high), -_TURN, _TURN)
+        knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
+        return [hip, knee, ankle]
+
+    def _half_sit(self, arms: NDArray, bend: float) -> NDArray | None:
+        """Return the posture with the knees bent by so much, None where joint limits are in the way."""
+
+        def posture(angles: NDArray) -> NDArray:
+            joints = arms.copy()
+            for side in Side:
+                for (index, sign), angle in zip(self._pitches[side], (angles[0], bend, angles[1]), strict=True):
+                    joints[index] = sign * angle
+            return joints
+
+        def residual(angles: NDArray) -> NDArray:
+            joints = posture(angles)
+            position, rotation = self._pose(joints, self._limbs.soles[Side.LEFT])
+            ahead = self._forward @ (self._com(joints) - position) - sum(self._sole.x) / 2.0
+            return np.array([rotation[:, 0] @ self._up, ahead])
+
+        solution = least_squares(residual, [-0.5 * bend, -0.5 * bend])
+        found = posture(solution.x)
+        legs = [index for side in Side for index, _ in self._pitches[side]]
+        is_inside = (found >= self._low + _MARGIN) & (found <= self._high - _MARGIN)
+        return found if np.all(is_inside[legs]) and np.all(np.abs(solution.fun) < _FLAT) else None
+
+    def _hang(self, joints: NDArray, side: Side) -> None:
+        """Write the positions of one arm that hangs, its elbow bent, into ``joints``."""
+        names = self._limbs.arms[side]
+        if not names:
+            return
+        indices = [self._joints.index(name) for name in names]
+        links = [self._bodies[name].name for name in names]
+        hand = self._bodies[names[-1]].inertial.centre
+        shoulder = self._pose(self._zero, links[0])[0]
+        length = self._length(self._zero, links) + float(np.linalg.norm(hand))
+        ahead, outward, up = _HANGING
+        target = shoulder + _STRETCHED * length * (
+            ahead * self._forward + side.sign * outward * self._left + up * self._up
+        )
+
+        def residual(angles: NDArray) -> NDArray:
+            trial = joints.copy()
+            trial[indices] = angles
+            position, rotation = self._pose(trial, links[-1])
+            return np.concatenate((position + rotation @ hand - target, _REST * angles))
+
+        low, high = self._low[indices] + _MARGIN, self._high[indices] - _MARGIN
+        joints[indices] = least_squares(residual, np.clip(0.0, low, high), bounds=(low, high)).x
+
+    def _leg_length(self) -> float:
+        links = [self._bodies[name].name for name in self._names(Side.LEFT)]
+        return self._length(self._zero, [*links, self._limbs.soles[Side.LEFT]])
+
+    def _length(self, joints: NDArray, frames: Sequence[str]) -> float:
+        """Return the length of the way over the origins of frames, [m]."""
+        origins = [self._pose(joints, frame)[0] for frame in frames]
+        return sum(float(np.linalg.norm(end - begin)) for begin, end in pairwise(origins))
+
+    def _names(self, side: Side) -> list[str]:
+        return [self._joints[index] for index, _ in self._pitches[side]]
+
+    def _axis(self, name: str) -> NDArray:
+        """Return the axis of a joint when all are at zero, in the base, shape (3,)."""
+        body = self._bodies[name]
+        assert body.joint is not None
+        return np.asarray(self._pose(self._zero, body.name)[1] @ body.joint.axis)
+
+    def _pose(self, joints: NDArray, frame: str) -> tuple[NDArray, NDArray]:
+        """Return position and rotation of a frame in the base."""
+        self._kinematics.setJointPos(joints)
+        return as_pose(self._kinematics.getRelativeTransform(self._limbs.base_link, frame))
+
+    def _com(self, joints: NDArray) -> NDArray:
+        """Return the centre of mass in the base, [m], shape (3,)."""
+        self._kinematics.setJointPos(joints)
+        return as_array(self._kinematics.getCenterOfMassPosition())
