@@ -13,7 +13,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign import campaign as campaign_module
 from gradiva_experiments.campaign import command, trial_rows
-from gradiva_experiments.campaign.campaign import CampaignResult, begin, is_success, read_result
+from gradiva_experiments.campaign.campaign import CampaignResult, begin, is_success, read_result, walk_trial
 from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_environment, noted_interrupts
 from gradiva_experiments.campaign.report import (
     binned,
@@ -75,6 +75,12 @@ def test_each_trial_has_a_row_and_one_that_failed_is_a_row(walked):
     assert "Traceback" in failed[0]["error"]
     assert sum(map(is_success, rows)) == COUNT - 3 - 19
     assert rows[0]["command"].startswith("gradiva walk --seed ")
+
+
+def test_a_command_that_no_plan_fulfils_is_refused():
+    row = walk_trial({"robot": "icub_v2_7", "speed": 9.0})
+    assert row["outcome"] == "refused"
+    assert row["reason"].startswith("no plan: forward speed 9.0 m/s is outside its limits")
 
 
 def test_the_reasons_of_trials_that_did_not_walk_are_a_line_each_whatever_their_numbers(walked):

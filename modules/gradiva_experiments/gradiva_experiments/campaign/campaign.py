@@ -47,7 +47,7 @@ from gradiva_experiments.trial import code_digest
 
 WALK = "gradiva_experiments.campaign.campaign:walk_trial"
 REFUSED = "refused"
-"""Outcome of a walk whose configuration is wrong."""
+"""Outcome of a walk whose configuration is wrong, or whose command no plan fulfils."""
 _LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
@@ -59,7 +59,7 @@ def walk_trial(argument: Mapping[str, Any]) -> dict[str, Any]:
     try:
         figures = run_walk(walk_options(with_files(argument)).request()).result
     except PlanningError as error:
-        figures = {"outcome": "stopped", "reason": f"no plan: {error}"}
+        figures = {"outcome": REFUSED, "reason": f"no plan: {error}"}
     except WalkingError as error:
         figures = {"outcome": REFUSED, "reason": str(error)}
     diagnosis = figures.get("diagnosis") or {}
