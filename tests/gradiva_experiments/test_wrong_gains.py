@@ -8,7 +8,8 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import Plant
 from gradiva_experiments import ExperimentOptions, Pool, find_experiment
-from gradiva_experiments.campaign.search import FALL, SearchSpace, read_space
+from gradiva_experiments.campaign.campaign import FALL
+from gradiva_experiments.campaign.search import SearchSpace, read_space
 from gradiva_experiments.shipped.wrong_gains import (
     EIGHTEEN,
     Score,
