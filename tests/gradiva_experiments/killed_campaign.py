@@ -19,13 +19,14 @@ from pathlib import Path
 
 import psutil
 
-from gradiva_experiments.campaign.campaign import WALK, read_result
+from gradiva_experiments.campaign.campaign import WALK
 from gradiva_experiments.campaign.campaign_file import read_campaign
 from gradiva_experiments.campaign.engine import dask_environment
+from gradiva_experiments.campaign.trial_rows import row_keys
 
 EVENTS = (
-    *((2.0 * (1 + number), "worker") for number in range(5)),
-    *((3.0, "driver"), (9.0, "scheduler"), (13.0, "driver")),
+    *((2.0 + 4.0 * number, "worker") for number in range(5)),
+    *((4.0, "driver"), (12.0, "scheduler"), (20.0, "driver")),
 )
 """Twenty-fourths of the rows after which a process is killed, and which."""
 _SETTLED = 15.0  # [s] in which a process imports, and compiles what it needs
@@ -41,8 +42,7 @@ class KilledCampaign:
         file: Of the campaign; its folder lies beside it.
         function: That walks.
         timeout: After which the campaign is interrupted, [s].
-        poll: Time between looks at the rows, [s].
-        calm_poll: The same after the last kill, [s]: a look reads all rows.
+        poll: Time between looks at the keys of all rows, [s].
         worker_count: Number of workers.
         killed: Processes that were killed so far, by the number of rows before.
         memory: Samples: time since the begin, [s], and memory of each process, [MB].
@@ -52,7 +52,6 @@ class KilledCampaign:
     function: str
     timeout: float
     poll: float = 0.1
-    calm_poll: float = 0.1
     worker_count: int = 2
     killed: list = field(default_factory=list)
     memory: list = field(default_factory=list)
@@ -70,7 +69,6 @@ class KilledCampaign:
                 if not self.wait_for(before + part * count / 24.0):
                     break
                 self.kill(which)
-            self.poll = self.calm_poll
             return self.wait_for(sys.maxsize)
         finally:
             self.end()
@@ -81,9 +79,7 @@ class KilledCampaign:
 
     def look(self):
         """Return the number of rows; each key is there once, and none is lost that was there before."""
-        if not (self.folder / "trials.keys").exists():
-            return 0
-        keys = [row["key"] for row in read_result(self.folder).rows]
+        keys = row_keys(self.folder / "rows")
         assert len(keys) == len(set(keys)), "a row is there twice"
         assert self.seen.issubset(keys), "a row was lost"
         self.seen = set(keys)
@@ -198,7 +194,7 @@ def main():
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     count = read_campaign(given.file).count
-    run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, 5.0, 30.0, given.workers)
+    run = KilledCampaign(given.file.resolve(), WALK, 60.0 * given.minutes, 15.0, given.workers)
     try:
         is_whole = run.run(given.within or count)
     except KeyboardInterrupt:

@@ -6,8 +6,10 @@ import re
 import shlex
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
@@ -18,6 +20,7 @@ from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_enviro
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
+    inputs_that_matter,
     not_walked,
     outcome_table,
     summary,
@@ -322,6 +325,34 @@ def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, w
     status, _, err = gradiva("campaign", "table", str(walked), "--by", "robot")
     assert status == 2
     assert "no input 'robot' varies, but speed, seed" in err
+
+
+def test_scores_are_a_table_of_their_medians_and_largest_values(gradiva, walked):
+    status, out, _ = gradiva("campaign", "table", str(walked), "--score", "dcm_error_m.max")
+    assert (status, out.splitlines()[0]) == (0, "| speed | success | DCM error: median, largest |")
+    assert "| 0.1 | 39 of 40, 98 % (87 to 100 %) | 3 mm, 4.9 mm |" in out.splitlines()
+    _, out, _ = gradiva("campaign", "table", str(walked), "--score", "foot_slip_m")
+    assert "| 0.1 | 39 of 40, 98 % (87 to 100 %) | – |" in out.splitlines()
+    status, _, err = gradiva("campaign", "table", str(walked), "--score", "dcm_error")
+    assert status == 2
+    assert "no score 'dcm_error'" in err
+    assert gradiva("campaign", "table", str(walked), "--score", "foot_slip_m", "--by", "speed")[0] == 2
+
+
+def test_the_report_names_the_inputs_that_explain_the_cost_of_the_walks(tmp_path):
+    def row(seed, zmp, com):
+        error = {"dcm_error_m.rms": 0.01 + 0.001 * (zmp - 2.0) ** 2, "zmp_error_m.rms": 1e-5 * com}
+        return {"seed": seed, "zmp": zmp, "com": com, "robot": "a", "outcome": "walked", "options": "{}", **error}
+
+    draws = np.random.default_rng(1).uniform(0.5, 3.5, (60, 2)).tolist()
+    rows = [row(float(seed), *draw) for seed, draw in enumerate(draws)]
+    result = CampaignResult("draws", tmp_path, ("zmp", "com", "robot", "seed"), 60, rows)
+    found = inputs_that_matter(result)
+    assert list(found) == ["zmp", "com"]
+    assert found["zmp"] > 0.8
+    assert found["com"] < 0.1
+    assert "<h2>Inputs that matter</h2>" in write_campaign_report(result).read_text(encoding="utf-8")
+    assert inputs_that_matter(replace(result, rows=rows[:10])) == {}
 
 
 def test_ctrl_c_while_a_cluster_starts_is_noted_though_a_thread_from_before_may_take_it():

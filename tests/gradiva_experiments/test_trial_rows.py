@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign import trial_rows
-from gradiva_experiments.campaign.trial_rows import TrialRows, is_disk_trouble, read_rows
+from gradiva_experiments.campaign.trial_rows import TrialRows, is_disk_trouble, read_rows, row_keys
 from tests.full_disk import full_at
 
 
@@ -50,6 +50,18 @@ def test_a_driver_killed_between_part_and_journal_leaves_each_row_once(tmp_path)
     assert len(read_rows(tmp_path)) == 2
     filled(tmp_path, [1, 2])
     assert [each["key"] for each in read_rows(tmp_path)] == ["k0", "k1", "k2"]
+
+
+def test_a_journal_that_becomes_a_part_while_both_are_listed_is_read_once(tmp_path, monkeypatch):
+    filled(tmp_path, [0, 1])
+    lists = [{0: tmp_path / "part-00000.jsonl"}, {}]  # as they were before it became a part
+
+    def files(folder, kind, listed=trial_rows._files):
+        return lists.pop(0) if lists else listed(folder, kind)
+
+    monkeypatch.setattr(trial_rows, "_files", files)
+    assert row_keys(tmp_path) == ["k0", "k1"]
+    assert not lists
 
 
 def test_parts_have_a_number_of_rows_and_the_journal_the_rest(tmp_path, monkeypatch):

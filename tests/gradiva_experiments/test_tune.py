@@ -10,16 +10,15 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
 from gradiva_experiments.campaign import trial_rows
+from gradiva_experiments.campaign.campaign import FALL, walk_cost
 from gradiva_experiments.campaign.driver import carry_out
 from gradiva_experiments.campaign.search import (
-    FALL,
     FrontSearch,
     Search,
     read_space,
     run_search,
     sensitivities,
     walk_all,
-    walk_cost,
 )
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from gradiva_experiments.campaign.tune import judge, write_tuned

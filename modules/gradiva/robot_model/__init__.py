@@ -10,6 +10,7 @@ from gradiva.robot_model.flexible_joints import (
     FlexibilityConfig,
     FlexibleJoint,
     deflection_note,
+    file_stamp,
     flexible_urdf,
 )
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_pose, fixed_rotation, force_torque_mount
@@ -93,6 +94,7 @@ __all__ = [
     "clean",
     "configured",
     "deflection_note",
+    "file_stamp",
     "fixed_pose",
     "fixed_rotation",
     "flexible_urdf",

@@ -146,6 +146,15 @@ def deflection_note(flexible: Iterable[FlexibleJoint], joints: Sequence[str], po
     return f", links bent by {math.degrees(max(bent)):.1f} deg" if bent else ""
 
 
+def file_stamp(path: Path) -> tuple[int, int]:
+    """Return time of the last change, [ns], and size of a file, [B]; zeros where it cannot be read."""
+    try:
+        about = path.stat()
+    except OSError:
+        return 0, 0
+    return about.st_mtime_ns, about.st_size
+
+
 def flexible_urdf(path: Path, joints: Iterable[FlexibleJoint], mass: float = 0.0, inertia: float = 0.0) -> str:
     """Return the text of a URDF with flexible joints inserted, one fictitious link behind each.
 

@@ -14,14 +14,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import GRAVITY, ModelError, NDArray, RobotPosture, nearest_name
-from gradiva.robot_model.flexible_joints import flexible_urdf
+from gradiva.robot_model.flexible_joints import FlexibleJoint, file_stamp, flexible_urdf
 from gradiva.robot_model.robot_description import RobotDescription
 
 _ZERO = 1e-15  # [kg·m²] what rounding leaves of none
@@ -269,12 +270,11 @@ def full_model(description: RobotDescription) -> idyn.Model:
     Raises:
         ModelError: The URDF cannot be read, lacks a joint, or has another root.
     """
-    loader = idyn.ModelLoader()
-    with _answer_of_idyntree() as answer:
-        is_loaded = description.model_path.is_file() and _load(loader, description)
-    if not is_loaded:
-        raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}{answer.error}")
-    model = loader.model().copy()
+    flexible = tuple(joint for joint in description.flexible_joints if joint.name in description.joints)
+    try:
+        model = _loaded(description.model_path, file_stamp(description.model_path), flexible).copy()
+    except _NotLoadedError as error:
+        raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}{error}") from None
     root = model.getLinkName(model.getDefaultBaseLink())
     if description.base_link != root:
         raise ModelError(
@@ -318,11 +318,24 @@ def _answer_of_idyntree() -> Iterator[_Answer]:
             answer.error = next((f": {error}" for error in errors if error), "")
 
 
-def _load(loader: idyn.ModelLoader, description: RobotDescription) -> bool:
-    flexible = [joint for joint in description.flexible_joints if joint.name in description.joints]
+class _NotLoadedError(Exception):
+    """Has the first error of iDynTree."""
+
+
+@lru_cache(maxsize=8)  # each walk of a campaign loads it
+def _loaded(path: Path, stamp: tuple[int, int], flexible: tuple[FlexibleJoint, ...]) -> idyn.Model:
+    loader = idyn.ModelLoader()
+    with _answer_of_idyntree() as answer:
+        is_loaded = path.is_file() and _load(loader, path, flexible)
+    if not is_loaded:
+        raise _NotLoadedError(answer.error)
+    return loader.model().copy()
+
+
+def _load(loader: idyn.ModelLoader, path: Path, flexible: Sequence[FlexibleJoint]) -> bool:
     if not flexible:
-        return bool(loader.loadModelFromFile(description.model_file))
-    return bool(loader.loadModelFromString(flexible_urdf(description.model_path, flexible)))
+        return bool(loader.loadModelFromFile(str(path)))
+    return bool(loader.loadModelFromString(flexible_urdf(path, flexible)))
 
 
 def _link_inertias(model: idyn.Model) -> dict[str, NDArray]:

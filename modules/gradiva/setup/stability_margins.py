@@ -437,8 +437,19 @@ def noise_response(setup: Setup) -> NoiseResponse | None:
     """Return what noise alone makes with the gains of walking or of standing, whichever is more.
 
     None where the sensors have no noise, the loop is not modelled or on its limit, the posture is not found, and with
-    dry friction, which holds small motions and is not in the model.
+    dry friction, which holds small motions and is not in the model. That of a setup is found once: each walk of a
+    campaign asks for it.
     """
+    digest = _digest(setup)
+    if digest not in _noise_responses:
+        _noise_responses[digest] = _noise_response(setup)
+    return _noise_responses[digest]
+
+
+_noise_responses: dict[str, NoiseResponse | None] = {}
+
+
+def _noise_response(setup: Setup) -> NoiseResponse | None:
     simulation = setup.simulation
     if not has_wrench_loop(setup) or simulation.friction.coulomb:
         return None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, freeze_arrays, nearest_name, so3
-from gradiva.robot_model import FlexibleJoint, RobotDescription, flexible_urdf
+from gradiva.robot_model import FlexibleJoint, RobotDescription, file_stamp, flexible_urdf
 
 _DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
 FICTITIOUS_MASS = 1e-3  # [kg] of links between flexible joints: the engine refuses massless ones
@@ -145,6 +146,11 @@ def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float
     Raises:
         ModelError: The file is missing or is not a URDF, or lacks the joint that a flexible one sits at.
     """
+    return _read_urdf(path, file_stamp(path), tuple(flexible), inertia)
+
+
+@lru_cache(maxsize=8)  # each walk of a campaign reads it
+def _read_urdf(path: Path, stamp: tuple[int, int], flexible: tuple[FlexibleJoint, ...], inertia: float) -> Urdf:
     mass = inertia / FICTITIOUS_INERTIA * FICTITIOUS_MASS
     robot = ElementTree.fromstring(flexible_urdf(path, flexible, mass, inertia))
     if robot.tag != "robot":

@@ -48,6 +48,8 @@ from gradiva_experiments.trial import code_digest
 WALK = "gradiva_experiments.campaign.campaign:walk_trial"
 REFUSED = "refused"
 """Outcome of a walk whose configuration is wrong, or whose command no plan fulfils."""
+FALL = 1.0
+"""Cost of a walk that is lost at its end, [m]; at its start twice as much. Walks that succeed cost millimetres."""
 _LINE_PERIOD = 30.0  # [s] between lines of progress where there is no terminal for a bar
 _FILE, _KEYS, _ABOUT = "campaign.toml", "trials.keys", "campaign.json"
 
@@ -298,3 +300,12 @@ def _with_inputs(row: dict[str, Any], inputs: list[str]) -> dict[str, Any]:
 def is_success(row: Mapping[str, Any]) -> bool:
     """Return whether the robot did what was commanded."""
     return bool(row["outcome"] == WALKED)
+
+
+def walk_cost(row: Mapping[str, Any]) -> float:
+    """Return rms DCM error plus rms ZMP error, [m]; of a walk that is lost `FALL` and more, the earlier the more."""
+    dcm, zmp = (row.get(f"{name}_error_m.rms") for name in ("dcm", "zmp"))
+    if is_success(row) and dcm is not None and zmp is not None:
+        return float(dcm + zmp)
+    asked = json.loads(row["options"]).get("duration", 10.0)
+    return FALL * (2.0 - min(1.0, (row.get("duration_s") or 0.0) / asked))

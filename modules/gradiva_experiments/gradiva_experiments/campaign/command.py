@@ -27,6 +27,7 @@ from gradiva_experiments.campaign.report import (
     not_walked,
     outcome_table,
     rate_text,
+    score_table,
     summary,
     write_campaign_comparison,
     write_campaign_report,
@@ -125,9 +126,16 @@ def table(
     by: Annotated[
         str | None, typer.Option(metavar="INPUT", help="Of which each value gets a row; robot, or what varies.")
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option("--score", metavar="NAME", help="Median and largest value, a row each combination; repeatable."),
+    ] = None,
 ) -> int:
     """Print outcomes as a Markdown table: a row each value of one input, a column each combination of the others."""
-    print(outcome_table(read_result(Path(folder)), by))
+    result = read_result(Path(folder))
+    if by and scores:
+        raise ConfigError("--by is of outcomes, --score has a row each combination of inputs: one of the two")
+    print(score_table(result, scores) if scores else outcome_table(result, by))
     return 0
 
 

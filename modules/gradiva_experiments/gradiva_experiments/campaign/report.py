@@ -18,10 +18,11 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.stats import rankdata
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, nearest_name
 from gradiva.telemetry import DCM, INK, STYLE, page
-from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success
+from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success, walk_cost
 from gradiva_experiments.campaign.campaign_file import FAILED
 from gradiva_experiments.campaign.statistics import (
     PairedRates,
@@ -29,13 +30,16 @@ from gradiva_experiments.campaign.statistics import (
     Row,
     compare_rates,
     compare_scores,
+    explained_variance,
     outliers,
     wilson_interval,
 )
 
 SCORES = {
     "dcm_error_m.max": ("DCM error", "mm", 1e3),
+    "dcm_error_m.rms": ("DCM error (rms)", "mm", 1e3),
     "zmp_error_m.max": ("ZMP error", "mm", 1e3),
+    "zmp_error_m.rms": ("ZMP error (rms)", "mm", 1e3),
     "com_error_m.max": ("CoM error", "mm", 1e3),
     "foot_error_m.max": ("foot error", "mm", 1e3),
     "max_tilt_rad": ("tilt", "°", math.degrees(1.0)),
@@ -61,7 +65,14 @@ def write_campaign_report(result: CampaignResult) -> Path:
     """
     parts = [_heading(result)]
     if result.rows:
-        parts += [*_inputs(result), *_maps(result), *_causes(result.rows), *_closest(result.rows), *_outliers(result)]
+        parts += [
+            *_inputs(result),
+            *_matters(result),
+            *_maps(result),
+            *_causes(result.rows),
+            *_closest(result.rows),
+            *_outliers(result),
+        ]
     path = result.folder / "report.html"
     return _written(path, page(f"Campaign {result.name}", "\n".join(parts), None))
 
@@ -143,7 +154,39 @@ def outcome_table(result: CampaignResult, by: str | None = None) -> str:
         cells[_value(row, by), tuple(_value(row, name) for name in others)].append(row)
     head = [by, *(", ".join(map(str, column)) or "outcome" for column in columns)]
     table = [[str(line), *(_outcome(cells[line, column]) for column in columns)] for line in lines]
-    return "\n".join("| " + " | ".join(words) + " |" for words in (head, ["---"] * len(head), *table))
+    return _markdown(head, table)
+
+
+def score_table(result: CampaignResult, scores: Sequence[str]) -> str:
+    """Return scores as a Markdown table: a row each combination of inputs, with its rate of success.
+
+    A cell has median and largest value of the trials that did what was commanded.
+
+    Raises:
+        ConfigError: No such score is shown.
+    """
+    for name in scores:
+        if name not in SCORES:
+            raise ConfigError(f"no score '{name}'{nearest_name(name, SCORES)}; scores are {', '.join(SCORES)}")
+    names = [name for name in result.inputs if name != _SEED]
+    groups = defaultdict(list)
+    for row in result.rows:
+        groups[tuple(_value(row, name) for name in names)].append(row)
+    head = [*names, "success", *(f"{SCORES[name][0]}: median, largest" for name in scores)]
+    lines = [
+        [*map(str, values), rate_text(sum(map(is_success, rows)), len(rows)), *(_spread(rows, name) for name in scores)]
+        for values, rows in groups.items()
+    ]
+    return _markdown(head, lines)
+
+
+def _spread(rows: Sequence[Row], score: str) -> str:
+    values = [row[score] for row in rows if is_success(row) and row.get(score) is not None]
+    return f"{score_text(score, float(np.median(values)))}, {score_text(score, max(values))}" if values else "–"
+
+
+def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(words) + " |" for words in (head, ["---"] * len(head), *lines))
 
 
 def _goes_with(rows: Sequence[Row], name: str, other: str) -> bool:
@@ -220,6 +263,32 @@ def _draw_errors(axes: Axes, groups: Sequence[Sequence[Row]]) -> None:
             axes.plot(place, middle, "o", color=DCM, markersize=4)
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("largest DCM error [mm],\n10 to 90 % of successes")
+
+
+def _matters(result: CampaignResult) -> list[str]:
+    found = sorted(inputs_that_matter(result).items(), key=lambda item: -item[1])
+    if not found:
+        return []
+    note = "The fraction of the variance of rms DCM and ZMP error, by rank, falls last, that an input explains alone."
+    cells = [[name, f"{fraction:.0%}"] for name, fraction in found]
+    return ["<h2>Inputs that matter</h2>", f'<p class="note">{note}</p>', table_card(["input", "explains"], cells)]
+
+
+def inputs_that_matter(result: CampaignResult) -> dict[str, float]:
+    """Return the fraction of the variance of the walks' cost that each input explains, see `explained_variance`.
+
+    Of inputs that are numbers, by their ranks: whatever the scale of their draws. Empty where there are too few walks.
+    """
+    rows = [row for row in result.rows if row["outcome"] not in (REFUSED, FAILED)]
+    names = [name for name in result.inputs if name != _SEED and _are_different_numbers(rows, name)]
+    values = np.array([rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
+    costs = np.array([walk_cost(row) for row in rows])
+    return dict(zip(names, explained_variance(values, costs), strict=False))
+
+
+def _are_different_numbers(rows: Sequence[Row], name: str) -> bool:
+    values = {row.get(name) for row in rows}
+    return len(values) > 2 and all(isinstance(value, float) for value in values)
 
 
 def _maps(result: CampaignResult) -> list[str]:

@@ -8,7 +8,6 @@ Wilcoxon's test, or that has cost more so far than the best one on all seeds: a 
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import warnings
@@ -25,25 +24,15 @@ from optuna.samplers import CmaEsSampler, NSGAIISampler
 from gradiva.common import ConfigError, from_table
 from gradiva.setup import read_toml
 from gradiva_experiments.campaign import driver
-from gradiva_experiments.campaign.campaign import REFUSED, is_success
+from gradiva_experiments.campaign.campaign import REFUSED, is_success, walk_cost
 from gradiva_experiments.campaign.campaign_file import CampaignTrial, Draw, flat, trial_of, walk_options
 from gradiva_experiments.campaign.driver import AnyEngine, Row, carry_out
+from gradiva_experiments.campaign.statistics import explained_variance
 from gradiva_experiments.campaign.trial_rows import KEY, TrialRows, read_rows, when_writable
 
-FALL = 1.0
-"""Cost of a walk that is lost at its end, [m]; at its start twice as much. Walks that succeed cost millimetres."""
 _P_VALUE = 0.1  # below which a candidate is worse than the best one
 _FIRST = 3  # [walks] of a candidate before it may be given up
 _FRONT_GENERATION = 12  # candidates of NSGA-II
-
-
-def walk_cost(row: Row) -> float:
-    """Return rms DCM error plus rms ZMP error, [m]; of a walk that is lost `FALL` and more, the earlier the more."""
-    dcm, zmp = (row.get(f"{name}_error_m.rms") for name in ("dcm", "zmp"))
-    if is_success(row) and dcm is not None and zmp is not None:
-        return float(dcm + zmp)
-    asked = json.loads(row["options"]).get("duration", 10.0)
-    return FALL * (2.0 - min(1.0, (row.get("duration_s") or 0.0) / asked))
 
 
 # -- what is searched ------------------------------------------------------------------------------------------------
@@ -357,17 +346,9 @@ def _keeper(rows: TrialRows, engine: AnyEngine) -> Callable[[dict[str, Any]], No
 def sensitivities(search: Search) -> dict[str, float]:
     """Return the fraction of the variance of the cost's rank that each key explains alone, [-].
 
-    A parabola of each key is fitted to the ranks, all at once by least squares: falls cost a thousand times as much as
-    walks, and the best value lies within the range. Of too few candidates there is none.
+    Of too few candidates there is none.
     """
     tried = [candidate for candidate in search.finished if not candidate.is_refused]
-    names = list(search.space.keys)
-    if len(tried) < 3 * (2 * len(names) + 1):
-        return {}
-    ranks = np.argsort(np.argsort([search.estimate(candidate) for candidate in tried])).astype(float)
     values = np.array([search.space.unit(candidate.values) for candidate in tried])
-    terms = np.stack([values, values**2], axis=-1).reshape(len(tried), -1)
-    terms = terms - terms.mean(axis=0)
-    weights = np.linalg.lstsq(terms, ranks - ranks.mean(), rcond=None)[0]
-    parts = (terms * weights).reshape(len(tried), len(names), 2).sum(axis=2)
-    return {name: float(parts[:, index].var() / ranks.var()) for index, name in enumerate(names)}
+    costs = np.array([search.estimate(candidate) for candidate in tried])
+    return dict(zip(search.space.keys, explained_variance(values, costs), strict=False))

@@ -174,11 +174,24 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
 
     A column has one type, whichever part or journal a row is in, see ``with_one_type``.
     """
-    parts, journals = _files(folder, "parquet"), _files(folder, "jsonl")
-    rows = list(_read_parts(parts[number] for number in sorted(parts)))
-    for number in sorted(set(journals) - set(parts)):
-        rows += map(json.loads, _whole_lines(journals[number].read_text(encoding="utf-8")))
-    return with_one_type(rows)
+    parts, lines = _parts_and_lines(folder)
+    return with_one_type([*_read_parts(parts), *map(json.loads, lines)])
+
+
+def row_keys(folder: Path) -> list[str]:
+    """Return the key of each row of a folder, also of one that is written at the moment; no other column is read."""
+    parts, lines = _parts_and_lines(folder)
+    return [*_keys(parts), *(json.loads(line)[KEY] for line in lines)]
+
+
+def _parts_and_lines(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the parts in order, and the lines of the journals that are none yet; each row is in one of both."""
+    while True:
+        journals, parts = _files(folder, "jsonl"), _files(folder, "parquet")  # in this order: a journal becomes a part
+        left = sorted(set(journals) - set(parts))
+        with suppress(FileNotFoundError):  # it has become a part
+            texts = [journals[number].read_text(encoding="utf-8") for number in left]
+            return [parts[number] for number in sorted(parts)], [line for text in texts for line in _whole_lines(text)]
 
 
 def with_one_type(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from gradiva.cli import JsonTarget, console_beside, progress_bar
 from gradiva.common import ConfigError, merge, nearest_name
 from gradiva.setup import nested, parse_setting
 from gradiva.telemetry import page
-from gradiva_experiments.campaign.campaign import WALK, is_success, shown
+from gradiva_experiments.campaign.campaign import WALK, is_success, shown, walk_cost
 from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.engine import Engine
 from gradiva_experiments.campaign.report import rate_text, table_card
@@ -30,7 +30,6 @@ from gradiva_experiments.campaign.search import (
     run_search,
     sensitivities,
     walk_all,
-    walk_cost,
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
 from gradiva_experiments.campaign.trial_rows import TrialRows

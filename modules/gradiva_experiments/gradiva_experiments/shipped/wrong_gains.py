@@ -11,17 +11,15 @@ import numpy as np
 
 from gradiva.common import ConfigError
 from gradiva.setup import Plant, load_setup
-from gradiva_experiments.campaign.campaign import WALK, is_success
+from gradiva_experiments.campaign.campaign import FALL, WALK, is_success, walk_cost
 from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.driver import Row as WalkRow
 from gradiva_experiments.campaign.search import (
-    FALL,
     Search,
     SearchSpace,
     read_space,
     run_search,
     walk_all,
-    walk_cost,
 )
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from gradiva_experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
