@@ -16,3 +16,8 @@ def test_many_names_that_are_all_far_give_no_hint_but_examples():
     message = nearest_name("x", [f"joint_{number}" for number in range(13)])
     assert message.startswith(" (valid: joint_")
     assert message.endswith(" and 10 others)")
+
+
+def test_a_name_that_holds_what_was_written_is_meant_where_none_is_spelt_like_it():
+    assert nearest_name("foot", ["foot_admittance", "safety"]).startswith("; did you mean 'foot_admittance'?")
+    assert nearest_name("f", ["foot_admittance", "safety"]).startswith(" (valid")

@@ -9,7 +9,7 @@ from gradiva.setup import load_setup
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.shipped import punches
-from gradiva_experiments.shipped.punches import PunchedWalk, punch_force
+from gradiva_experiments.shipped.punches import PunchedWalk, pendulum_lasts, punch_force
 from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
@@ -47,6 +47,16 @@ def test_a_robot_is_punched_every_five_seconds_until_it_falls(monkeypatch):
     assert outcome["link"] == punched.walk.pushes[1].link
 
 
+def test_a_pendulum_meets_the_same_punches_and_lasts_while_they_are_weak(monkeypatch):
+    lasted = pendulum_lasts("g1", "walking", 12.0, (2030, 1))
+    assert 5.0 < lasted <= 12.0
+    monkeypatch.setattr(punches, "WEAKEST", 0.0)
+    monkeypatch.setattr(punches, "STRONGEST", 60.0)
+    assert pendulum_lasts("g1", "walking", 12.0, (2030, 1)) == 12.0
+    monkeypatch.setattr(punches, "WEAKEST", 1000.0)
+    assert 5.0 < pendulum_lasts("g1", "standing", 12.0, (2030, 1)) < 7.0  # the first punch is at 5 s
+
+
 class PunchedPool(ImmediatePool):
     """The first draw lasts for 15 s, others for 9 s."""
 
@@ -65,6 +75,7 @@ def test_means_and_causes_are_counted_standing_and_walking(tmp_path):
         ("standing", 12.0, "missed"),
         ("walking", 12.0, "missed"),
     ]
+    assert all(5.0 < row["paper"] <= 15.0 for row in run.rows)
     assert (run.rows[0]["reason"], run.rows[0]["links"]) == ("1 × base tilt", "1 × head")
     assert isinstance(punches._COMMANDS["standing"], StopCommand)
     assert isinstance(punches._COMMANDS["walking"], VelocityCommand)

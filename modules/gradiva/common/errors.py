@@ -83,10 +83,11 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    Of many valid names the message lists the nearest, and how many others there are.
+    A name that holds what was written is meant, where none is spelt like it. Of many valid names the message
+    lists the nearest, and how many others there are.
     """
     names = sorted(set(valid))
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1) or [known for known in names if len(name) > 2 and name in known]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)
     if len(names) > _MANY:

@@ -473,7 +473,7 @@ KEY_FIGURES = (
     ),
     KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1, is_enough=True),
     KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1, is_enough=True),
-    KeyFigure("stability_margins.balance_peak", "M_s, balance, one foot, 28 ms floor", "", 1.0, 1, better=-1),
+    KeyFigure("stability_margins.balance_peak", "M_s < 5 Hz, balance, one foot, 28 ms floor", "", 1.0, 1, better=-1),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures", better=-1),
     KeyFigure("held_ticks", "held ticks", better=-1),

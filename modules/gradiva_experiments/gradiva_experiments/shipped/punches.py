@@ -1,21 +1,28 @@
-"""Punches that grow, on any link from any side, while another program moves the arms: how long does a robot last?"""
+"""Punches that grow, on any link from any side, while another program moves the arms: how long does a robot last?
+
+Beside it, how long a linear inverted pendulum lasts on the same soles and legs that the horizontal part of the same
+punches meets, and which steps all the time.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gradiva.planner import Command, StopCommand, VelocityCommand
-from gradiva.setup import Plant, load_robot
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import Plant, load_robot, load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva_experiments.continued_walks import Continuation, Continued, ContinuedWalk, OneWay, Outcome
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva_experiments.shipped.domain_randomization import arms, by_frequency, random_push
+from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses, PendulumPush
 from gradiva_experiments.trial import Trial
 
 SEED = 2030
@@ -26,7 +33,11 @@ WEAKEST, STRONGEST, _GROWTH = 170.0, 500.0, 60.0  # [N] at first and after so ma
 REFERENCE_MASS = 33.34  # [kg] of the robot, Unitree G1, of these forces; those of others are as their masses
 _ARMS = 0.5  # [-] of the largest motion of arms that domain_randomization has
 _WORLD = {"walking.period": 0.02, "simulation.ground.contact_time": 20.0}  # ticks [s]; contact, steps of 1 ms
-_COMMANDS: dict[str, Command] = {"standing": StopCommand(), "walking": VelocityCommand(0.2, duration=LONGEST + 10.0)}
+_SPEED = 0.2  # [m/s]
+_COMMANDS: dict[str, Command] = {
+    "standing": StopCommand(),
+    "walking": VelocityCommand(_SPEED, duration=LONGEST + 10.0),
+}
 ASKED = {"standing": 40.0, "walking": 25.0}  # [s] of the mean
 _BEGIN = "begin"
 
@@ -34,6 +45,13 @@ _BEGIN = "begin"
 def punch_force(time: float, robot_mass: float) -> float:
     """Return the force of a punch at ``time`` [s] since the begin on a robot of so many kilograms, [N]."""
     return (WEAKEST + (STRONGEST - WEAKEST) * min(time / _GROWTH, 1.0)) * robot_mass / REFERENCE_MASS
+
+
+def drawn_punches(robot: RobotDescription, longest: float, way: tuple[int, int]) -> Iterator[dict[str, Any]]:
+    """Yield the punches of a draw within ``longest`` [s], each with its start since the begin, [s]."""
+    random = np.random.default_rng(way)
+    for time in np.arange(PERIOD, longest, PERIOD).tolist():
+        yield random_push(robot, punch_force(time, robot.mass), time, _PUNCH, random)
 
 
 class PunchedWalk(ContinuedWalk):
@@ -53,15 +71,13 @@ class PunchedWalk(ContinuedWalk):
         Returns:
             For how long it ``lasted`` [s], the ``reason`` of its end, and the ``link`` of the last punch.
         """
-        walk, robot, random = self.walk, self.walk.setup.robot, np.random.default_rng(way)
-        begin, links = walk.time, [""]
-        punches = []
-        for time in np.arange(PERIOD, self._longest, PERIOD).tolist():
-            punches.append(random_push(robot, punch_force(time, robot.mass), begin + time, _PUNCH, random))
-            walk.robot.push(Push(**{**punches[-1], "force": tuple(punches[-1]["force"])}))
+        walk, begin, links = self.walk, self.walk.time, [""]
+        punches = list(drawn_punches(walk.setup.robot, self._longest, way))
+        for punch in punches:
+            walk.robot.push(Push(**{**punch, "force": tuple(punch["force"]), "start": begin + punch["start"]}))
         while walk.time < begin + self._longest - 1e-9 and not self._is_over:
             walk.tick()
-        links += [punch["link"] for punch in punches if punch["start"] <= walk.time]
+        links += [punch["link"] for punch in punches if begin + punch["start"] <= walk.time]
         return {"lasted": walk.time - begin, "reason": self._reason(), "link": links[-1]}
 
     @property
@@ -112,8 +128,26 @@ def run_punches(run: ExperimentRun) -> None:
         for plant, robot, doing in cases
     ]
     for place, found in run.pool.grouped(jobs):
-        run.add_row(row := _row(*cases[place], found, longest), place)
+        row = _row(*cases[place], found, longest)
+        row["paper"] = float(
+            np.mean([pendulum_lasts(row["robot"], row["doing"], longest, (seed, n)) for n in range(runs)])
+        )
+        run.add_row(row, place)
         run.report(len(run.rows), len(cases), f"{row['robot']}, {row['doing']}: {row['value']:.1f} s")
+
+
+def pendulum_lasts(robot: str, doing: str, longest: float, way: tuple[int, int]) -> float:
+    """Return for how long a pendulum lasts that the punches of a draw meet, [s]."""
+    punches = [
+        PendulumPush(_PUNCH * np.array(punch["force"][:2]), punch["start"], _PUNCH)
+        for punch in drawn_punches(load_robot(robot), longest, way)
+    ]
+    return _pendulum(robot, _SPEED if doing == "walking" else 0.0).lasts(punches, longest)
+
+
+@lru_cache
+def _pendulum(robot: str, speed: float) -> AttainableImpulses:
+    return AttainableImpulses(load_setup(robot), speed)
 
 
 def _row(plant: Plant, robot: str, doing: str, found: Sequence[Continued], longest: float) -> Row:
@@ -149,6 +183,7 @@ EXPERIMENTS = (
         "Every 5 s a punch of 0.08 s on any link, 170 to 500 N on G1 within 60 s, others by their mass; for how long?",
         run_punches,
         "mean survival [s]",
+        paper_title="pendulum",
         plants=(Plant.IDEAL,),
         takes=("robots", "seeds", "settings", "seed"),
         quick="Two draws of each, watched for 15 s.",

@@ -11,7 +11,7 @@ alone or in place and time, or stays as it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,6 +108,26 @@ class PendulumGait:
         return corners.min(axis=0), corners.max(axis=0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumPush:
+    """A constant force on the pendulum.
+
+    Attributes:
+        impulse: [N·s], shape (2,).
+        begin: [s].
+        duration: [s].
+    """
+
+    impulse: NDArray
+    begin: float
+    duration: float
+
+    def force(self, now: float) -> NDArray | float:
+        """Return the force at a time [s], [N], shape (2,) or zero."""
+        is_pushed = self.begin - 1e-9 <= now < self.begin + self.duration - 1e-9
+        return self.impulse / self.duration if is_pushed else 0.0
+
+
 class PushedPendulum:
     """Walks from a touch-down of the left foot at the origin on, x ahead; the right foot swings first.
 
@@ -134,45 +154,52 @@ class PushedPendulum:
         self.dcm_position = stance + math.exp(-gait.natural_frequency * left) * (self._end_of_step - stance)
         self.zmp_position, self._correction = stance, np.zeros(2)
 
-    def survives(self, impulse: NDArray, begin: float, duration: float) -> bool:
-        """Walk on and return whether the DCM stays near the feet.
+    def survives(self, push: PendulumPush) -> bool:
+        """Walk a few steps and return whether the DCM stays near the feet; from the push on steps are adapted."""
+        pushes = [push]
+        return all(self._step(pushes, push.begin) for _ in range(_STEPS))
+
+    def lasts(self, pushes: Sequence[PendulumPush], longest: float) -> float:
+        """Walk on, by whole steps, and return when the DCM is lost, [s]; infinite where it is not.
 
         Args:
-            impulse: Of a push with constant force, [N·s], shape (2,).
-            begin: Of the push, [s].
-            duration: Of the push, [s].
+            pushes: In the order of their times; from the first one on steps are adapted.
+            longest: It walks for so long, [s].
         """
-        gait = self._gait
+        left, first = list(pushes), min((push.begin for push in pushes), default=math.inf)
+        while self.now < longest - 1e-6:
+            if not self._step(left, first):
+                return self.now
+        return math.inf
 
-        def push() -> NDArray | float:
-            """Velocity of the DCM by the push, [m/s]."""
-            is_pushed = begin - 1e-9 <= self.now < begin + duration - 1e-9
-            return impulse / (duration * gait.mass * gait.natural_frequency) if is_pushed else 0.0
-
-        for _ in range(_STEPS):
-            if not self._single_support(push, begin):
-                return False
-            self._feet[self._side] = self._landing
-            end = self.now + gait.double_support
-            while self.now < end - 1e-9:
-                self._advance(self._double_support_zmp(end - self.now), push())
-            self._begin_step(self._side.other)
+    def _step(self, pushes: list[PendulumPush], first: float) -> bool:
+        """Walk a step and return whether the DCM stays near the feet; pushes that are over are dropped."""
+        if not self._single_support(pushes, first):
+            return False
+        self._feet[self._side] = self._landing
+        end = self.now + self._gait.double_support
+        while self.now < end - 1e-9:
+            self._advance(self._double_support_zmp(end - self.now), pushes)
+        self._begin_step(self._side.other)
         return True
 
-    def _single_support(self, push: Callable[[], NDArray | float], begin: float) -> bool:
+    def _single_support(self, pushes: list[PendulumPush], first: float) -> bool:
         ticks = 0
         while self.now < self._touch_down - 1e-9:
-            if self.now >= begin - 1e-9 and ticks % _DECIMATION == 0 and self._mode is not SteppingMode.OFF:
+            if self.now >= first - 1e-9 and ticks % _DECIMATION == 0 and self._mode is not SteppingMode.OFF:
                 self._adapt()
-            self._advance(self._single_support_zmp(), push())
+            self._advance(self._single_support_zmp(), pushes)
             ticks += 1
             if float(np.abs(self.dcm_position - self._feet[self._side.other]).max()) > _LOST:
                 return False
         return True
 
-    def _advance(self, zmp: tuple[NDArray, NDArray], dcm_velocity: NDArray | float) -> None:
+    def _advance(self, zmp: tuple[NDArray, NDArray], pushes: list[PendulumPush]) -> None:
         """Let a step of the simulation pass, with a planned and a commanded ZMP."""
         zeta, (planned, commanded) = self._gait.natural_frequency, zmp
+        while pushes and self.now > pushes[0].begin + pushes[0].duration:
+            pushes.pop(0)
+        dcm_velocity = pushes[0].force(self.now) / (self._gait.mass * zeta) if pushes else 0.0
         residual = commanded - planned - self._correction
         self._correction = self._correction + (1.0 - math.exp(-_STEP / ZMP_LAG)) * residual
         self.zmp_position = planned + self._correction
@@ -310,6 +337,12 @@ class AttainableImpulses:
         self._gait = PendulumGait.of(setup, speed)
         self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, legs, compiler)
 
+    def lasts(self, pushes: Sequence[PendulumPush], longest: float) -> float:
+        """Return for how long the pendulum lasts whose steps change place and time, [s]; at most ``longest``."""
+        return min(
+            longest, PushedPendulum(self._gait, self._adapter, SteppingMode.PLACE_AND_TIME).lasts(pushes, longest)
+        )
+
     def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
         """Return the largest impulse that is survived, [N·s].
 
@@ -323,8 +356,7 @@ class AttainableImpulses:
         begin = phase * gait.single_support
 
         def survives(impulse: float) -> bool:
-            pendulum = PushedPendulum(gait, self._adapter, mode)
-            return pendulum.survives(impulse * way, begin, duration)
+            return PushedPendulum(gait, self._adapter, mode).survives(PendulumPush(impulse * way, begin, duration))
 
         return largest(survives, _RESOLUTION * gait.mass * gait.natural_frequency)
 
