@@ -56,6 +56,12 @@ def test_walks_are_counted_and_falls_named_one_by_one(tmp_path):
     assert row["com_mm"] == pytest.approx(27.0)  # the median of 1 to 50 mm without 4, 6 and 8
 
 
+def test_the_first_seed_is_chosen(tmp_path):
+    (row,) = run_seeds(tmp_path, pool := SeededPool(falling=(7102,)), seeds=3, seed=7101, **ONE).rows
+    assert [trial.seed for trial in pool.trials] == [7101, 7102, 7103]
+    assert [fall["seed"] for fall in row["falls"]] == [7102]
+
+
 @pytest.mark.parametrize(("falls", "outcome"), [(2, "met"), (3, "missed")])
 def test_two_falls_of_fifty_are_allowed(tmp_path, falls, outcome):
     assert run_seeds(tmp_path, SeededPool(falling=range(falls)), **ONE).rows[0]["outcome"] == outcome

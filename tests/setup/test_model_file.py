@@ -16,7 +16,7 @@ from gradiva.setup import load_robot
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
 from gradiva.setup.new_robot.drives import HIGH_RATIO, LOW_RATIO, drive_files, leg_gears
 from gradiva.setup.new_robot.limbs import missing_soles
-from gradiva.setup.new_robot.model_file import reroot
+from gradiva.setup.new_robot.model_file import reroot, turn_link
 from gradiva.simulation import JointDrive, find_mesh, read_urdf
 from tests.conftest import description_of
 
@@ -56,6 +56,11 @@ def biped(feet, more=""):
     return f"""<mujoco model="biped"><worldbody><geom type="plane" size="5 5 0.1"/>
 <body name="pelvis" pos="0 0 1"><freejoint/><geom type="sphere" size="0.1" mass="10"/>{legs}</body></worldbody>
 <actuator><motor joint="left_hip_roll" gear="50" ctrlrange="-2 2"/></actuator>{more}</mujoco>"""
+
+
+def unnamed(mjcf):
+    """Return an MJCF whose joints and bodies do not say which of them are left."""
+    return mjcf.replace("left_", "first_").replace("right_", "other_")
 
 
 @pytest.fixture
@@ -217,11 +222,9 @@ def test_feet_without_a_level_frame_get_soles(as_urdf):
 def test_the_heel_is_the_shorter_part_of_what_touches_not_of_the_ankle(tmp_path, mass, is_guess):
     ankle = "".join(f'<geom type="cylinder" size="0.02 0.01" pos="-0.089 {y} 0"/>' for y in (-0.02, 0.02))
     feet = biped(LEVEL).replace('<geom type="box"', ankle + '<geom type="box"')
-    (tmp_path / "biped.xml").write_text(feet.replace('pos="0 0 0" mass="0.5"', f'pos="{mass}" mass="0.5"'))
-    (tmp_path / "own").mkdir()
-    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
-    limbs = find_limbs(read_urdf(file.path), Choices())
-    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+    feet = unnamed(feet.replace('pos="0 0 0" mass="0.5"', f'pos="{mass}" mass="0.5"'))
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, feet).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "first_hip_yaw"
     assert limbs.is_forward_guessed == is_guess
 
 
@@ -240,23 +243,54 @@ def test_meshes_of_an_mjcf_are_written_where_its_urdf_finds_them(tmp_path, as_ur
     assert np.ptp(trimesh.load(tmp_path / "own" / "meshes" / "trunk.stl").vertices[:, 2]) == pytest.approx(0.3)
 
 
+def test_an_mjcf_of_no_such_robot_is_refused_by_name(tmp_path):
+    two = biped(LEVEL).replace("</worldbody>", '<body name="arm"><joint/><geom size="1"/></body></worldbody>')
+    floating = two.replace("<joint/>", '<freejoint/><body name="hand"><joint/><geom size="1"/></body>')
+    with pytest.raises(ModelError, match=r"one body of the world has to move, a robot; here it is pelvis, arm"):
+        drafted_file(tmp_path, floating)
+    with pytest.raises(ModelError, match=r"biped\.xml: MuJoCo cannot compile it: .*'knee'"):
+        drafted_file(tmp_path, biped(LEVEL, "<actuator><motor joint='knee'/></actuator>"))
+
+
+def test_loops_slides_and_what_lies_about_are_left_out_and_named(tmp_path):
+    rod = """<body name="rod" pos="0 0 -0.2"><joint name="rod_ball" type="ball"/><geom size="0.01" mass="0.1"/>
+    <body name="tip" pos="0 0 0.1"><joint name="tip_slide" type="slide"/><geom size="0.01" mass="0.1"/></body></body>"""
+    loop = '<equality><connect name="loop" body1="left_foot" body2="tip" anchor="0 0 0"/></equality>'
+    ball = '<worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody>'
+    file = drafted_file(
+        tmp_path, biped(LEVEL, loop + ball).replace('<body name="left_shank"', f'{rod}<body name="left_shank"')
+    )
+    assert file.notes[1:] == (
+        "left out: loops, each hinge of a leg is taken to have a motor of its own (loop)",
+        "fixed: joints that slide, and balls (rod_ball, tip_slide)",
+    )
+    urdf = read_urdf(file.path)
+    assert "ball" not in urdf.links
+    assert len(find_limbs(urdf, Choices()).legs[Side.LEFT]) == 6
+
+
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("option", "text", "message"),
     [
+        ("urdf", "# Robot", r"given\.txt is no file of XML \(.*\): a URDF begins with <robot>, an MJCF with <mujoco>"),
+        ("urdf", "<mujoco/>", r"given\.txt begins with <mujoco>, not with <robot>: give it with --mjcf"),
+        ("mjcf", "<robot/>", r"given\.txt begins with <robot>, not with <mujoco>: give it with --urdf"),
+        ("mjcf", None, r"cannot read .*given\.txt: No such file"),
         (
-            '<worldbody><body name="slider"><freejoint/><geom size="1"/></body></worldbody>',
-            r"one body of the world has to move, a robot; here it is pelvis, slider",
+            "urdf",
+            '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:leg side="left"/></robot>',
+            r"given\.txt is a xacro: expand it first, xacro given\.txt > given\.urdf",
         ),
-        (
-            '<equality><connect name="loop" body1="left_foot" body2="left_hip" anchor="0 0 0"/></equality>',
-            r"equality constraints \(loop\) close loops, and legs have to be chains",
-        ),
-        ("<actuator><motor joint='knee'/></actuator>", "MuJoCo cannot compile it: .*'knee'"),
+        ("urdf", "<robot/>", r"^[^:]*given\.txt: the URDF has no links"),
     ],
 )
-def test_an_mjcf_of_no_such_robot_is_refused_by_name(as_urdf, more, message):
+def test_a_file_of_another_kind_is_refused_and_says_what_to_do(tmp_path, option, text, message):
+    file = tmp_path / "given.txt"
+    if text is not None:
+        file.write_text(text)
+    urdf, mjcf = (str(file), None) if option == "urdf" else (None, file)
     with pytest.raises(ModelError, match=message):
-        as_urdf(more=more)
+        model_file_of("given", urdf, mjcf, Choices(), tmp_path)
 
 
 def test_another_root_leaves_angles_frames_and_limits_as_they_are(tmp_path):
@@ -315,7 +349,7 @@ def test_hinges_without_names_get_some(tmp_path):
 def drafted_file(tmp_path, mjcf, **more):
     """Write an MJCF, return its `ModelFile`."""
     (tmp_path / "biped.xml").write_text(mjcf)
-    (tmp_path / "own").mkdir()
+    (tmp_path / "own").mkdir(exist_ok=True)
     return model_file_of("biped", None, tmp_path / "biped.xml", Choices(**more), tmp_path / "own")
 
 
@@ -359,14 +393,55 @@ def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_pa
         model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
 
 
-def test_a_knee_says_where_forward_is_when_the_feet_do_not(tmp_path):
-    square = biped({**LEVEL, "middle": "0 0 -0.04"})
+def test_a_knee_says_where_forward_is_when_names_and_feet_do_not(tmp_path):
+    square = unnamed(biped({**LEVEL, "middle": "0 0 -0.04"}))
     limbs = find_limbs(read_urdf(drafted_file(tmp_path, square).path), Choices())
-    assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("left_hip_yaw", False)
+    assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("first_hip_yaw", False)
     backwards = square.replace('range="10 130" ref="10"', 'range="-130 -10" ref="-10"')
-    (tmp_path / "biped.xml").write_text(backwards)
-    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
-    assert find_limbs(read_urdf(file.path), Choices()).legs[Side.LEFT][0] == "right_hip_yaw"
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, backwards).path), Choices())
+    assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("other_hip_yaw", False)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("left_", "right_"), ("L", "R"), ("leg_l_", "leg_r_"), ("Left", "Right"), ("J0_", "J6_")],
+)
+def test_names_of_legs_say_which_is_the_left_one(tmp_path, left, right):
+    mjcf = biped({**LEVEL, "middle": "-0.03 0 -0.04"}).replace("left_", left).replace("right_", right)
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, mjcf).path), Choices())
+    is_named = left != "J0_"
+    assert limbs.legs[Side.LEFT][0].startswith(
+        left if is_named else right
+    )  # the heel is ahead, the knee bends backwards
+    assert limbs.is_forward_guessed != is_named
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],  # it looks along −y
+        [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]],  # y is ahead, z to the left, as of exports with x up
+        [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+    ],
+)
+def test_a_robot_that_looks_along_another_axis_is_turned(tmp_path, turn):
+    level = drafted_file(tmp_path, biped(LEVEL))
+    urdf = ElementTree.parse(level.path).getroot()
+    turn_link(urdf, "pelvis", np.array(turn, dtype=float))
+    (tmp_path / "turned").mkdir()
+    path = tmp_path / "turned.urdf"
+    ElementTree.ElementTree(urdf).write(path)
+    file = model_file_of("turned", str(path), None, Choices(), tmp_path / "turned")
+    assert file.notes == ("the axes of 'pelvis' are turned: z is up, a leg on each side of y = 0",)
+    names = ["left_foot", "right_foot"]
+    np.testing.assert_allclose(
+        np.abs(frames(file.path, {}, "pelvis", names)[:, :3, 3]),
+        np.abs(frames(level.path, {}, "pelvis", names)[:, :3, 3]),
+        atol=1e-6,
+    )
+    limbs = find_limbs(read_urdf(file.path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
 
 
 def test_legs_that_are_bent_at_zero_get_soles_that_lie_on_the_ground(tmp_path):
@@ -417,13 +492,32 @@ def test_a_link_that_moves_without_inertia_is_refused_before_anything_is_written
         draft_robot("biped", file)
 
 
-def test_a_waist_may_turn_about_the_origin_of_the_base(tmp_path):
+@pytest.mark.parametrize(("turned", "back"), [("1 0 0 0", "1 0 0 0"), ("0.8 0.36 0.48 0", "0.8 -0.36 -0.48 0")])
+def test_a_waist_may_turn_about_the_origin_of_the_base_and_have_axes_of_its_own(tmp_path, turned, back):
     legs = biped(LEVEL)
     first, last = legs.index('<body name="left_hip"'), legs.index("</body></worldbody>")
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
-    waist = f'<body name="waist">{inertial}<joint name="waist" axis="0 0 1" range="-60 60"/>'
-    file = drafted_file(tmp_path, f"{legs[:first]}{waist}{legs[first:last]}</body>{legs[last:]}")
+    axis = f'<body name="waist" quat="{turned}">{inertial}<joint name="waist" range="-60 60" axis="0 0 1"/>'
+    back = f'<body name="straight" quat="{back}">{inertial}'
+    file = drafted_file(tmp_path, f"{legs[:first]}{axis}{back}{legs[first:last]}</body></body>{legs[last:]}")
     assert file.notes[1].startswith("the root is 'waist', where the legs begin, not 'pelvis'")
+    straight, left = frames(file.path, {}, "waist", ["straight", "left_foot"])
+    np.testing.assert_allclose(straight[:3, :3], np.eye(3), atol=1e-6)
+    np.testing.assert_allclose(left[:3, 3], [0.0, 0.09, -0.85], atol=1e-6)
+
+
+def test_torque_limits_that_are_all_the_same_beyond_the_weight_are_placeholders_and_noted(tmp_path):
+    """1000 N·m at each joint would mean rotors heavier than the robot."""
+    limited = re.sub(r'(<joint name="\w+") ', r'\1 actuatorfrcrange="-400 400" ', biped(LEVEL))
+    limited = limited.replace('actuatorfrcrange="-90 90"', "").replace(
+        'joint="left_hip_roll"', 'joint="right_hip_roll"'
+    )
+    draft = draft_robot("biped", drafted_file(tmp_path, limited))
+    assert draft.description.joint_groups["left_leg"].torque_limit == 50.0
+    assert (
+        "peak torque of left_leg: the model has 400 N·m, a placeholder; 50 N·m is guessed by the weight" in draft.notes
+    )
+    assert not any("right_leg: the model" in note for note in draft.notes)
 
 
 def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_urdf):
@@ -494,8 +588,15 @@ def test_the_heel_is_behind_the_ankle_that_pitches_not_behind_a_roll_joint_ahead
     for side in ("left", "right"):
         pitch, roll = (f'<joint name="{side}_ankle_{kind}"' for kind in ("pitch", "roll"))
         ahead = ahead.replace(pitch, pitch + ' pos="-0.057 0 0"').replace(roll, roll + ' pos="0 0 0"')
-    limbs = find_limbs(read_urdf(drafted_file(tmp_path, ahead).path), Choices())
-    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, unnamed(ahead)).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "first_hip_yaw"
+
+
+def test_a_sole_that_is_named_says_where_forward_is(tmp_path):
+    file = drafted_file(tmp_path, unnamed(biped({**LEVEL, "middle": "-0.03 0 -0.04"})))
+    soles = Choices(left_sole="first_touch", right_sole="other_touch")
+    limbs = find_limbs(read_urdf(file.path), soles)
+    assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("first_hip_yaw", False)
 
 
 @pytest.mark.parametrize("has_shapes", [True, False], ids=["mesh", "bare"])
@@ -510,6 +611,6 @@ def test_a_roll_joint_off_the_ankle_that_pitches_is_no_evidence_where_the_sole_i
         feet = feet.replace('range="10 130" ref="10"', 'range="-130 -10" ref="-10"')
     feet = feet.replace('pos="0 0 0" mass="0.5"', f'pos="{forward * 0.05} 0 0" mass="0.5"')
     feet = re.sub(r'(name="\w+_ankle_pitch")', rf'\1 pos="{forward * 0.02} 0 0"', feet)
-    limbs = find_limbs(read_urdf(drafted_file(tmp_path, feet).path), Choices())
-    assert limbs.legs[Side.LEFT][0] == ("left_hip_yaw" if forward > 0.0 else "right_hip_yaw")
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, unnamed(feet)).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == ("first_hip_yaw" if forward > 0.0 else "other_hip_yaw")
     assert not limbs.is_forward_guessed

@@ -61,8 +61,9 @@ class MjcfRobot:
 def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
     """Write ``folder/NAME.urdf`` and its meshes.
 
-    Each hinge becomes a revolute joint (several of one body a chain of links without mass), each site a frame; what
-    the world holds without moving is left out. Limits of torque are those of the joints and of their motors.
+    Each hinge becomes a revolute joint (several of one body a chain of links without mass), each site a frame; joints
+    that slide and balls are fixed, constraints that close loops are left out, as is what the world holds beside the
+    robot. Limits of torque are those of the joints and of their motors.
 
     Args:
         mjcf: An XML file of MuJoCo, with all that it includes.
@@ -70,7 +71,7 @@ def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
         name: Of the robot.
 
     Raises:
-        ModelError: MuJoCo cannot compile the file, or it has no or several robots, joints that slide, or loops.
+        ModelError: The file is no MJCF, MuJoCo cannot compile it, or it has no or several robots.
     """
     model, notes = _compiled(mjcf)
     tree = _UrdfOfModel(model, mjcf, folder, name)
@@ -214,11 +215,10 @@ class _UrdfOfModel:
         self._model = model
         self._folder = folder
         self.robot = ElementTree.Element("robot", name=name)
-        root = self._root(mjcf)
-        self._refuse_loops(mjcf, root)
+        self._root = self._moving_root(mjcf)
         for body in range(1, model.nbody):
-            if model.body_rootid[body] == root:
-                self._add_body(body, is_root=body == root)
+            if model.body_rootid[body] == self._root:
+                self._add_body(body, is_root=body == self._root)
 
     def drives(self) -> dict[str, JointDrive]:
         """Return what is known of the drive of each joint."""
@@ -237,8 +237,14 @@ class _UrdfOfModel:
         ]
         springs = [self._joint_name(hinge) for hinge in self._hinges() if model.jnt_stiffness[hinge] > 0.0]
         tendons = [model.tendon(index).name or f"number {index}" for index in range(model.ntendon)]
-        found = {"couplings of joints": coupled, "springs of joints": springs, "tendons": tendons}
-        return tuple(f"left out: {kind} ({', '.join(names)})" for kind, names in found.items() if names)
+        found = {
+            "left out: couplings of joints": coupled,
+            "left out: springs of joints": springs,
+            "left out: tendons": tendons,
+            "left out: loops, each hinge of a leg is taken to have a motor of its own": self._loops(),
+            "fixed: joints that slide, and balls": self._fixed(),
+        }
+        return tuple(f"{kind} ({', '.join(names)})" for kind, names in found.items() if names)
 
     def _hinges(self) -> list[int]:
         """Return the joints that become those of the URDF."""
@@ -246,38 +252,40 @@ class _UrdfOfModel:
             hinge for hinge in range(self._model.njnt) if self._model.jnt_type[hinge] == mujoco.mjtJoint.mjJNT_HINGE
         ]
 
-    def _root(self, mjcf: Path) -> int:
-        """Return the body of the world's that floats; the only moving one where none does."""
+    def _moving_root(self, mjcf: Path) -> int:
+        """Return the body of the world that floats, or else moves; of several, the one with hinges."""
         model = self._model
         children = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
         floats = [body for body in children if self._joints(body, mujoco.mjtJoint.mjJNT_FREE)]
         moving = floats or [body for body in children if any(model.body_dofnum[model.body_rootid == body])]
-        if len(moving) != 1:
+        robots = [body for body in moving if len(moving) == 1 or self._has_hinges(body)]
+        if len(robots) != 1:
             names = ", ".join(self._body_name(body) for body in moving) or "none"
             raise ModelError(f"{mjcf}: one body of the world has to move, a robot; here it is {names}")
-        return int(moving[0])
+        return int(robots[0])
 
-    def _refuse_loops(self, mjcf: Path, root: int) -> None:
-        model = self._model
-        known = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_FREE)}
-        slides = [
+    def _has_hinges(self, root: int) -> bool:
+        return any(self._model.body_rootid[self._model.jnt_bodyid[hinge]] == root for hinge in self._hinges())
+
+    def _fixed(self) -> list[str]:
+        """Return the joints of the robot that do not move in the URDF: all but hinges, and what lets its root move."""
+        model, kept = self._model, {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_FREE)}
+        return [
             model.joint(joint).name or f"joint {joint}"
             for joint in range(model.njnt)
-            if int(model.jnt_type[joint]) not in known
-            and model.body_rootid[model.jnt_bodyid[joint]] == root != model.jnt_bodyid[joint]  # the root floats
+            if int(model.jnt_type[joint]) not in kept
+            and model.body_rootid[model.jnt_bodyid[joint]] == self._root != model.jnt_bodyid[joint]
         ]
-        if slides:
-            raise ModelError(f"{mjcf}: only hinges are known, {', '.join(slides)} slide or are balls")
-        closed = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
-        loops = [
+
+    def _loops(self) -> list[str]:
+        """Return the constraints that close loops."""
+        closing = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
+        model = self._model
+        return [
             model.equality(item).name or f"number {item}"
             for item in range(model.neq)
-            if int(model.eq_type[item]) in closed
+            if int(model.eq_type[item]) in closing
         ]
-        if loops:
-            raise ModelError(
-                f"{mjcf}: equality constraints ({', '.join(loops)}) close loops, and legs have to be chains"
-            )
 
     def _joints(self, body: int, kind: int) -> list[int]:
         first, count = self._model.body_jntadr[body], self._model.body_jntnum[body]

@@ -42,6 +42,8 @@ from gradiva.simulation import RigidTree, Urdf, load_tree, read_urdf, weld
 from gradiva.walking import WalkingLayers
 
 _USELESS = 5.0  # [-] of m g h: torque limits of a URDF above it are none
+_UNKNOWN = 1e6  # [N·m] that an MJCF without limits gets
+_LIMB = 3  # [joints] of a limb that differ in torque
 _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no useful limit
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
 _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
@@ -122,9 +124,16 @@ def draft_robot(
     Raises:
         ModelError: The URDF is none of a biped, or something has to be named; the message says what.
     """
+    try:
+        return _draft(name, model, model.chosen(choices or Choices()), sole, title or name)
+    except ModelError as error:
+        raise model.named(error) from error
+
+
+def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | None, title: str) -> Draft:
     urdf = read_urdf(model.path)
-    limbs = _limbs_in(urdf, model.path, model.chosen(choices or Choices()))
-    _check_ranges(urdf, limbs, model.path)
+    limbs = find_limbs(urdf, choices)
+    _check_ranges(urdf, limbs)
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
     sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model.path)
@@ -142,7 +151,7 @@ def draft_robot(
     width = max(posture.hip_distance, sole.width + _ROOM)
     described = replace(
         bare,
-        title=title or name,
+        title=title,
         joint_groups=groups,
         com_height=math.floor(1e3 * posture.com_height) / 1e3,
         step_width=round(width, 3),
@@ -150,27 +159,23 @@ def draft_robot(
         torque_latency=leg_gears(groups).torque_latency,
         assumed_drives=True,
     )
-    of_drives = *guessed_gears(limited, loaded, model.drives), *placeholders(groups, model.drives)
+    of_drives = (
+        *_guessed_torques(limited, loaded, toppling),
+        *guessed_gears(limited, loaded, model.drives),
+        *placeholders(groups, model.drives),
+    )
     notes = *model.notes, *of_drives, *_notes(urdf, limbs, described)
     return Draft(described, posture, notes, model)
 
 
-def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
-    """Return the limbs; an error names the file."""
-    try:
-        return find_limbs(urdf, choices)
-    except ModelError as error:
-        raise ModelError(f"{model_file}: {error}") from error
-
-
-def _check_ranges(urdf: Urdf, limbs: Limbs, model_file: Path) -> None:
+def _check_ranges(urdf: Urdf, limbs: Limbs) -> None:
     """Refuse joints that have no range: a URDF that leaves out ``lower`` and ``upper`` means 0."""
     fixed = [name for name in limbs.joints if urdf.joints[name].limits[0] >= urdf.joints[name].limits[1]]
     if fixed:
         more = f" and {len(fixed) - _NAMED} more" * (len(fixed) > _NAMED)
         raise ModelError(
-            f"{model_file}: the limits of {', '.join(fixed[:_NAMED])}{more} leave no range: give each <limit> a lower"
-            " and an upper angle"
+            f"the limits of {', '.join(fixed[:_NAMED])}{more} leave no range: give each <limit> a lower and an upper"
+            " angle"
         )
 
 
@@ -246,9 +251,37 @@ def _joint_groups(model: IdynTreeModel, limbs: Limbs, posture: FirstPosture, top
             stiffness=1.0,
             damping=0.0,
             velocity_limit=_limit(velocities[rows], FASTEST, math.inf),
-            torque_limit=_limit(torques[rows], _USELESS * toppling, two_digits(usual_torque, up=True)),
+            torque_limit=_limit(_useful(torques[rows], toppling), math.inf, two_digits(usual_torque, up=True)),
         )
     return groups
+
+
+def _useful(torques: NDArray, toppling: float) -> NDArray:
+    """Return torque limits of a group, 0 where they are placeholders, [N·m].
+
+    Those are far beyond what the robot weighs, or the same for all of a limb and more than its whole weight needs:
+    drives of hips, knees and ankles differ.
+
+    Args:
+        torques: Of the model, [N·m].
+        toppling: m g h, [N·m/rad].
+    """
+    are_same = len(torques) >= _LIMB and len(set(torques)) == 1 and torques[0] > toppling
+    return np.where((torques >= _USELESS * toppling) | are_same, 0.0, torques)
+
+
+def _guessed_torques(groups: Mapping[str, JointGroup], model: IdynTreeModel, toppling: float) -> list[str]:
+    """Return notes on the groups whose peak torques the model does not have."""
+    torques, first, notes = model.torque_limits(), 0, []
+    for name, group in groups.items():
+        of_group = torques[first : first + len(group.joints)]
+        first += len(group.joints)
+        if len(of_group) and not _useful(of_group, toppling).any():
+            stated = f"{max(of_group):.4g} N·m, a placeholder" if 0.0 < max(of_group) < _UNKNOWN else "none"
+            notes.append(
+                f"peak torque of {name}: the model has {stated}; {group.torque_limit:.4g} N·m is guessed by the weight"
+            )
+    return notes
 
 
 def _joint_inertias(model: IdynTreeModel, joint_positions: NDArray) -> NDArray:

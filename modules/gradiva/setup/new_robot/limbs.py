@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, nearest_name
-from gradiva.setup.new_robot.soles import covers_sole, is_sole, lowest, points_of, standing_plane
-from gradiva.simulation import RigidBody, RigidTree, Urdf, weld
+from gradiva.setup.new_robot.forward import forward_of
+from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton
+from gradiva.setup.new_robot.soles import is_sole, standing_plane
+from gradiva.simulation import Urdf
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
-_MIRROR_TOLERANCE = 0.02  # [m]
-_HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
-_HEEL_FRACTION = 0.1  # [-] of the length of what touches: as above, of long feet
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
-_TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
 _UP = np.array([0.0, 0.0, 1.0])
-_LATERAL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
-_ONE_SIDED = 0.5  # [-] of half its range: a knee whose middle is farther from the straight leg bends to one side
 _IMU_NAMES = ("imu", "inertial", "gyro", "accelerometer")  # the surest first
 
 
@@ -90,7 +85,7 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
     Raises:
         ModelError: The model has no root or several, or no two feet are found; the message says what to name.
     """
-    skeleton = _Skeleton(urdf)
+    skeleton = Skeleton(urdf)
     feet = _feet(skeleton, choices)
     if shared := skeleton.shared(*feet.values()):
         raise ModelError(f"the root of the URDF has to be '{skeleton.link(shared[-1])}', where both legs begin")
@@ -113,19 +108,50 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
         torso=skeleton.joints_to(torso),
         arms=arms,
         legs={side: skeleton.joints_to(foot) for side, foot in feet.items()},
-        is_forward_guessed=choices.left_sole is None and _forward(skeleton, feet[Side.LEFT])[1],
+        is_forward_guessed=_forward(skeleton, feet, choices)[1],
     )
 
 
-def walking_base(urdf: Urdf, choices: Choices) -> str:
-    """Return the link at which both legs begin: the root, or what is below a waist where the root is the trunk.
+def walking_base(urdf: Urdf, choices: Choices) -> tuple[str, NDArray]:
+    """Return the link at which both legs begin, and its rotation in the root, shape (3, 3).
+
+    It is the root, or what is below a waist where the root is the trunk.
 
     Raises:
         ModelError: As of `find_limbs`.
     """
-    skeleton = _Skeleton(urdf)
+    skeleton = Skeleton(urdf)
     shared = skeleton.shared(*_feet(skeleton, choices).values())
-    return skeleton.link(shared[-1]) if shared else urdf.roots[0]
+    if not shared:
+        return urdf.roots[0], np.eye(3)
+    link = skeleton.link(shared[-1])
+    return link, (skeleton.poses[shared[-1]] @ skeleton.bodies[shared[-1]].frames[link])[:3, :3]
+
+
+def standing_turn(urdf: Urdf, choices: Choices) -> NDArray | None:
+    """Return the rotation from the axes of the root to some with z up and a leg on each side of y = 0, shape (3, 3).
+
+    None where they hang so already, or the user names the feet, or no turn by right angles lets them hang so.
+    """
+    straight = Skeleton(urdf)
+    if choices.left_foot or choices.left_sole or _leg_pairs(straight) or _short_legs(straight):
+        return None
+    hanging, turn = max(((_hanging(Skeleton(urdf, turn)), turn) for turn in _right_angles()), key=lambda each: each[0])
+    return turn if hanging > 0.0 and not np.array_equal(turn, np.eye(3)) else None
+
+
+def _hanging(skeleton: Skeleton) -> float:
+    """Return how far the ends of two limbs, of legs where there are any, hang below where they begin, [m]."""
+    feet = [pair[0] for pair in _leg_pairs(skeleton)] or _ends(skeleton)
+    below = [skeleton.position(skeleton.chain(foot)[0])[2] - skeleton.position(foot)[2] for foot in feet]
+    return max(map(float, below), default=0.0)
+
+
+def _right_angles() -> list[NDArray]:
+    """Return the rotations that put an axis, or its opposite, up and another one to the left: rows ahead, left, up."""
+    axes = np.eye(3)
+    pairs = [(sign * up, left) for up in axes[::-1] for sign in (1.0, -1.0) for left in axes[::-1] if not up @ left]
+    return [np.array([np.cross(left, up), left, up]) for up, left in pairs]
 
 
 def missing_soles(urdf: Urdf, choices: Choices, model_file: Path) -> dict[Side, tuple[str, NDArray]]:
@@ -142,9 +168,9 @@ def missing_soles(urdf: Urdf, choices: Choices, model_file: Path) -> dict[Side, 
     Raises:
         ModelError: As of `find_limbs`.
     """
-    skeleton = _Skeleton(urdf)
+    skeleton = Skeleton(urdf)
     feet = _feet(skeleton, choices)
-    (forward, _), missing = _forward(skeleton, feet[Side.LEFT]), {}
+    (forward, _), missing = _forward(skeleton, feet, choices), {}
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
     for side, foot in feet.items():
         if wanted[side] is None and (up := _missing_up(skeleton, foot, forward, model_file)) is not None:
@@ -154,7 +180,7 @@ def missing_soles(urdf: Urdf, choices: Choices, model_file: Path) -> dict[Side, 
     return missing
 
 
-def _missing_up(skeleton: _Skeleton, foot: int, forward: float, model_file: Path) -> NDArray | None:
+def _missing_up(skeleton: Skeleton, foot: int, forward: float, model_file: Path) -> NDArray | None:
     """Return z, in the base, of the sole frame that a foot lacks, shape (3,); None where it has one."""
     body, rotation = skeleton.bodies[foot], skeleton.poses[foot][:3, :3]
     default = None if _level_frames(skeleton, foot, forward) else _UP
@@ -172,78 +198,7 @@ def _axes(forward: NDArray, up: NDArray) -> NDArray:
     return np.column_stack((np.cross(left, up), left, up))
 
 
-class _Skeleton:
-    """All bodies of a URDF, every revolute joint moving, with their poses when all joints are at zero."""
-
-    def __init__(self, urdf: Urdf) -> None:
-        if len(urdf.roots) != 1:
-            found = f"{len(urdf.roots)} roots ({', '.join(urdf.roots)})" if urdf.roots else "no links"
-            raise ModelError(f"the URDF has {found}: a robot has one root")
-        moving = [joint.name for joint in urdf.joints.values() if joint.kind in ("revolute", "continuous")]
-        self.tree: RigidTree = weld(urdf, urdf.roots[0], moving)
-        self.bodies: tuple[RigidBody, ...] = self.tree.bodies
-        self.poses: list[NDArray] = []
-        for body in self.bodies:
-            self.poses.append(body.pose if body.parent < 0 else self.poses[body.parent] @ body.pose)
-
-    def link(self, body: int) -> str:
-        """Return the first link of a body, or its heaviest where the first is nothing but an axis."""
-        links = self.bodies[body].inertials
-        is_solid = self.bodies[body].name in links or not links
-        return self.bodies[body].name if is_solid else max(links, key=lambda link: links[link].mass)
-
-    def position(self, body: int) -> NDArray:
-        """Return the origin of a body in the base, [m], shape (3,)."""
-        return np.asarray(self.poses[body][:3, 3])
-
-    def chain(self, body: int) -> list[int]:
-        """Return the bodies from below the base to ``body``."""
-        chain: list[int] = []
-        while body > 0:
-            chain.insert(0, body)
-            body = self.bodies[body].parent
-        return chain
-
-    def joints_to(self, body: int) -> tuple[str, ...]:
-        """Return the joints between the base and a body, from the base on."""
-        return tuple(joint.name for index in self.chain(body) if (joint := self.bodies[index].joint) is not None)
-
-    def shared(self, left: int, right: int) -> list[int]:
-        """Return the bodies that the chains to two others have in common, from below the base on."""
-        return [body for body in self.chain(left) if body in self.chain(right)]
-
-    def is_waist(self, shared: list[int], limb: int) -> bool:
-        """Return whether limbs that share bodies begin below the base, as legs below a waist do, and no arms."""
-        return bool(self.position(self.chain(limb)[len(shared)])[2] < 0.0)
-
-    def children(self, body: int) -> list[int]:
-        """Return the bodies that hang on one."""
-        return [index for index, other in enumerate(self.bodies) if other.parent == body]
-
-    def mass(self, body: int) -> float:
-        """Return the mass of a body and of all that hangs on it, [kg]."""
-        own = sum(part.mass for part in self.bodies[body].inertials.values())
-        return own + sum(self.mass(child) for child in self.children(body))
-
-    def index_of(self, frame: str) -> int:
-        """Return the body that carries a link or frame.
-
-        Raises:
-            ModelError: There is none.
-        """
-        return self.bodies.index(self.tree.body_of(frame))
-
-    def mirror_images(self, bodies: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs of bodies on both sides of the plane y = 0 of the base, the one with positive y first."""
-        for first in bodies:
-            for second in bodies:
-                mirrored = self.position(second) * [1.0, -1.0, 1.0]
-                is_near = np.linalg.norm(self.position(first) - mirrored) < _MIRROR_TOLERANCE
-                if is_near and self.position(first)[1] > _MIRROR_TOLERANCE:
-                    yield first, second
-
-
-def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
+def _feet(skeleton: Skeleton, choices: Choices) -> dict[Side, int]:
     """Return the bodies of the feet; sides by the y axis of the base where they are not named."""
     named = choices.left_foot or choices.left_sole, choices.right_foot or choices.right_sole
     if named[0] and named[1]:
@@ -265,9 +220,14 @@ def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
     return feet
 
 
-def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
+def _leg_pairs(skeleton: Skeleton) -> list[tuple[int, int]]:
+    """Return the pairs of bodies that end legs, the one with positive y first."""
     bodies = [index for index in range(len(skeleton.bodies)) if len(skeleton.chain(index)) >= LEG_JOINTS]
-    pairs = [(left, right) for left, right in skeleton.mirror_images(bodies) if _are_legs(skeleton, left, right)]
+    return [pair for pair in skeleton.mirror_images(bodies) if _are_legs(skeleton, *pair)]
+
+
+def _lowest_pair(skeleton: Skeleton) -> dict[Side, int]:
+    pairs = _leg_pairs(skeleton)
     if not pairs:
         raise ModelError(
             _short_legs(skeleton)
@@ -278,12 +238,12 @@ def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
     _refuse_long_leg(skeleton, first)
-    if _forward(skeleton, first)[0] > 0.0:
+    if forward_of(skeleton, (first, second))[0] > 0.0:
         return {Side.LEFT: first, Side.RIGHT: second}
     return {Side.LEFT: second, Side.RIGHT: first}
 
 
-def _refuse_coupled_leg(skeleton: _Skeleton, foot: int) -> None:
+def _refuse_coupled_leg(skeleton: Skeleton, foot: int) -> None:
     """Refuse a leg in which joints follow others, as those of parallel links.
 
     Raises:
@@ -297,7 +257,7 @@ def _refuse_coupled_leg(skeleton: _Skeleton, foot: int) -> None:
         )
 
 
-def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
+def _refuse_long_leg(skeleton: Skeleton, foot: int) -> None:
     """Refuse a leg that goes on below its sixth joint with an ankle: a joint that pitches is of toes, and is locked.
 
     Raises:
@@ -306,7 +266,7 @@ def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
     for child in skeleton.children(foot):
         joint = skeleton.bodies[child].joint
         assert joint is not None, "only the base has no joint"
-        is_toe = abs(float((skeleton.poses[child][:3, :3] @ joint.axis)[1])) > _LATERAL
+        is_toe = abs(skeleton.lateral(child)) > LATERAL
         if not is_toe and joint.limits[0] < joint.limits[1]:  # sensors too are drawn as joints without a range
             joints = skeleton.joints_to(child)
             raise ModelError(
@@ -315,12 +275,9 @@ def _refuse_long_leg(skeleton: _Skeleton, foot: int) -> None:
             )
 
 
-def _short_legs(skeleton: _Skeleton) -> str:
+def _short_legs(skeleton: Skeleton) -> str:
     """Return what is wrong where the lowest two bodies end legs of too few joints; nothing where they end none."""
-    pairs = [
-        pair for pair in skeleton.mirror_images(list(range(1, len(skeleton.bodies)))) if not skeleton.shared(*pair)
-    ]
-    first = min((pair[0] for pair in pairs), key=lambda body: float(skeleton.position(body)[2]), default=0)
+    first = min(_ends(skeleton), key=lambda body: float(skeleton.position(body)[2]), default=0)
     joints = skeleton.joints_to(first)
     if not 0 < len(joints) < LEG_JOINTS or skeleton.position(first)[2] > 0.0:
         return ""
@@ -330,88 +287,35 @@ def _short_legs(skeleton: _Skeleton) -> str:
     )
 
 
-def _are_legs(skeleton: _Skeleton, left: int, right: int) -> bool:
+def _ends(skeleton: Skeleton) -> list[int]:
+    """Return bodies with positive y that have a mirror image, and no joint in common with it."""
+    bodies = list(range(1, len(skeleton.bodies)))
+    return [left for left, right in skeleton.mirror_images(bodies) if not skeleton.shared(left, right)]
+
+
+def _are_legs(skeleton: Skeleton, left: int, right: int) -> bool:
     """Return whether two bodies have as many joints of their own above them as legs, below a waist or from the root."""
     shared = skeleton.shared(left, right)
     are_long = all(len(skeleton.chain(body)) == len(shared) + LEG_JOINTS for body in (left, right))
     return are_long and (not shared or skeleton.is_waist(shared, left))
 
 
-def _forward(skeleton: _Skeleton, foot: int) -> tuple[float, bool]:
-    """Return whether a foot looks along x of the base (1) or against it (−1), and whether that is a guess.
-
-    The heel is the shorter part. A frame called sole says it; otherwise the middle of what touches, if it is off the
-    ankle by more than its tolerance, or else the knee, which bends backwards, or else the mass. Without them, or where
-    they contradict each other, it is a guess.
-    """
-    body, pose = skeleton.bodies[foot], skeleton.poses[foot]
-    for frame, in_body in body.frames.items():
-        if "sole" in frame.lower():
-            return float(np.sign((pose @ in_body)[0, 0]) or 1.0), False
-    ends, beyond_ankle = _touching_ends(skeleton, foot), float(skeleton.position(foot)[0] - _ankle(skeleton, foot))
-    tolerance = max(_HEEL_TOLERANCE, _HEEL_FRACTION * (ends[1] - ends[0])) if ends else _HEEL_TOLERANCE
-
-    def ahead(offset: float) -> float:
-        """Return on which side of the ankle something in the foot is along x of the base: 1, −1, or 0 near it."""
-        return float(np.sign(offset + beyond_ankle)) * (abs(offset + beyond_ankle) > tolerance)
-
-    touching = ahead(sum(ends) / 2.0) if ends else 0.0
-    mass = ahead(float((pose[:3, :3] @ body.inertial.centre)[0]))
-    said = [sign for sign in (touching, _bending(skeleton, foot), mass) if sign]
-    return (said or [1.0])[0], len(set(said)) != 1
+def _forward(skeleton: Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[float, bool]:
+    """Return as `forward_of`; x of a sole frame that the user names is forward."""
+    left = skeleton.bodies[feet[Side.LEFT]].frames.get(choices.left_sole or "")
+    if left is not None:
+        return float(np.sign((skeleton.poses[feet[Side.LEFT]] @ left)[0, 0])) or 1.0, False
+    return forward_of(skeleton, (feet[Side.LEFT], feet[Side.RIGHT]))
 
 
-def _bending(skeleton: _Skeleton, foot: int) -> float:
-    """Return whether the knee above a foot lets the shank go backwards when x of the base is forward: 1, −1, or 0.
-
-    The knee is the pitch joint between the others that turns farthest; it says nothing if it bends to both sides.
-    """
-    pitches = []
-    for index in skeleton.chain(foot):
-        joint = skeleton.bodies[index].joint
-        along = float((skeleton.poses[index][:3, :3] @ joint.axis)[1]) if joint is not None else 0.0
-        if joint is not None and abs(along) > _LATERAL:
-            pitches.append(np.sign(along) * np.array(joint.limits))
-    if len(pitches) < 3:
-        return 0.0
-    knee = max(np.clip(pitches[1:-1], -_TURN, _TURN), key=lambda limits: float(abs(limits[1] - limits[0])))
-    middle, half = float(knee.mean()), float(abs(knee[1] - knee[0])) / 2.0
-    return float(np.sign(middle)) if abs(middle) > _ONE_SIDED * half else 0.0
-
-
-def _ankle(skeleton: _Skeleton, foot: int) -> float:
-    """Return where the last joint that pitches is along x of the base, [m]: a roll joint may be drawn ahead of it."""
-    for index in reversed(skeleton.chain(foot)):
-        joint = skeleton.bodies[index].joint
-        if joint is not None and abs(float((skeleton.poses[index][:3, :3] @ joint.axis)[1])) > _LATERAL:
-            return float(skeleton.position(index)[0])
-    return float(skeleton.position(foot)[0])
-
-
-def _touching_ends(skeleton: _Skeleton, foot: int) -> tuple[float, float] | None:
-    """Return the ends of what touches the ground from the foot's origin, along x of the base, [m].
-
-    None where they are not known: of meshes alone, and of a foot that stands on an edge when all joints are at zero.
-    """
-    turned = np.eye(4)
-    turned[:3, :3] = skeleton.poses[foot][:3, :3]
-    shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
-    if not shapes:
-        return None
-    touching = lowest([points_of(shape, turned @ shape.pose, Path()) for shape in shapes])
-    if not covers_sole(touching):
-        return None
-    return float(touching[:, 0].min()), float(touching[:, 0].max())
-
-
-def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:
+def _soles(skeleton: Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:
     """Return the sole frames, and whether they look along x of the base (1) or against it (−1)."""
     wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
-    forward, _ = _forward(skeleton, feet[Side.LEFT])
+    forward, _ = _forward(skeleton, feet, choices)
     return {side: _sole(skeleton, foot, side, forward, wanted[side]) for side, foot in feet.items()}, forward
 
 
-def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: str | None) -> str:
+def _sole(skeleton: Skeleton, foot: int, side: Side, forward: float, wanted: str | None) -> str:
     body = skeleton.bodies[foot]
     if wanted is not None:
         if wanted not in body.frames:
@@ -426,13 +330,13 @@ def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: st
     return next((frame for frame in level if "sole" in frame.lower()), level[0])
 
 
-def _level_frames(skeleton: _Skeleton, foot: int, forward: float) -> list[str]:
+def _level_frames(skeleton: Skeleton, foot: int, forward: float) -> list[str]:
     """Return the frames of a foot with x forward and z up."""
     poses = {frame: skeleton.poses[foot] @ in_body for frame, in_body in skeleton.bodies[foot].frames.items()}
     return [frame for frame, pose in poses.items() if pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL]
 
 
-def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:
+def _shoulders(skeleton: Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:
     """Return the body that carries the arms, and the first bodies of the arms (positive y first) if it has any."""
     of_legs = {index for foot in feet.values() for index in skeleton.chain(foot)}
     bodies = [index for index in range(len(skeleton.bodies)) if not of_legs & {index, *skeleton.chain(index)}]
@@ -448,7 +352,7 @@ def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[i
 
 
 def _arm(
-    skeleton: _Skeleton, shoulders: tuple[int, int] | None, left: float, forward: float, joints: int
+    skeleton: Skeleton, shoulders: tuple[int, int] | None, left: float, forward: float, joints: int
 ) -> tuple[str, ...]:
     """Return the joints of one arm from the shoulder on: the heavier way where it branches."""
     if shoulders is None:
@@ -466,7 +370,7 @@ def _arm(
     return tuple(names)
 
 
-def _imu(skeleton: _Skeleton, torso: int, choices: Choices) -> str:
+def _imu(skeleton: Skeleton, torso: int, choices: Choices) -> str:
     """Return a frame named as inertial units are, on the base or else on the torso; the base itself without one."""
     if choices.imu is not None:
         skeleton.index_of(choices.imu)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side
-from gradiva.setup.new_robot.limbs import Choices, missing_soles, walking_base
+from gradiva.setup.new_robot.limbs import Choices, missing_soles, standing_turn, walking_base
 from gradiva.setup.new_robot.soles import MESHES
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
@@ -23,6 +23,8 @@ from gradiva.simulation import (
     read_urdf,
     write_urdf_of_mjcf,
 )
+
+_ALIGNED = 1e-6  # [-] of rotation matrices that are taken to be the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class ModelFile:
         notes: What was changed, a line each.
         drives: What the model says about the drives of its joints.
         soles: Frames that were added, by foot: they are its soles, whatever the others are called.
+        origin: The file that the user gives; None where it is the URDF.
     """
 
     source: tuple[str, str]
@@ -44,6 +47,13 @@ class ModelFile:
     notes: tuple[str, ...] = ()
     drives: Mapping[str, JointDrive] = field(default_factory=dict)
     soles: Mapping[Side, str] = field(default_factory=dict)
+    origin: Path | None = None
+
+    def named(self, error: ModelError) -> ModelError:
+        """Return an error that names the file that the user gives, once."""
+        origin = str(self.origin or self.path)
+        text = str(error).replace(str(self.path), origin)
+        return ModelError(text if origin in text else f"{origin}: {text}")
 
     def chosen(self, choices: Choices) -> Choices:
         """Return the names that the user gives, and those of the soles that were added."""
@@ -68,17 +78,47 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         raise ModelError("name the model of the robot: either --urdf or --mjcf")
     if urdf is not None:
         source = package_and_model(urdf)
-        given = ModelFile(source, find_model_file(*source))
+        given = ModelFile(source, find_model_file(*source), origin=find_model_file(*source))
+        _check_kind(given.path, "robot")
     else:
         assert mjcf is not None
+        _check_kind(mjcf, "mujoco")
         robot = write_urdf_of_mjcf(mjcf, folder, name)
         notes = f"{mjcf.name} of MuJoCo as {robot.urdf.name}", *robot.notes
-        given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives)
+        given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives, origin=mjcf)
     try:
-        given = _without_capsules(given, name, folder)
+        given = _upright(_without_capsules(given, name, folder), name, choices, folder)
         return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
     except ModelError as error:
-        raise ModelError(f"{given.path if mjcf is None else mjcf}: {error}") from error
+        raise given.named(error) from error
+
+
+def _check_kind(path: Path, root: str) -> None:
+    """Pass a file of XML whose outermost element is ``root``.
+
+    Raises:
+        ModelError: It is another file: the message says what to do with it.
+    """
+    options = {"robot": "--urdf", "mujoco": "--mjcf"}
+    try:
+        found = ElementTree.parse(path).getroot()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from None
+    except ElementTree.ParseError as error:
+        raise ModelError(
+            f"{path} is no file of XML ({error}): a URDF begins with <robot>, an MJCF with <mujoco>"
+        ) from None
+    if found.tag != root:
+        advice = f": give it with {options[found.tag]}" if found.tag in options else ""
+        raise ModelError(f"{path} begins with <{found.tag}>, not with <{root}>{advice}")
+    if _is_xacro(found):
+        raise ModelError(f"{path} is a xacro: expand it first, xacro {path.name} > {path.name.split('.')[0]}.urdf")
+
+
+def _is_xacro(robot: ElementTree.Element) -> bool:
+    """Return whether values are still expressions, or macros stand for all links."""
+    has_expressions = any("${" in value for element in robot.iter() for value in element.attrib.values())
+    return has_expressions or ("xacro}" in "".join(element.tag for element in robot) and robot.find("link") is None)
 
 
 def _without_capsules(given: ModelFile, name: str, folder: Path) -> ModelFile:
@@ -105,14 +145,29 @@ def _without_capsules(given: ModelFile, name: str, folder: Path) -> ModelFile:
     return _written(robot, given, name, folder, note)
 
 
+def _upright(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    """Turn the axes of the root so that z is up, and the legs are on both sides of y = 0."""
+    urdf = read_urdf(given.path)
+    turn = standing_turn(urdf, choices)
+    if turn is None:
+        return given
+    robot = _parsed(given)
+    turn_link(robot, urdf.roots[0], turn)
+    return _written(
+        robot, given, name, folder, f"the axes of '{urdf.roots[0]}' are turned: z is up, a leg on each side of y = 0"
+    )
+
+
 def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
     given = _without_names_of_root(given, name, folder)
     urdf = read_urdf(given.path)
-    base = walking_base(urdf, choices)
+    base, rotation = walking_base(urdf, choices)
     if base == urdf.roots[0]:
         return given
     robot = _parsed(given)
     reroot(robot, base)
+    if not np.allclose(rotation, np.eye(3), atol=_ALIGNED):
+        turn_link(robot, base, rotation)
     return _written(robot, given, name, folder, f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'")
 
 
@@ -196,6 +251,25 @@ def reroot(robot: ElementTree.Element, base: str) -> None:
             _turn_round(robot, joint, link, axis)
             _fix(robot, _unused(f"{name}_fixed", robot), axis, parent, back)
         link = parent
+
+
+def turn_link(robot: ElementTree.Element, link: str, turn: NDArray) -> None:
+    """Turn the axes of a link by ``turn``, from the old to the new; all that it carries stays where it is."""
+    own = next(element for element in robot.findall("link") if element.get("name") == link)
+    parts = [part for part in own if part.tag in ("inertial", "visual", "collision")]
+    below = [joint for joint in robot.findall("joint") if _link_of(joint, "parent") == link]
+    for element in [*parts, *below]:
+        pose = origin_pose(element.find("origin"))
+        _set_origin(element, turn @ pose[:3, 3], turn @ pose[:3, :3])
+    for joint in [joint for joint in robot.findall("joint") if _link_of(joint, "child") == link]:
+        pose = origin_pose(joint.find("origin"))
+        _set_origin(joint, pose[:3, 3], pose[:3, :3] @ turn.T)
+
+
+def _set_origin(element: ElementTree.Element, position: NDArray, rotation: NDArray) -> None:
+    if (origin := element.find("origin")) is not None:
+        element.remove(origin)
+    add_origin(element, position, rotation)
 
 
 def _unused(name: str, robot: ElementTree.Element) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +80,9 @@ def _cases_of(robot: str, plant: Plant, options: ExperimentOptions) -> list[Seed
 def run_plant_seeds(run: ExperimentRun) -> None:
     """Walk each case with each seed; the value is how many walked."""
     seeds = run.options.count(SEEDS, _QUICK_SEEDS)
-    chosen = cases(run.options)
-    walks = [(case, seed) for case in chosen for seed in range(seeds)]
+    chosen, first = cases(run.options), run.options.seed_or(0)
+    drawn = range(first, first + seeds)
+    walks = [(case, seed) for case in chosen for seed in drawn]
     run.report(0, len(walks), f"{_heading(chosen, seeds)}, {len(walks)} walks")
     found: dict[SeedCase, dict[int, TrialResult]] = {}
     for done, (index, result) in enumerate(
@@ -92,7 +93,7 @@ def run_plant_seeds(run: ExperimentRun) -> None:
         if not result.stands or len(found[case]) == seeds:
             run.report(done, len(walks), f"{_title(case)}: {_count(found[case].values())}{_ending(seed, result)}")
         if len(found[case]) == seeds:
-            run.add_row(_row(case, [found[case][seed] for seed in range(seeds)]), index // seeds)
+            run.add_row(_row(case, {seed: found[case][seed] for seed in drawn}), index // seeds)
 
 
 def _heading(chosen: Sequence[SeedCase], seeds: int) -> str:
@@ -114,8 +115,9 @@ def _ending(seed: int, result: TrialResult) -> str:
     return "" if result.stands else f"; seed {seed} {figures['outcome']}: {figures['reason']}"
 
 
-def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
+def _row(case: SeedCase, by_seed: Mapping[int, TrialResult]) -> Row:
     """Return a row: successes, wherever they ended, medians of their largest errors, those as commanded, falls."""
+    results = list(by_seed.values())
     walked = sum(result.stands for result in results)
     needed = math.ceil(case.asked * len(results) - 1e-9)
     causes = [_cause(result) for result in results if not result.stands]
@@ -129,7 +131,7 @@ def _row(case: SeedCase, results: Sequence[TrialResult]) -> Row:
         **{f"{name}_mm": _median(results, f"{name}_error_m", 1e3) for name in ("com", "dcm", "zmp", "foot")},
         "tilt_deg": _median(results, "max_tilt_rad", math.degrees(1.0)),
         "as_commanded": sum(result.walked for result in results),
-        "falls": [_fall(seed, result) for seed, result in enumerate(results) if not result.stands],
+        "falls": [_fall(seed, result) for seed, result in by_seed.items() if not result.stands],
         "paper": None,
         "value": walked,
         "outcome": "met" if walked >= needed else "missed",
@@ -163,6 +165,6 @@ EXPERIMENTS = (
         run_plant_seeds,
         "walked",
         plants=(Plant.ROBOT,),
-        takes=("robots", "controls", "speeds", "seeds", "settings"),
+        takes=("robots", "controls", "speeds", "seeds", "seed", "settings"),
     ),
 )
