@@ -11,7 +11,7 @@ import pytest
 from gradiva.common import ConfigError, FootReference, Side, altered, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
-from gradiva.push_recovery.soles import (
+from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
     INTEGRAL_GAIN,
     LARGEST_HEIGHT_OFFSET,

@@ -13,11 +13,11 @@ from gradiva.planner.contact_phases import standing_phase, swinging_phase
 from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState
-from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedSwing
+from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedPlan, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
-from gradiva.planner.walking_plan import HISTORY, ContactPhase, RetargetedPlan, Timeline, WalkingPlan
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
 FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far

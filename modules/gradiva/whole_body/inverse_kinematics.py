@@ -34,12 +34,7 @@ from gradiva.robot_model import (
 )
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import FrictionFeedforward
-from gradiva.whole_body.kinematic_problem import (
-    InverseKinematicsConfig,
-    compiled_problem,
-    kinematic_problem,
-    kinematic_tasks,
-)
+from gradiva.whole_body.kinematic_problem import InverseKinematicsConfig, kinematic_problem, kinematic_tasks
 from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.tasks import Task
 from gradiva.whole_body.walking_tasks import (
@@ -112,7 +107,7 @@ class WalkingKinematics:
         body, composer = kinematic_problem(SymbolicDynamics.of(model), [*walking, *tasks], *limits)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, WalkingComTask))]
         outputs = {"errors": cs.vertcat(*errors)}
-        return compiled_problem(body, composer, config.solver, compiler, outputs)
+        return ComposedProblem("inverse kinematics", body, composer, config.solver, compiler, outputs)
 
     def solve(
         self, state: RobotPosture, reference: WholeBodyReference, period: float, relaxed: bool = False
