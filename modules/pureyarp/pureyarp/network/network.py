@@ -284,9 +284,7 @@ def _is_granted(request: Callable[[NameClient], bool]) -> bool:
         return False
 
 
-_ADMINISTRATIVE_CARRIER = (
-    "text_ack"  # of the name server, too: it answers some questions by lines
-)
+_ADMINISTRATIVE_CARRIER = "text_ack"  # of the name server, too: it answers some questions by lines
 _CARRIER = "tcp"
 _ADDRESSEE = "NAME_SERVER "  # of a line, before the command
 _LINE_TIMEOUT = 3.0  # [s] for the whole answer to a line
