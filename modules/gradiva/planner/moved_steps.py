@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradiva.common import DcmReference, FootReference, NDArray, Side, so3, unchecked
+from gradiva.common import DcmReference, FootReference, NDArray, Side, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phases import contact_phases
 from gradiva.planner.dcm_segments import DcmEnd, SwingResponse
@@ -417,6 +417,7 @@ class RetargetedPlan(WalkingPlan):
         self.touch_down, self.start_time, self.end_time = moved.steps[0].touch_down, base.start_time, moved.end_time
         self._moved = moved
         self._before = None if before is None else (before.phase, before.piece)
+        self._running = WalkingPlan((phase,), piece, (moved.steps[0],), moved.end_time)
         self._prepare()
 
     def __getattr__(self, name: str) -> Any:
@@ -430,9 +431,16 @@ class RetargetedPlan(WalkingPlan):
         """Return whether the foot of the moved step is in the air at ``time`` [s], after the change."""
         return self.phase.start_time <= time < self.touch_down
 
+    def _part_at(self, time: float) -> WalkingPlan:
+        return self._running if self.runs_at(time) else self._whole
+
+    def at(self, time: float) -> WalkingReference:
+        """See ``WalkingPlan.at``."""
+        return self._part_at(time).at(time)
+
     def phase_at(self, time: float) -> ContactPhase:
         """See ``WalkingPlan.phase_at``."""
-        return self.phase if self.runs_at(time) else super().phase_at(time)
+        return self._part_at(time).phase_at(time)
 
     @property
     def plane(self) -> ContactPlane:
@@ -441,7 +449,7 @@ class RetargetedPlan(WalkingPlan):
 
     def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """See ``WalkingPlan.dcm_at``."""
-        return self.piece.at(time) if self.runs_at(time) else super().dcm_at(time)
+        return self._part_at(time).dcm_at(time)
 
     def whole(self) -> WalkingPlan:
         """See ``WalkingPlan.whole``."""
@@ -450,12 +458,11 @@ class RetargetedPlan(WalkingPlan):
     def _completed(self) -> WalkingPlan:
         rest = self._moved.planned_after(self.piece)
         start = self.phase.start_time
-        running = WalkingPlan((self.phase,), self.piece, (self._moved.steps[0],), rest.end_time)
         past = self.base
         if self._before is not None:
             phase, piece = self._before
             lands = past.landings.times[self.landings.times.index(self.touch_down)]  # as base has it: it may be later
             before = WalkingPlan((phase,), piece, (), rest.end_time)
             past = past.spliced(start - HISTORY, min(phase.start_time, lands), before)
-        whole = past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
+        whole = past.spliced(start - HISTORY, start, self._running.spliced(start, self.touch_down, rest))
         return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # old ones too: base's indices

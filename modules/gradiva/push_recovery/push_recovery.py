@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as cs
 
 from gradiva.common import (
+    FootReference,
     LowPass,
     NDArray,
     RobotState,
@@ -16,8 +17,8 @@ from gradiva.common import (
     altered,
     configuration,
     low_pass_gain,
-    sealed,
     setting,
+    unchecked,
 )
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
@@ -315,12 +316,24 @@ class FootAdmittance:
             window[...] = value
         outputs = function()
         self._memory[...] = outputs["memory"]
-        positions, rotations, twists = (sealed(outputs[name].copy()) for name in ("positions", "rotations", "twists"))
+        (p_left, p_right), (v_left, v_right) = outputs["positions"].copy(), outputs["twists"].copy()
+        rotations = outputs["rotations"].copy()
         return altered(
             reference,
-            left_foot=altered(left, position=positions[0], rotation=rotations[:3], twist=twists[0]),
-            right_foot=altered(right, position=positions[1], rotation=rotations[3:], twist=twists[1]),
+            left_foot=_moved(left, p_left, rotations[:3], v_left),
+            right_foot=_moved(right, p_right, rotations[3:], v_right),
         )
+
+
+def _moved(foot: FootReference, position: NDArray, rotation: NDArray, twist: NDArray) -> FootReference:
+    return unchecked(
+        FootReference,
+        position=position,
+        rotation=rotation,
+        twist=twist,
+        acceleration=foot.acceleration,
+        in_contact=foot.in_contact,
+    )
 
 
 _CONSTANTS = ("height_gain", "tilt_gain", "spread_gain", "leak_time_constant", "highest", "widest", "steepest")

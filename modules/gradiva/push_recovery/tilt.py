@@ -285,7 +285,7 @@ class SoleLevelling:
 
     def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
         """Take the gains, the robot's weight [N] and its left sole."""
-        self._config, self._sole = config, sole
+        self._config, self._corners = config, {side: sole.corners(side) for side in Side}
         self._load = _AIRBORNE_LOAD * weight
         self.reset()
 
@@ -322,10 +322,11 @@ class SoleLevelling:
 
     def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
         """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
-        side = max(Side, key=lambda side: float(state.foot_wrench(side)[2]))
-        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        slope = foot.rotation[:, 2] @ state.foot_rotation(side)[:, :2]
-        return -float((self._sole.corners(side) @ slope).min())
+        if state.left_foot_wrench[2] >= state.right_foot_wrench[2]:
+            side, foot, rotation = Side.LEFT, reference.left_foot, state.left_foot_rotation
+        else:
+            side, foot, rotation = Side.RIGHT, reference.right_foot, state.right_foot_rotation
+        return -float((self._corners[side] @ (foot.rotation[:, 2] @ rotation[:, :2])).min())
 
     def _corrected(
         self,

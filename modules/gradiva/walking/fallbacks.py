@@ -252,8 +252,8 @@ class StandInBalance:
                 layer.resume(self._fallback.memory)
             self._last = layer.update(state, plan, time, period)
             self.findings = [_failing_layer_2(layer.warning)] if layer.warning else []
-            self._failing.update(False, time)
-            self._stands_in = False
+            if self._stands_in:
+                self._stands_in = self._failing.update(False, time)
         except Exception as error:  # of a law of the user's, too
             self._last = self._without(layer, error, state, plan, time, period)
         return self._last

@@ -214,11 +214,11 @@ class PlanFollower:
         changes = 1 if last is None else last.changes + 1
         self.aimed = SteppingLog(SteppingMode.PLACE, True, side, nominal, target, changes=changes)
 
-    def aimed_at(self, reference: WalkingReference) -> SteppingLog | None:
-        """Return what layer 2 has moved, with the foothold while its foot is in the air; None: nothing so far."""
-        aimed = self.aimed
-        if aimed is not None and aimed.side is not None and reference.foot(aimed.side).in_contact:
-            self.aimed = SteppingLog(SteppingMode.PLACE, changes=aimed.changes)
+    def aimed_at(self, reference: WalkingReference) -> SteppingLog:
+        """Return what layer 2 has moved, with the foothold while its foot is in the air."""
+        assert self.aimed is not None, "layer 2 has moved a foothold"
+        if self.aimed.side is not None and reference.foot(self.aimed.side).in_contact:
+            self.aimed = SteppingLog(SteppingMode.PLACE, changes=self.aimed.changes)
         return self.aimed
 
     def retarget(self, change: Retarget, time: float) -> None:

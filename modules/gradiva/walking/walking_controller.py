@@ -10,7 +10,6 @@ import numpy as np
 
 from gradiva.common import (
     ClockJump,
-    ConfigError,
     ControlClock,
     ControlMode,
     EstimationError,
@@ -33,7 +32,7 @@ from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
-from gradiva.walking.walking_log import Signals, WalkingLog
+from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
 
@@ -75,7 +74,7 @@ class WalkingController:
         self._tick = layers.config.walking
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
-        self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own, in the first tick
+        self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own
         self._follower = PlanFollower(layers.planner, planning)
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
@@ -511,24 +510,8 @@ class WalkingController:
             self._commanded.velocities,
             "" if contradiction is None else contradiction.task or "",
             self._stepping_log(reference),
-            self._signals_of_own(),
+            own_signals(sources, self._own_shapes) if (sources := self._layers.own_signal_sources) else {},
         )
-
-    def _signals_of_own(self) -> Signals:
-        """Return the signals of the user's own.
-
-        Raises:
-            ConfigError: Their names or shapes are not those of the first tick.
-        """
-        if not (sources := self._layers.own_signal_sources):
-            return {}
-        signals = {name + signal: value for name, own in sources for signal, value in own.signals().items()}
-        shapes = {name: np.shape(value) for name, value in signals.items()}
-        self._own_shapes = self._own_shapes or shapes
-        if shapes != self._own_shapes:
-            changed = min(name for name, _ in shapes.items() ^ self._own_shapes.items())
-            raise ConfigError(f"signals(): '{changed}' is not what it was in the first tick: the same names and shapes")
-        return signals
 
     def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:
         """Return the log of step adaptation: of layer 2 while a foot that it has moved is in the air.
@@ -536,9 +519,12 @@ class WalkingController:
         Where reactive stepping works beside it, mode and delay are those of reactive stepping, and so is the foothold,
         which either may have moved last; the nominal one is that before the first move by layer 2.
         """
-        reactive, aimed = self._layers.push_recovery.steps.log, reference and self._follower.aimed_at(reference)
-        if not aimed or reactive.mode is SteppingMode.OFF:
-            return aimed or reactive
+        reactive = self._layers.push_recovery.steps.log
+        if reference is None or self._follower.aimed is None:
+            return reactive
+        aimed = self._follower.aimed_at(reference)
+        if reactive.mode is SteppingMode.OFF:
+            return aimed
         nominal = reactive.nominal if aimed.side is None else aimed.nominal
         return replace(reactive, nominal=nominal, changes=self.adaptations)
 

@@ -22,7 +22,14 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.qp_composer import REGULARISATION, Priority, QpComposer, guessed_optimum
-from gradiva.whole_body.qp_solver import MET, DaqpSolver, QuadraticProgram, SolverName, make_solver, refined_optimum
+from gradiva.whole_body.qp_solver import (
+    MET,
+    QuadraticProgram,
+    SolverName,
+    make_solver,
+    refined_optimum,
+    relaxed_optimum,
+)
 from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.tasks import Body
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -223,7 +230,7 @@ class ComposedProblem:
 
     def _relaxed_solution(self, slack_weights: NDArray | None = None) -> NDArray:
         weights = self._relaxed_slack_weights if slack_weights is None else slack_weights
-        return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(weights)).solve()
+        return relaxed_optimum(f"relaxed {self._name}", self.quadratic_program, weights)
 
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
         """Return the error with the name of the hard constraints that cost most in the relaxed problem, if any do."""

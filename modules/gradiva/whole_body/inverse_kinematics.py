@@ -306,9 +306,8 @@ class ServoFeedforward:
         acceleration: NDArray,
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
-        static_fraction: float = 1.0,
     ) -> NDArray:
-        """Return a fraction of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
+        """Return the torques of all joints at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
 
         The array is that of all calls: the next one overwrites it.
         """
@@ -318,7 +317,6 @@ class ServoFeedforward:
             acceleration=acceleration,
             left_foot_wrench=left_foot_wrench,
             right_foot_wrench=right_foot_wrench,
-            static_fraction=static_fraction,
         )
         return self._function()["torques"]
 
@@ -327,10 +325,9 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
     description = dynamics.model.description
     acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
     wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
-    static_fraction = cs.SX.sym("static_fraction")
     left, right = dynamics.frame(description.left_foot_frame), dynamics.frame(description.right_foot_frame)
     contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
-    forces = dynamics.mass_matrix @ acceleration + static_fraction * (dynamics.bias_forces - contact)
+    forces = dynamics.mass_matrix @ acceleration + (dynamics.bias_forces - contact)
     at_rest = cs.substitute(
         forces[6:],
         cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
@@ -344,7 +341,6 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
             "acceleration": acceleration,
             "left_foot_wrench": wrenches["left"],
             "right_foot_wrench": wrenches["right"],
-            "static_fraction": static_fraction,
         },
         outputs={"torques": at_rest},
         compiler=compiler,
