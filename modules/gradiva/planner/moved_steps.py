@@ -14,8 +14,8 @@ import numpy as np
 from gradiva.common import DcmReference, FootReference, NDArray, Side, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phases import contact_phases
-from gradiva.planner.dcm_segments import DcmEnd, SwingResponse
-from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
+from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, second_derivative
@@ -300,7 +300,7 @@ class MovedSteps:
         """Return the trajectory over a constant ZMP until the touch-down of the first step, which swings."""
         touch_down, config = self.steps[0].touch_down, self.config
         if not config.leg_momentum.is_planned:
-            return PendulumTrajectory.over_zmp(start, touch_down, self._landing_dcm(), config)
+            return PendulumTrajectory.to_landing(start, touch_down, self._landing_dcm(), config)
         following = self.following
         phases = following._phases(following._schedule(touch_down), self.steps[0].footstep.side.other)
         responses = np.vstack((np.zeros(2), SwingResponse.of(phases, config).at_lift_off))

@@ -9,7 +9,6 @@ from gradiva.push_recovery.push_recovery import (
     MovedSoles,
     Push,
     PushRecovery,
-    Soles,
     landed_last,
 )
 from gradiva.push_recovery.step_adaptations import (
@@ -57,7 +56,6 @@ __all__ = [
     "RunningStep",
     "SidewaysCompensation",
     "SoleLevelling",
-    "Soles",
     "StepAdaptation",
     "StepAdaptationConfig",
     "StepAdapter",

@@ -43,14 +43,14 @@ class PushRecovery:
     Attributes:
         steps: Step adaptation.
         trunk: Its tilt, or one that stays upright.
-        soles: Those of the reference, or how they are moved.
+        soles: How soles are moved; None: they stay as planned, and torque control feeds their poses back itself.
     """
 
     def __init__(
         self,
         steps: StepAdaptation,
         trunk: Trunk,
-        soles: Soles,
+        soles: MovedSoles | None,
         compensation: PushCompensation,
         period: float,
     ) -> None:
@@ -61,8 +61,10 @@ class PushRecovery:
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        for part in (self.steps, self.trunk, self.soles, self._compensation, self._slow_dcm):
+        for part in (self.steps, self.trunk, self._compensation, self._slow_dcm):
             part.reset()
+        if self.soles is not None:
+            self.soles.reset()
 
     @property
     def mode(self) -> SteppingMode:
@@ -126,7 +128,7 @@ class PushRecovery:
             self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
-        if not self.soles.are_planned:
+        if self.soles is not None:
             body = self.soles.moved(body, state, ahead, push, self._period)
         if push.is_caught or self.steps.catches:
             body = altered(body, height_yields=push.is_caught, step_catches=self.steps.catches)
@@ -148,43 +150,22 @@ class Push:
     is_trusted: bool
 
 
-class Soles:
-    """Soles that stay as the plan and layer 2 have them: torque control feeds the poses of the feet back itself.
-
-    Attributes:
-        are_planned: Whether they do; others are asked in each tick.
-    """
-
-    are_planned: bool = True
-
-    def reset(self) -> None:
-        """Forget the past: both soles are as planned."""
-
-    def moved(
-        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
-    ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the soles as they are moved, by the plan ``ahead`` at its time."""
-        return body
-
-
-class MovedSoles(Soles):
+class MovedSoles:
     """Soles that yield to the ground and, while a push is caught, are kept level."""
-
-    are_planned = False
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
         self.admittance, self.levelling = admittance, levelling
 
     def reset(self) -> None:
-        """Forget the past; see ``Soles``."""
+        """Forget the past: both soles are as planned."""
         self.admittance.reset()
         self.levelling.reset()
 
     def moved(
         self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
     ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the soles as they are moved; see ``Soles``."""
+        """Return the reference of layer 3 with the soles as they are moved, by the plan ``ahead`` at its time."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
             return body

@@ -73,17 +73,7 @@ class CommandLimiter:
         self._ramp.reset()
 
     def limited(self, command: JointCommand, desired: NDArray, torques: NDArray, period: float) -> JointCommand:
-        """Return the command of layer 3 within the limits of its values and their rates; nearly always itself.
-
-        Args:
-            command: For the coming ``period``.
-            desired: Positions of the joints without feed-forward, [rad], shape (n,).
-            torques: Measured, [N·m], shape (n,).
-            period: [s].
-
-        Raises:
-            NoSolutionFound: It has another size than the robot, or is not finite.
-        """
+        """Return the command for a period [s], ``within_limits`` and that of its rate from measured torques [N·m]."""
         return self._ramp.limited(self.within_limits(command, desired), torques, period)
 
     def within_limits(self, command: JointCommand, desired: NDArray | None = None) -> JointCommand:
