@@ -11,7 +11,7 @@ from pureyarp.network.name_server import NameServer
 from pureyarp.network.peers import NameClient, connect, disconnect, exists, request
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import Contact, NetworkSettings, use_settings
-from pureyarp.wire.binary import decode_list
+from pureyarp.wire.binary import ADMINISTRATION, decode_list
 from pureyarp.wire.text import from_text
 from tests.middleware.recorded_messages import recorded_messages
 from tests.middleware.recorded_questions import recorded_questions
@@ -154,7 +154,7 @@ def test_our_administrator_asks_as_the_recorded_one(stack):
         [message] = recorded_messages("yarp_3_12", "admin_tcp", connection)
         contact = Contact("/gold/out", "tcp", "127.0.0.1", server.port)
         items = decode_list(message.payload).items
-        reply = request(contact, items, administrative=True, timeout=TIMEOUT, settings=OFFLINE)
+        reply = request(contact, items, ADMINISTRATION, timeout=TIMEOUT, settings=OFFLINE)
         assert reply == decode_list(message.reply or b"").items
     for connection, heard in zip(QUESTIONS, server.heard(), strict=True):
         recorded = without_blocks(said("admin_tcp", connection))

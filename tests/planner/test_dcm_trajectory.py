@@ -30,7 +30,7 @@ def three_steps(config):
 
 def trajectory_of(schedule, start, config):
     feet = {side: StandingFoot(start.foot(side)) for side in Side}
-    phases = contact_phases(three_steps(config), schedule, feet, Side.RIGHT, config)
+    phases = contact_phases(schedule, feet, Side.RIGHT, config)
     return PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config))
 
 

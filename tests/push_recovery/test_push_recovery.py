@@ -12,7 +12,6 @@ from gradiva.push_recovery import (
     Push,
     PushCompensation,
     PushRecovery,
-    Soles,
     StepAdaptation,
     StepChange,
     SteppingMode,
@@ -45,7 +44,7 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    return PushRecovery(steps, Trunk(), Soles(), compensation, PERIOD)
+    return PushRecovery(steps, Trunk(), None, compensation, PERIOD)
 
 
 def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import TIME_ROUNDING, so3
+from gradiva.common import TIME_ROUNDING, Side, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
@@ -155,7 +155,10 @@ class SingleSupport:
             zmp_position=reference.dcm.position - reference.dcm.velocity / SETUP.walking.planner.natural_frequency,
             zmp_is_measured=zmp_is_measured,
             foot_position=lambda _: sole,
-            foot_wrench=lambda side: np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load),
+            **{
+                f"{side}_foot_wrench": np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load)
+                for side in Side
+            },
         )
         return self.stepping.retarget(state, reference, self.plan, self.plan.landings.after(reference.time))
 

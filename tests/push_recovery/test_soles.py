@@ -3,7 +3,6 @@
 import itertools
 import math
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from gradiva.common import ConfigError, FootReference, Side, altered, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import FootAdmittance, FootAdmittanceConfig, SoleLevelling, landed_last
-from gradiva.push_recovery.soles import (
+from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
     INTEGRAL_GAIN,
     LARGEST_HEIGHT_OFFSET,
@@ -217,12 +216,12 @@ def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
     rotations = {Side.LEFT: rolled if left_tilt is None else so3.exp(np.array(left_tilt)), Side.RIGHT: rolled}
     feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
     body = Feet(*feet)
-    state = SimpleNamespace(
-        foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
-        foot_rotation=rotations.__getitem__,
-        foot_wrench=lambda side: np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0]),
-    )
-    return body, state
+    fields = {}
+    for side in Side:
+        fields[f"{side}_foot_position"] = np.array([0.0, 0.0, side_heights[side]])
+        fields[f"{side}_foot_rotation"] = rotations[side]
+        fields[f"{side}_foot_wrench"] = np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0])
+    return body, altered(state(), **fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ ROBOT = load_robot("icub_v2_7")
 def model():
     config, tree = configured(), load_tree(ROBOT)
     ground = choose_ground(config, ROBOT.sole.z, 0)
-    return build_plant(ROBOT, tree, config.plant, ground, config.ground.gravity_vector, config.timestep)
+    return build_plant(ROBOT, tree, config, ground)
 
 
 def placed(model, turn=None, shift=(0.0, 0.0, 0.0)):

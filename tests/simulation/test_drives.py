@@ -28,14 +28,14 @@ from gradiva.simulation.plant import build_plant, load_tree
 
 from .standing import configured, standing_posture
 
-NO_GRAVITY = np.zeros(3)
-
 
 def plant_of(description: RobotDescription, rotor_inertia: float) -> mujoco.MjModel:
     config = configured(plant={"rotor_inertia": rotor_inertia})
     ground = choose_ground(config, description.sole.z, 0)
     tree = load_tree(description)
-    return build_plant(description, tree, config.plant, ground, NO_GRAVITY, config.timestep)
+    model = build_plant(description, tree, config, ground)
+    model.opt.gravity[:] = 0.0
+    return model
 
 
 def degrees(description: RobotDescription, model: mujoco.MjModel) -> list[int]:

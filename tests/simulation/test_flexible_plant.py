@@ -60,7 +60,7 @@ def acceleration_error(inertia: float) -> float:
     config = configured()
     description, ground = bending(), choose_ground(config, bending().sole.z, 0)
     tree = load_tree(description.with_flexible_joints(), inertia)
-    model = build_plant(description, tree, config.plant, ground, GRAVITY, config.timestep)
+    model = build_plant(description, tree, config, ground)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data, errors, random = mujoco.MjData(model), [], np.random.default_rng(7)
     names = massless().description.joints

@@ -154,7 +154,7 @@ def test_a_tilted_sole_touches_the_floor_at_its_edge(icub: RobotDescription) -> 
     tree, config = load_tree(icub), configured()
     turned = errors(sole_tilt=0.00524).of_soles(sole_boxes(icub, tree))
     ground = RigidGround(RigidConfig(), GroundSite(config.ground, icub.sole.z))
-    model = build_plant(icub, tree, config.plant, ground, config.ground.gravity_vector, 0.001, turned)
+    model = build_plant(icub, tree, config, ground, turned)
     data, posture = mujoco.MjData(model), standing_posture(icub)
     data.qpos[:3], data.qpos[3:7] = posture.base_position, quaternion(posture.base_rotation)
     for joint, angle in zip(icub.joints, posture.joint_positions, strict=True):

@@ -57,7 +57,7 @@ def test_touching_corners_of_a_robot_accelerate_as_wanted(icub: RobotDescription
     config = configured(ground={"kind": "penalty"})
     posture = standing_posture(icub)
     floor = ground(icub.sole.z, friction=10.0)
-    model = build_plant(icub, load_tree(icub), config.plant, floor, config.ground.gravity_vector, 0.001)
+    model = build_plant(icub, load_tree(icub), config, floor)
     model.actuator_biasprm[:, 1:3] = (-500.0, -10.0)
     model.actuator_gainprm[:, 0] = 500.0
     data = mujoco.MjData(model)

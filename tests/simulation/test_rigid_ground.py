@@ -50,7 +50,7 @@ def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescripti
 def test_a_bump_stands_on_the_floor_and_meets_soles(description: RobotDescription) -> None:
     floor = replace(FLAT, bumps=(Bump(0.3, 0.1, 0.01),))
     ground = RigidGround(RigidConfig(), GroundSite(floor, description.sole.z))
-    model = build_plant(description, load_tree(description), configured().plant, ground, FLAT.gravity_vector, 0.001)
+    model = build_plant(description, load_tree(description), configured(), ground)
     bump, plane = model.geom("bump 0"), model.geom("floor")
     assert bump.pos[2] + bump.size[2] - plane.pos[2] == pytest.approx(0.01)
     assert (bump.conaffinity, bump.contype) == (plane.conaffinity, 0)
@@ -61,16 +61,16 @@ def test_a_bump_stands_on_the_floor_and_meets_soles(description: RobotDescriptio
 
 
 def test_a_model_that_the_engine_refuses_is_named(description: RobotDescription) -> None:
-    dust = replace(configured().plant, mass_scale=1e-20)
+    dust = configured(plant={"mass_scale": 1e-20})
     ground = RigidGround(RigidConfig(), GroundSite(FLAT, description.sole.z))
     with pytest.raises(ModelError, match=f"{description.name}: MuJoCo refuses the model: .*Element name"):
-        build_plant(description, load_tree(description), dust, ground, FLAT.gravity_vector, 0.001)
+        build_plant(description, load_tree(description), dust, ground)
 
 
 def test_sensors_read_exactly_the_forces_at_the_contacts(description: RobotDescription) -> None:
     tree = load_tree(description)
     ground = RigidGround(RigidConfig(), GroundSite(FLAT, description.sole.z))
-    model = build_plant(description, tree, configured().plant, ground, FLAT.gravity_vector, 0.001)
+    model = build_plant(description, tree, configured(), ground)
     data = mujoco.MjData(model)
     posture = standing_posture(description)
     data.qpos[:3], data.qpos[3:7] = posture.base_position, quaternion(posture.base_rotation)

@@ -192,7 +192,7 @@ def test_a_relaxed_tick_reports_its_task_at_once_and_the_next_good_one_reports_n
     assert finding.text.startswith("relaxed, torque control: the solver answered 'infeasible'")
     controller.is_contradicted = False
     layer.command(None, None, PERIOD)
-    assert layer.findings == ()
+    assert layer.findings == []
     assert layer.contradiction is None
 
 

@@ -273,9 +273,7 @@ def test_an_unanswered_command_is_asked_three_times_then_refused(slow):
     for time in (2.1, 3.2, 4.3):
         follower.update(time, PlanarPose())
     assert len(service.requests) == 3
-    assert follower.take_refusal() == "the planner has not answered for 3.3 s"
-    assert follower.take_refusal() == ""
-    assert follower.refusal.startswith("the planner has not")
+    assert follower.new_refusal == follower.refusal == "the planner has not answered for 3.3 s"
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.1])
@@ -299,7 +297,7 @@ def test_a_command_without_an_end_survives_a_command_that_is_refused_while_it_is
     follower.follow(VelocityCommand(9.0, duration=5.0), end - 2.8, PlanarPose())
     service.answer()
     follower.update(end - 2.7, PlanarPose())
-    assert "outside its limits" in follower.take_refusal()
+    assert "outside its limits" in follower.new_refusal
     follower.update(end - 2.6, PlanarPose())
     assert service.requests[-1].command == VelocityCommand(0.15, duration=5.0)
 

@@ -9,6 +9,7 @@ from gradiva.common import PlanningError, StateError, so3
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulation import MujocoRobot
 from gradiva.walking import WalkingState
 from gradiva.whole_body import WalkingKinematics, solve_start_posture, upright_torso
 from tests.conftest import long, model_of
@@ -221,7 +222,8 @@ def test_the_robot_is_prepared_from_another_posture(compiler):
     kinematics = WalkingKinematics(model, setup.walking.inverse_kinematics, compiler)
     offset = np.array([setup.walking.planner.zmp_offset[0], 0.0])
     taller = solve_start_posture(model, kinematics, offset, upright_torso(model), com_height=0.545)
-    walk = SimulatedWalk(setup, start=taller)
+    walk = SimulatedWalk(setup)
+    walk.robot = MujocoRobot(setup.robot, setup.simulation, taller)
     assert walk.get_ready()
     assert walk.robot.truth().com_position[2] == pytest.approx(setup.robot.com_height, abs=0.004)
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)

@@ -1,5 +1,7 @@
 """A composed problem in three variables, tick after tick."""
 
+from types import SimpleNamespace
+
 import casadi as cs
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from gradiva.robot_model import interpreted
 from gradiva.whole_body import Priority, SolverName
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.qp_composer import QpComposer
-from gradiva.whole_body.reference_symbols import Parameters
+from gradiva.whole_body.reference_symbols import Parameters, ReferenceSymbols
 
 
 class Toy:
@@ -23,7 +25,10 @@ class Toy:
 
     def problem(self, solver=SolverName.DAQP):
         outputs = {"doubled": 2.0 * self.parameters.symbols["wanted"]}
-        return ComposedProblem("toy", "robot", self.composer, self.parameters, solver, interpreted, outputs)
+        robot = SimpleNamespace(model=SimpleNamespace(description=SimpleNamespace(name="robot")))
+        symbols = {"parameters": self.parameters, "reference": ReferenceSymbols(0, self.parameters, contacts=())}
+        body = SimpleNamespace(dynamics=robot, **symbols)
+        return ComposedProblem("toy", body, self.composer, solver, interpreted, outputs)
 
 
 @pytest.fixture

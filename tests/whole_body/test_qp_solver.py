@@ -87,13 +87,6 @@ def test_a_limit_may_become_an_equality_and_back(solver):
     np.testing.assert_allclose(toy.solve(), [1.0, 1.0], atol=1e-6)
 
 
-def test_other_slack_weights_leave_the_data_shared():
-    program = problem()
-    relaxed = program.relaxed(np.array([1.0, 1.0]))
-    assert relaxed.hessian is program.hessian
-    assert program.slack_weights is None
-
-
 @pytest.mark.parametrize("solver", list(SolverName))
 def test_a_problem_that_is_not_finite_has_no_solution(solver):
     program = problem()

@@ -13,20 +13,22 @@ from gradiva.common.errors import ConfigError
 
 
 class Side(StrEnum):
-    """One of the two feet."""
+    """One of the two feet.
+
+    Attributes:
+        other: The opposite side.
+        sign: Of y: +1 on the left, −1 on the right.
+    """
 
     LEFT = "left"
     RIGHT = "right"
 
-    @property
-    def other(self) -> Side:
-        """The opposite side."""
-        return Side.RIGHT if self is Side.LEFT else Side.LEFT
+    other: Side
+    sign: float
 
-    @property
-    def sign(self) -> float:
-        """+1 on the left, −1 on the right: the sign of y."""
-        return 1.0 if self is Side.LEFT else -1.0
+
+Side.LEFT.other, Side.LEFT.sign = Side.RIGHT, 1.0
+Side.RIGHT.other, Side.RIGHT.sign = Side.LEFT, -1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from gradiva.common import (
-    NDArray,
-    Side,
-)
-from gradiva.planner.footsteps import Footstep, GaitSchedule
+from gradiva.common import Side
+from gradiva.planner.footsteps import GaitSchedule, PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
 from gradiva.planner.walking_plan import ContactPhase
@@ -30,45 +23,35 @@ def swinging_phase(
 
 
 def contact_phases(
-    steps: Sequence[Footstep],
-    schedule: GaitSchedule,
-    feet: dict[Side, StandingFoot],
-    stance_foot: Side,
-    config: PlannerConfig,
+    schedule: GaitSchedule, feet: dict[Side, StandingFoot], stance_foot: Side, config: PlannerConfig
 ) -> list[ContactPhase]:
     """Return all phases: double and single supports in turn, then the stand at the end.
 
     Args:
-        steps: In order.
-        schedule: Their times.
+        schedule: Steps and their times.
         feet: Where the feet stand at first.
         stance_foot: Of the first double support.
         config: Swing height, apex and profile.
     """
     feet = dict(feet)
     phases = [standing_phase(schedule.start_time, feet, stance_foot, is_walking=True)]
-    times: NDArray = np.column_stack((schedule.lift_offs, schedule.touch_downs))
-    for step, (lift_off, touch_down) in zip(steps, times.tolist(), strict=True):
-        stance_foot = step.side.other
-        phases.append(_swinging_phase(step, lift_off, touch_down, feet, config))
-        feet[step.side] = phases[-1].foot(step.side)
-        phases.append(standing_phase(touch_down, feet, stance_foot, is_walking=True))
+    for step in schedule.steps:
+        side = step.footstep.side
+        phases.append(_swinging_phase(step, feet, config))
+        feet[side] = phases[-1].foot(side)
+        stance_foot = side.other
+        phases.append(standing_phase(step.touch_down, feet, stance_foot, is_walking=True))
     phases.append(standing_phase(schedule.end_time, feet, stance_foot, is_walking=False))
     return phases
 
 
-def _swinging_phase(
-    step: Footstep,
-    lift_off: float,
-    touch_down: float,
-    feet: dict[Side, StandingFoot],
-    config: PlannerConfig,
-) -> ContactPhase:
+def _swinging_phase(step: PlannedStep, feet: dict[Side, StandingFoot], config: PlannerConfig) -> ContactPhase:
     """Return the single support in which a step is made from where its foot stands among ``feet``."""
-    before, after = feet[step.side], StandingFoot(step.pose, config.landing_height)
+    side = step.footstep.side
+    before, after = feet[side], StandingFoot(step.footstep.pose, config.landing_height)
     swing = SwingFoot(
-        lift_off,
-        touch_down,
+        step.lift_off,
+        step.touch_down,
         before.placement,
         after.placement,
         config.swing_height,
@@ -76,5 +59,5 @@ def _swinging_phase(
         config.swing_profile,
         after.pose.yaw - before.pose.yaw,
     )
-    rise = config.com_rise(before.pose.distance(after.pose), touch_down - lift_off)
-    return swinging_phase(swing, step.side, feet | {step.side: after}, rise)
+    rise = config.com_rise(before.pose.distance(after.pose), step.touch_down - step.lift_off)
+    return swinging_phase(swing, side, feet | {side: after}, rise)

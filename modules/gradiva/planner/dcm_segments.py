@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -9,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from gradiva.common import NDArray
+from gradiva.contacts import ContactPlane
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.walking_plan import ContactPhase
@@ -27,6 +29,23 @@ class DcmEnd:
     boundary: NDArray
     position: NDArray
     velocity: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumState:
+    """DCM and CoM from which a trajectory begins.
+
+    Attributes:
+        time: [s].
+        dcm_position: [m], shape (2,).
+        com_position: [m], shape (3,).
+        plane: Contact plane.
+    """
+
+    time: float
+    dcm_position: NDArray
+    com_position: NDArray
+    plane: ContactPlane
 
 
 def segments(
@@ -88,6 +107,59 @@ def chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: float
         matrices[index, 5, 4:6] = K
         matrices[index, 5, 6:8] = -zeta * K
         com = end[index] + decays[index] * K
+
+
+Segments = tuple[NDArray, NDArray, NDArray, NDArray]
+"""Starts, durations, rates and matrices of a `PendulumTrajectory`."""
+
+
+def landing_segments(start: PendulumState, touch_down: float, landing: NDArray, swing: SwingResponse) -> Segments:
+    r"""Return the segments over one constant ZMP that lead from ``start`` to a DCM ``landing`` at ``touch_down`` [s].
+
+    :math:`z = (\xi_0 - d_0 - e^{-\zeta (t_d - t_0)} \xi_d) / (1 - e^{-\zeta (t_d - t_0)})`, with the response
+    :math:`d` to the swinging leg, which begins at the start or later.
+    """
+    zeta, duration = swing.rate, touch_down - start.time
+    pieces = swing.durations[0]
+    wait = max(0.0, duration - float(pieces.sum()))  # until lift-off
+    decay, response = math.exp(-zeta * duration), math.exp(-zeta * wait) * swing.at_lift_off[0]
+    zmp = (start.dcm_position - response - decay * landing) / (1.0 - decay)
+    durations = np.array((wait, *pieces))
+    polynomials, growth = np.zeros((len(durations), 4, 2)), np.empty((len(durations), 2))
+    polynomials[1:] = swing.polynomials[0]
+    polynomials[:, 0] += zmp
+    left = duration - np.cumsum(durations)  # until touch-down at the end of each segment
+    growth[:] = np.exp(-zeta * left)[:, None] * (landing - zmp)
+    growth[0] += swing.at_lift_off[0]
+    growth[1:] += swing.growth[0]
+    is_there = durations > 0.0
+    matrices = segment_matrices(polynomials[is_there], growth[is_there], zeta)
+    durations = durations[is_there]
+    starts, rates = start.time + np.cumsum(durations) - durations, np.full(len(durations), zeta)
+    chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+    return starts, durations, rates, matrices
+
+
+def massless_landing_segment(start: PendulumState, touch_down: float, landing: NDArray, zeta: float) -> Segments:
+    """Return the same as `landing_segments` for massless legs, in a fifth of the time."""
+    duration = touch_down - start.time
+    decay = math.exp(-zeta * duration)
+    (x, y), (end_x, end_y) = start.dcm_position.tolist(), landing.tolist()
+    com_x, com_y, _ = start.com_position.tolist()
+    zx, zy = (x - decay * end_x) / (1.0 - decay), (y - decay * end_y) / (1.0 - decay)
+    gx, gy = end_x - zx, end_y - zy
+    hx, hy, square = 0.5 * gx, 0.5 * gy, zeta * zeta
+    kx, ky = com_x - zx - decay * hx, com_y - zy - decay * hy
+    zeros = (0.0,) * 10
+    rows = (
+        (zx, zy, 0.0, 0.0, zx, zy, 0.0, 0.0, 0.0, 0.0),
+        zeros,
+        zeros,
+        zeros,
+        (gx, gy, zeta * gx, zeta * gy, hx, hy, zeta * hx, zeta * hy, square * gx, square * gy),
+        (0.0, 0.0, 0.0, 0.0, kx, ky, -zeta * kx, -zeta * ky, 0.0, 0.0),
+    )
+    return np.array((start.time,)), np.array((duration,)), np.array((zeta,)), np.array((rows,))
 
 
 def ends_of_steps(

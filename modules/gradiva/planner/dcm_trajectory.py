@@ -12,26 +12,19 @@ import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.contacts import ContactPlane
-from gradiva.planner.dcm_segments import DcmEnd, SwingResponse, chain_com, ends_of_steps, segment_matrices, segments
+from gradiva.planner.dcm_segments import (
+    DcmEnd,
+    PendulumState,
+    SwingResponse,
+    chain_com,
+    ends_of_steps,
+    landing_segments,
+    massless_landing_segment,
+    segment_matrices,
+    segments,
+)
 from gradiva.planner.footsteps import GaitSchedule, Motion, PlanningState
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PendulumState:
-    """DCM and CoM from which a trajectory begins.
-
-    Attributes:
-        time: [s].
-        dcm_position: [m], shape (2,).
-        com_position: [m], shape (3,).
-        plane: Contact plane.
-    """
-
-    time: float
-    dcm_position: NDArray
-    com_position: NDArray
-    plane: ContactPlane
 
 
 @dataclass(eq=False)
@@ -109,69 +102,28 @@ class PendulumTrajectory:
 
     @classmethod
     def to_landing(
-        cls, start: PendulumState, touch_down: float, landing: NDArray, config: PlannerConfig, swing: SwingResponse
+        cls,
+        start: PendulumState,
+        touch_down: float,
+        landing: NDArray,
+        config: PlannerConfig,
+        swing: SwingResponse | None = None,
     ) -> Self:
-        r"""Return the trajectory over one constant ZMP that leads from ``start`` to a DCM at touch-down.
-
-        :math:`z = (\xi_0 - d_0 - e^{-\zeta (t_d - t_0)} \xi_d) / (1 - e^{-\zeta (t_d - t_0)})`, with the response
-        :math:`d` to the swinging leg, which begins at the start or later.
+        """Return the trajectory over one constant ZMP that leads from ``start`` to a DCM at touch-down.
 
         Args:
             start: DCM and CoM.
             touch_down: [s].
             landing: The DCM there, [m], shape (2,).
             config: CoM height.
-            swing: Response to the swing.
+            swing: Response to the swing, which begins at the start or later; None: legs have no mass.
         """
-        zeta, duration = config.natural_frequency, touch_down - start.time
-        pieces = swing.durations[0]
-        wait = max(0.0, duration - float(pieces.sum()))  # until lift-off
-        decay, response = math.exp(-zeta * duration), math.exp(-zeta * wait) * swing.at_lift_off[0]
-        zmp = (start.dcm_position - response - decay * landing) / (1.0 - decay)
-        durations = np.array((wait, *pieces))
-        polynomials, growth = np.zeros((len(durations), 4, 2)), np.empty((len(durations), 2))
-        polynomials[1:] = swing.polynomials[0]
-        polynomials[:, 0] += zmp
-        left = duration - np.cumsum(durations)  # until touch-down at the end of each segment
-        growth[:] = np.exp(-zeta * left)[:, None] * (landing - zmp)
-        growth[0] += swing.at_lift_off[0]
-        growth[1:] += swing.growth[0]
-        is_there = durations > 0.0
-        matrices = segment_matrices(polynomials[is_there], growth[is_there], zeta)
-        durations = durations[is_there]
-        starts, rates = start.time + np.cumsum(durations) - durations, np.full(len(durations), zeta)
-        chain_com(matrices, rates, durations, zeta, start.com_position[:2])
-        return cls(starts, durations, rates, matrices, zeta, config.com_height, start.plane)
-
-    @classmethod
-    def over_zmp(cls, start: PendulumState, touch_down: float, landing: NDArray, config: PlannerConfig) -> Self:
-        """Return the same as :meth:`to_landing` for massless legs, in a fifth of the time."""
-        zeta, duration = config.natural_frequency, touch_down - start.time
-        decay = math.exp(-zeta * duration)
-        (x, y), (end_x, end_y) = start.dcm_position.tolist(), landing.tolist()
-        com_x, com_y, _ = start.com_position.tolist()
-        zx, zy = (x - decay * end_x) / (1.0 - decay), (y - decay * end_y) / (1.0 - decay)
-        gx, gy = end_x - zx, end_y - zy
-        hx, hy, square = 0.5 * gx, 0.5 * gy, zeta * zeta
-        kx, ky = com_x - zx - decay * hx, com_y - zy - decay * hy
-        zeros = (0.0,) * 10
-        rows = (
-            (zx, zy, 0.0, 0.0, zx, zy, 0.0, 0.0, 0.0, 0.0),
-            zeros,
-            zeros,
-            zeros,
-            (gx, gy, zeta * gx, zeta * gy, hx, hy, zeta * hx, zeta * hy, square * gx, square * gy),
-            (0.0, 0.0, 0.0, 0.0, kx, ky, -zeta * kx, -zeta * ky, 0.0, 0.0),
-        )
-        return cls(
-            np.array((start.time,)),
-            np.array((duration,)),
-            np.array((zeta,)),
-            np.array((rows,)),
-            zeta,
-            config.com_height,
-            start.plane,
-        )
+        zeta = config.natural_frequency
+        if swing is None:
+            parts = massless_landing_segment(start, touch_down, landing, zeta)
+        else:
+            parts = landing_segments(start, touch_down, landing, swing)
+        return cls(*parts, zeta, config.com_height, start.plane)
 
     def moved(self, time: float, motion: Motion, com_position: NDArray) -> Self:
         """Return what follows ``time`` [s], the beginning of a segment, translated and delayed.

@@ -262,6 +262,7 @@ class GaitSchedule:
     middle of the double supports (of the last one: where its middle would be if one more step followed).
 
     Attributes:
+        steps: In order.
         start_time: Beginning of the first double support, [s].
         lift_offs: Shape (N,), [s].
         touch_downs: Shape (N,), [s].
@@ -272,6 +273,7 @@ class GaitSchedule:
         middle: Of the ZMP points of both feet when all steps are done (world, [m]), shape (2,).
     """
 
+    steps: Sequence[PlannedStep]
     start_time: float
     lift_offs: NDArray
     touch_downs: NDArray
@@ -284,27 +286,26 @@ class GaitSchedule:
     @classmethod
     def of(
         cls,
-        steps: Sequence[Footstep],
+        steps: Sequence[PlannedStep],
         feet: Mapping[Side, FootPose],
         zmp_offset: tuple[float, float],
         *,
         start_time: float,
-        lift_offs: NDArray,
-        touch_downs: NDArray,
         boundaries: NDArray,
         end_time: float,
     ) -> Self:
-        """Return the schedule of steps at given times; ``feet`` stand there before the first one."""
-        supports, landed = zmp_points(steps, feet, zmp_offset)
+        """Return the schedule of steps at their times; ``feet`` stand there before the first one."""
+        supports, landed = zmp_points([step.footstep for step in steps], feet, zmp_offset)
         middle = 0.5 * np.add(landed[Side.LEFT], landed[Side.RIGHT])
         return cls(
+            steps,
             start_time,
-            lift_offs,
-            touch_downs,
-            boundaries,
-            end_time,
+            lift_offs=np.array([step.lift_off for step in steps]),
+            touch_downs=np.array([step.touch_down for step in steps]),
+            boundaries=boundaries,
+            end_time=end_time,
             supports=np.array(supports).reshape(-1, 2),
-            last_landing=np.array(landed[steps[-1].side]) if steps else middle,
+            last_landing=np.array(landed[steps[-1].footstep.side]) if steps else middle,
             middle=middle,
         )
 
@@ -334,12 +335,10 @@ def schedule_gait(
     touch_downs = start.time + np.cumsum(waits + single)
     following = np.append(double[1:], double[-1:])
     return GaitSchedule.of(
-        steps,
+        [*map(PlannedStep, steps, (touch_downs - single).tolist(), touch_downs.tolist())],
         {side: start.foot(side) for side in Side},
         config.zmp_offset,
         start_time=start.time,
-        lift_offs=touch_downs - single,
-        touch_downs=touch_downs,
         boundaries=touch_downs + 0.5 * following,
         end_time=float(touch_downs[-1] if len(steps) else start.time) + config.pendulum.last_double_support,
     )

@@ -7,18 +7,19 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from gradiva.common import FootReference, NDArray, Side, so3, unchecked
+from gradiva.common import DcmReference, FootReference, NDArray, Side, WalkingReference, so3, unchecked
+from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phases import contact_phases
-from gradiva.planner.dcm_segments import DcmEnd, SwingResponse
-from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
+from gradiva.planner.dcm_segments import DcmEnd, PendulumState, SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot, second_derivative
-from gradiva.planner.walking_plan import ContactPhase, WalkingPlan
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
 _SAMPLED_POWERS = np.power.outer(np.linspace(0.0, 1.0, 41), range(6))
 
@@ -299,7 +300,7 @@ class MovedSteps:
         """Return the trajectory over a constant ZMP until the touch-down of the first step, which swings."""
         touch_down, config = self.steps[0].touch_down, self.config
         if not config.leg_momentum.is_planned:
-            return PendulumTrajectory.over_zmp(start, touch_down, self._landing_dcm(), config)
+            return PendulumTrajectory.to_landing(start, touch_down, self._landing_dcm(), config)
         following = self.following
         phases = following._phases(following._schedule(touch_down), self.steps[0].footstep.side.other)
         responses = np.vstack((np.zeros(2), SwingResponse.of(phases, config).at_lift_off))
@@ -367,18 +368,16 @@ class MovedSteps:
         """Return the schedule from a double support at ``time`` [s] on."""
         end_time = (self.steps[-1].touch_down if self.steps else time) + self.config.pendulum.last_double_support
         return GaitSchedule.of(
-            [step.footstep for step in self.steps],
+            self.steps,
             self._poses,
             self.config.zmp_offset,
             start_time=time,
-            lift_offs=np.array([step.lift_off for step in self.steps]),
-            touch_downs=np.array([step.touch_down for step in self.steps]),
             boundaries=np.array(self._boundaries()),
             end_time=end_time if self.remainder is None else self.remainder.lift_off,
         )
 
     def _phases(self, schedule: GaitSchedule, stance_foot: Side) -> list[ContactPhase]:
-        return contact_phases([step.footstep for step in self.steps], schedule, self.feet, stance_foot, self.config)
+        return contact_phases(schedule, self.feet, stance_foot, self.config)
 
     @property
     def _poses(self) -> dict[Side, FootPose]:
@@ -388,3 +387,82 @@ class MovedSteps:
 def _between(begin: Point, end: Point, ratio: float) -> Point:
     """Return the point at a fraction of the way between two."""
     return begin[0] + ratio * (end[0] - begin[0]), begin[1] + ratio * (end[1] - begin[1])
+
+
+class RetargetedPlan(WalkingPlan):
+    """Plan whose running step was moved: what follows its touch-down is translated and delayed when it is asked for.
+
+    Until touch-down a change takes the place of the last one, so that a plan does not grow with the number of changes.
+
+    Attributes:
+        base: The plan as it was before the first change of the running step.
+        phase: The running swing, from the change on.
+        piece: DCM and CoM until touch-down.
+        motion: Of the steps of ``base`` that follow the moved ones.
+        touch_down: Of the running step, [s].
+    """
+
+    def __init__(
+        self,
+        base: WalkingPlan,
+        before: RetargetedPlan | None,
+        moved: MovedSteps,
+        phase: ContactPhase,
+        piece: PendulumTrajectory,
+        steps: Timeline[PlannedStep],
+        motion: Motion,
+    ) -> None:
+        """Take the parts; ``before`` is the plan after the change before this one, of the same step."""
+        self.base, self.phase, self.piece, self.steps, self.motion = base, phase, piece, steps, motion
+        self.touch_down, self.start_time, self.end_time = moved.steps[0].touch_down, base.start_time, moved.end_time
+        self._moved = moved
+        self._before = None if before is None else (before.phase, before.piece)
+        self._running = WalkingPlan((phase,), piece, (moved.steps[0],), moved.end_time)
+        self._prepare()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("phases", "trajectory", "_whole"):
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+        whole = self._whole = self._completed()
+        self.phases, self.trajectory = whole.phases, whole.trajectory
+        return getattr(self, name)
+
+    def runs_at(self, time: float) -> bool:
+        """Return whether the foot of the moved step is in the air at ``time`` [s], after the change."""
+        return self.phase.start_time <= time < self.touch_down
+
+    def _part_at(self, time: float) -> WalkingPlan:
+        return self._running if self.runs_at(time) else self._whole
+
+    def at(self, time: float) -> WalkingReference:
+        """See ``WalkingPlan.at``."""
+        return self._part_at(time).at(time)
+
+    def phase_at(self, time: float) -> ContactPhase:
+        """See ``WalkingPlan.phase_at``."""
+        return self._part_at(time).phase_at(time)
+
+    @property
+    def plane(self) -> ContactPlane:
+        """See ``WalkingPlan.plane``."""
+        return self.piece.plane
+
+    def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """See ``WalkingPlan.dcm_at``."""
+        return self._part_at(time).dcm_at(time)
+
+    def whole(self) -> WalkingPlan:
+        """See ``WalkingPlan.whole``."""
+        return self._whole
+
+    def _completed(self) -> WalkingPlan:
+        rest = self._moved.planned_after(self.piece)
+        start = self.phase.start_time
+        past = self.base
+        if self._before is not None:
+            phase, piece = self._before
+            lands = past.landings.times[self.landings.times.index(self.touch_down)]  # as base has it: it may be later
+            before = WalkingPlan((phase,), piece, (), rest.end_time)
+            past = past.spliced(start - HISTORY, min(phase.start_time, lands), before)
+        whole = past.spliced(start - HISTORY, start, self._running.spliced(start, self.touch_down, rest))
+        return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # old ones too: base's indices

@@ -10,14 +10,15 @@ import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side, WalkingReference
 from gradiva.planner.contact_phases import standing_phase, swinging_phase
-from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
+from gradiva.planner.dcm_segments import PendulumState
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState
-from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedSwing
+from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedPlan, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
-from gradiva.planner.walking_plan import HISTORY, ContactPhase, RetargetedPlan, Timeline, WalkingPlan
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
 FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
@@ -168,7 +169,7 @@ def _capture_trajectory(
         return moved.until_touch_down(start, swinging)
     growth = math.exp(config.natural_frequency * (lift_off - time))
     lifted = capture.shift_zmp + growth * (start.dcm_position - capture.shift_zmp)
-    shift = PendulumTrajectory.over_zmp(start, lift_off, lifted, config)
+    shift = PendulumTrajectory.to_landing(start, lift_off, lifted, config)
     dcm, com, _ = shift.at(lift_off)
     swing = moved.until_touch_down(PendulumState(lift_off, dcm.position, com, start.plane), swinging)
     return shift.spliced(time, lift_off, swing)

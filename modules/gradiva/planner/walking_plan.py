@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,6 @@ from gradiva.common import (
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner.footsteps import DcmTrajectory, Footstep, Motion, Movable, PlannedStep
 from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
-
-if TYPE_CHECKING:
-    from gradiva.planner.dcm_trajectory import PendulumTrajectory
-    from gradiva.planner.moved_steps import MovedSteps
 
 HISTORY = 30.0  # [s] of the past that a plan keeps
 
@@ -374,75 +370,3 @@ def _polygon(left: FootReference | None, right: FootReference | None, sole: Sole
         for _, foot in standing
     ]
     return support_polygon(poses, [side for side, _ in standing], sole)
-
-
-class RetargetedPlan(WalkingPlan):
-    """Plan whose running step was moved: what follows its touch-down is translated and delayed when it is asked for.
-
-    Until touch-down a change takes the place of the last one, so that a plan does not grow with the number of changes.
-
-    Attributes:
-        base: The plan as it was before the first change of the running step.
-        phase: The running swing, from the change on.
-        piece: DCM and CoM until touch-down.
-        motion: Of the steps of ``base`` that follow the moved ones.
-        touch_down: Of the running step, [s].
-    """
-
-    def __init__(
-        self,
-        base: WalkingPlan,
-        before: RetargetedPlan | None,
-        moved: MovedSteps,
-        phase: ContactPhase,
-        piece: PendulumTrajectory,
-        steps: Timeline[PlannedStep],
-        motion: Motion,
-    ) -> None:
-        """Take the parts; ``before`` is the plan after the change before this one, of the same step."""
-        self.base, self.phase, self.piece, self.steps, self.motion = base, phase, piece, steps, motion
-        self.touch_down, self.start_time, self.end_time = moved.steps[0].touch_down, base.start_time, moved.end_time
-        self._moved = moved
-        self._before = None if before is None else (before.phase, before.piece)
-        self._prepare()
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("phases", "trajectory", "_whole"):
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        whole = self._whole = self._completed()
-        self.phases, self.trajectory = whole.phases, whole.trajectory
-        return getattr(self, name)
-
-    def runs_at(self, time: float) -> bool:
-        """Return whether the foot of the moved step is in the air at ``time`` [s], after the change."""
-        return self.phase.start_time <= time < self.touch_down
-
-    def phase_at(self, time: float) -> ContactPhase:
-        """See ``WalkingPlan.phase_at``."""
-        return self.phase if self.runs_at(time) else super().phase_at(time)
-
-    @property
-    def plane(self) -> ContactPlane:
-        """See ``WalkingPlan.plane``."""
-        return self.piece.plane
-
-    def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
-        """See ``WalkingPlan.dcm_at``."""
-        return self.piece.at(time) if self.runs_at(time) else super().dcm_at(time)
-
-    def whole(self) -> WalkingPlan:
-        """See ``WalkingPlan.whole``."""
-        return self._whole
-
-    def _completed(self) -> WalkingPlan:
-        rest = self._moved.planned_after(self.piece)
-        start = self.phase.start_time
-        running = WalkingPlan((self.phase,), self.piece, (self._moved.steps[0],), rest.end_time)
-        past = self.base
-        if self._before is not None:
-            phase, piece = self._before
-            lands = past.landings.times[self.landings.times.index(self.touch_down)]  # as base has it: it may be later
-            before = WalkingPlan((phase,), piece, (), rest.end_time)
-            past = past.spliced(start - HISTORY, min(phase.start_time, lands), before)
-        whole = past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
-        return WalkingPlan(whole.phases, whole.trajectory, self.steps, rest.end_time)  # old ones too: base's indices

@@ -26,7 +26,6 @@ from gradiva.planner.footsteps import (
     FootPose,
     Footstep,
     GaitSchedule,
-    PlannedStep,
     PlanningState,
     schedule_gait,
 )
@@ -158,7 +157,7 @@ class WalkingPlanner:
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
         stance_foot = plan.phase_at(merge).stance_foot
         schedule = schedule_gait(steps, start, usual, self.config)
-        swings = SwingResponse.of(contact_phases(steps, schedule, feet, stance_foot, self.config), self.config)
+        swings = SwingResponse.of(contact_phases(schedule, feet, stance_foot, self.config), self.config)
         shift = weight_shift_duration(schedule, start, self.config, swings)
         return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
@@ -226,11 +225,9 @@ class WalkingPlanner:
     ) -> WalkingPlan:
         steps = _on_plane(steps, start.contact_plane)
         schedule = schedule_gait(steps, start, first_double_support, self.config)
-        phases = contact_phases(steps, schedule, feet, stance_foot, self.config)
-        times = zip(steps, schedule.lift_offs.tolist(), schedule.touch_downs.tolist(), strict=True)
-        planned = [PlannedStep(step, lift_off, touch_down) for step, lift_off, touch_down in times]
+        phases = contact_phases(schedule, feet, stance_foot, self.config)
         trajectory = self._trajectory(schedule, start, phases, before)
-        return WalkingPlan(tuple(phases), trajectory, tuple(planned), schedule.end_time)
+        return WalkingPlan(tuple(phases), trajectory, tuple(schedule.steps), schedule.end_time)
 
     def _standing(
         self,

@@ -3,14 +3,12 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation
-from gradiva.push_recovery.push_recovery import PushRecovery
-from gradiva.push_recovery.soles import (
+from gradiva.push_recovery.push_recovery import (
     FootAdmittance,
     FootAdmittanceConfig,
     MovedSoles,
     Push,
-    SoleLevelling,
-    Soles,
+    PushRecovery,
     landed_last,
 )
 from gradiva.push_recovery.step_adaptations import (
@@ -35,7 +33,7 @@ from gradiva.push_recovery.step_adapter import (
     predicted_dcm,
     viable_set,
 )
-from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
+from gradiva.push_recovery.tilt import HipStrategy, HipStrategyConfig, SoleLevelling, Trunk, followed
 
 __all__ = [
     "LONGEST_SUPPORT",
@@ -58,7 +56,6 @@ __all__ = [
     "RunningStep",
     "SidewaysCompensation",
     "SoleLevelling",
-    "Soles",
     "StepAdaptation",
     "StepAdaptationConfig",
     "StepAdapter",

@@ -169,26 +169,21 @@ class ReactiveStepping:
         x, y = state.dcm_position.tolist()
         is_believed, self.falls_away = self._is_believed(x, y), False
         distance, factor = self._distance_from_way(x, y, reference), 1.0 if state.zmp_is_measured else _WITHOUT_ZMP
+        step = plan.landings[index] if index < len(plan.landings) else None
         is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, TRIGGER_TIME, plan, index)
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
         if self._stood and not stood:  # a touch-down; the limit that releases may never be met
             self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
             self._is_calm, self._changes_before = True, self._changes
-        if not self._stood and index < len(plan.landings):
-            if is_pushed and not self._is_active:
-                self._is_active, side = True, plan.landings[index].footstep.side
-                self.falls_away = _falls_away(reference, side, state.dcm_position - reference.dcm.position)
-            return self._move_landing(state, reference, plan, index, is_believed)
-        self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
-        self._stand(state, reference, plan, index, is_pushed)
-        return None
-
-    def _move_landing(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_believed: bool
-    ) -> Retarget | None:
-        """Return the change of the running step, that of an index; None: it stays."""
-        step, change = plan.landings[index], None
+        if self._stood or step is None:
+            self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
+            self._stand(state, reference, step, is_pushed)
+            return None
+        if is_pushed and not self._is_active:
+            self._is_active = True
+            self.falls_away = _falls_away(reference, step, state.dcm_position - reference.dcm.position)
+        change = None
         self.catches = self.catches and self._is_active
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
@@ -197,13 +192,12 @@ class ReactiveStepping:
         return change
 
     def _stand(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, is_pushed: bool
+        self, state: RobotState, reference: WalkingReference, following: PlannedStep | None, is_pushed: bool
     ) -> None:
-        """Begin a double support anew, before the step of an index; a walk that has ended leaves no past."""
+        """Begin a double support anew; a walk that has ended leaves no past."""
         self._nominal, self.catches = None, False
-        if index < len(plan.landings) and (self._is_active or is_pushed):
-            side = plan.landings[index].footstep.side
-            self.catches = not self._goes_over_stance(state, reference, side.other)
+        if following is not None and (self._is_active or is_pushed):
+            self.catches = not self._goes_over_stance(state, reference, following.footstep.side.other)
         self._log(None)
 
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
@@ -215,8 +209,8 @@ class ReactiveStepping:
 
     def _carries(self, state: RobotState, side: Side) -> bool:
         """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
-        loads = {each: max(0.0, float(state.foot_wrench(each)[2])) for each in Side}
-        return loads[side] >= STANCE_LOAD * sum(loads.values())
+        left, right = max(0.0, float(state.left_foot_wrench[2])), max(0.0, float(state.right_foot_wrench[2]))
+        return (left if side is Side.LEFT else right) >= STANCE_LOAD * (left + right)
 
     def _change(
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep
@@ -330,14 +324,16 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 
-def _falls_away(reference: WalkingReference, side: Side, error: NDArray) -> bool:
+def _falls_away(reference: WalkingReference, step: PlannedStep, error: NDArray) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
+    side = step.footstep.side
     return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
 
 
 def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> float:
     """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
-    way = (reference.foot(side).position - reference.foot(side.other).position)[:2]
+    left, right = reference.left_foot.position[:2], reference.right_foot.position[:2]
+    way = left - right if side is Side.LEFT else right - left
     return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 
@@ -345,8 +341,8 @@ def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index
     """Return whether an error [m] exceeds ``least`` [m] and the way in ``time`` [s] at the commanded speed."""
     if distance <= least:
         return False
-    steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
-    return distance > time * max((math.hypot(unicycle.forward, unicycle.lateral) for unicycle in steps), default=0.0)
+    unicycles = (step.footstep.unicycle for step in plan.landings[max(0, index - 1) : index + 1])
+    return distance > time * max((math.hypot(path.forward, path.lateral) for path in unicycles), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

@@ -26,10 +26,11 @@ from gradiva.simplified_model.balance_layer import (
     Preview,
     SolverTimes,
 )
-from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
 from gradiva.simplified_model.linear_inverted_pendulum import LinearInvertedPendulum
 from gradiva.simplified_model.simplified_model_control import (
+    DcmController,
+    DcmControllerConfig,
     GainSchedule,
     SimplifiedModelControl,
     ZmpComControllerConfig,

@@ -23,8 +23,9 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, NoSolutionFound, Registry, RobotState, plugin_errors
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalanceLayer, BalancePlan, BalanceReference, DcmLaw, LawMemory
-from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.simplified_model_control import (
+    DcmController,
+    DcmControllerConfig,
     GainSchedule,
     SimplifiedModelControl,
     ZmpComControllerConfig,
@@ -37,7 +38,7 @@ LAWS = Registry(
     "law",
     (DcmLaw, BalanceLayer),
     shipped={
-        "dcm": "gradiva.simplified_model.dcm_controller:DcmController",
+        "dcm": "gradiva.simplified_model.simplified_model_control:DcmController",
         "dcm_mpc": "gradiva.simplified_model.dcm_mpc:DcmMpc",
         "centroidal_mpc": "gradiva.reduced_model.centroidal_layer:CentroidalModelControl",
     },

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import GRAVITY, ControlMode, Measurement, NDArray, PlanningError, RobotPosture
+from gradiva.common import GRAVITY, ControlMode, Measurement, NDArray, PlanningError
 from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
@@ -87,7 +87,6 @@ class SimulatedWalk:
         setup: Setup,
         seed: int = 0,
         compiler: Compiler | None = None,
-        start: RobotPosture | None = None,
         observers: tuple[Observer, ...] = (),
         *,
         dcm_law: DcmLaw | BalanceLayer | None = None,
@@ -100,7 +99,6 @@ class SimulatedWalk:
             setup: Robot, controller, plant.
             seed: Of the noise.
             compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
-            start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
             dcm_law: Law that chooses the ZMP, or the whole of layer 2, instead of the one that the configuration names.
             tasks: Of the whole body, beside those of walking and those that the configuration names.
@@ -121,7 +119,7 @@ class SimulatedWalk:
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
-        self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
+        self.robot = MujocoRobot(setup.robot, setup.simulation, layers.start_posture, seed, compiler)
         self.recorder = WalkingRecorder(setup.robot, setup.simulated_robot)
         self.chatter = ChatterRecord(setup.robot.mass * GRAVITY, setup.walking.walking.period)
         self.fault_reasons: list[str] = []

@@ -180,7 +180,6 @@ def simulate(
     *,
     seed: int = 0,
     view: bool = False,
-    compiler: Compiler | None = None,
     dcm_law: DcmLaw | BalanceLayer | None = None,
     tasks: Sequence[Task] = (),
     checks: Sequence[SafetyCheck] = (),
@@ -192,7 +191,6 @@ def simulate(
         command: Where to; it has to end.
         seed: Of the noise.
         view: Show it in the browser, at the speed of the clock; then replay it until the page is closed.
-        compiler: As in `SimulatedWalk`, like the following.
         dcm_law: Of layer 2, instead of the configured one.
         tasks: Of the whole body, beside those of walking.
         checks: Of safety, beside the shipped ones.
@@ -206,7 +204,7 @@ def simulate(
     plan, observers = plan_from_start(setup, command), list[Observer]()
     plugins: dict[str, Any] = {"dcm_law": dcm_law, "tasks": tasks, "checks": checks}
     plugins["observers"] = (lambda walk: _notify(observers, walk),)
-    walk, request = SimulatedWalk(setup, seed, compiler, **plugins), WalkRequest(setup, command, seed)
+    walk, request = SimulatedWalk(setup, seed, **plugins), WalkRequest(setup, command, seed)
     with ExitStack() as stack:
         live = stack.enter_context(LiveView(setup, plan, walk.time)) if view else None
         observers += [live] if live is not None else []

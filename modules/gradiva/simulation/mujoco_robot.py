@@ -113,10 +113,7 @@ class MujocoRobot:
         self._sole_reach = config.model_errors.sole_reach(soles)
         self._ground = choose_ground(config, description.sole.z, seed, compiler)
         self._friction = JointFriction(config.friction, description, seed)
-        gravity = config.ground.gravity_vector
-        self._model = build_plant(
-            description, tree, config.plant, self._ground, gravity, config.timestep, soles, self._friction, seed
-        )
+        self._model = build_plant(description, tree, config, self._ground, soles, self._friction, seed)
         self._data = mujoco.MjData(self._model)
 
     def _build_drives(self) -> None:

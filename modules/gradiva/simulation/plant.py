@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, add_bodies, quaternion, weld
 from gradiva.simulation.soles import SoleBox, sole_boxes
 from gradiva.simulation.urdf import FICTITIOUS_INERTIA, Inertial, Urdf, read_urdf
+
+if TYPE_CHECKING:
+    from gradiva.simulation.simulation_config import SimulationConfig
 
 _TOUCHING = 0.005  # [m] soles nearer to the floor than this carry
 _LYING_ON = 0.001  # [m] a robot that starts higher than this above the floor starts in the air
@@ -102,10 +106,8 @@ def torque_limits(description: RobotDescription, tree: RigidTree) -> NDArray:
 def build_plant(
     description: RobotDescription,
     tree: RigidTree,
-    config: PlantConfig,
+    config: SimulationConfig,
     ground: Ground,
-    gravity: NDArray,
-    timestep: float,
     soles: Sequence[SoleBox] | None = None,
     friction: JointFriction | None = None,
     seed: int = 0,
@@ -115,28 +117,27 @@ def build_plant(
     Args:
         description: Of the robot, its flexible joints those of the tree.
         tree: From ``load_tree``.
-        config: Differences of the plant.
+        config: Differences of the plant, gravity, time step of the physics.
         ground: Adds floor and soles.
-        gravity: World, [m/s²], shape (3,).
-        timestep: Of the physics, [s].
         soles: Boxes below the feet; None for those of the description.
-        friction: Of the joints, beside that of ``config``.
+        friction: Of the joints; None: they have none.
         seed: Of what is drawn.
 
     Raises:
         ModelError: The model lacks a frame that the description names, or the engine refuses it.
     """
-    spec = mujoco.MjSpec()
-    _set_options(spec, gravity, timestep)
-    add_bodies(spec, tree, config.mass_scale)
+    spec, plant, timestep = mujoco.MjSpec(), config.plant, config.timestep
+    _set_options(spec, config.ground.gravity_vector, timestep)
+    add_bodies(spec, tree, plant.mass_scale)
     for joint in description.joints:
-        _set_joint(spec.joint(joint), config)
+        _set_joint(spec.joint(joint), plant)
     for flexible in description.flexible_joints:
         _set_spring(spec.joint(flexible.name), flexible)
-    _add_rotors(spec, description, config, seed)
+    _add_rotors(spec, description, plant, seed)
     if friction is not None:
         friction.add_to(spec, timestep)
-    add_play(spec, description, play_of(config.gear_play, config.gear_play_spread, description, seed), timestep)
+    play = play_of(plant.gear_play, plant.gear_play_spread, description, seed)
+    add_play(spec, description, play, timestep)
     ground.add_to(spec, sole_boxes(description, tree) if soles is None else soles, timestep)
     for frame in {description.imu_frame, *(description.foot_frame(side) for side in Side)}:
         body = tree.body_of(frame)

@@ -97,7 +97,6 @@ class SwingMomentum:
             ).tolist()
             for side in Side
         }
-        self._shifted: tuple[WalkingReference | None, NDArray] = None, _NO_SHIFT
 
     @property
     def shift_gain(self) -> float:
@@ -114,15 +113,7 @@ class SwingMomentum:
         return np.stack((-of_y, of_x)) / self._weight
 
     def zmp_shift(self, reference: WalkingReference) -> NDArray:
-        """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,)).
-
-        Layers 2 and 3 both ask, of the same reference in torque control: it is computed once.
-        """
-        if reference is not self._shifted[0]:
-            self._shifted = reference, self._zmp_shift(reference)
-        return self._shifted[1]
-
-    def _zmp_shift(self, reference: WalkingReference) -> NDArray:
+        """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,))."""
         for side, gains in self._gains.items():
             foot = reference.foot(side)
             if not foot.in_contact:

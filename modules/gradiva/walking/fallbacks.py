@@ -47,15 +47,16 @@ class CommandLimiter:
               |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau
 
     Control boards hold set-points at the position limits as well: a robot over ports moves as one in the same process.
+    The rate of torques is limited by ``TorqueRamp``.
 
     Attributes:
         last: None before the first command.
         at_rest: No velocity in any joint: for joints of which no position is known.
     """
 
-    def __init__(self, bounds: JointBounds) -> None:
-        """Take the bounds of the joints."""
-        self._bounds = bounds
+    def __init__(self, bounds: JointBounds, torque_rate: float = math.inf) -> None:
+        """Take the bounds of the joints, and the highest rate of their torques, [N·m/s]."""
+        self._bounds, self._ramp = bounds, TorqueRamp(torque_rate, bounds.torques)
         yielding = bounds.torques / bounds.stiffness
         self._limits = {
             ControlMode.POSITION: (bounds.lower, bounds.upper),
@@ -66,6 +67,14 @@ class CommandLimiter:
         self._per_offset = 1.0 / self._farthest_offset
         self.at_rest: JointCommand = JointCommand(ControlMode.VELOCITY, np.zeros(len(yielding)))
         self.last: JointCommand | None = None
+
+    def reset(self) -> None:
+        """Let the next torques start from the measured ones; the last command stays."""
+        self._ramp.reset()
+
+    def limited(self, command: JointCommand, desired: NDArray, torques: NDArray, period: float) -> JointCommand:
+        """Return the command for a period [s], ``within_limits`` and that of its rate from measured torques [N·m]."""
+        return self._ramp.limited(self.within_limits(command, desired), torques, period)
 
     def within_limits(self, command: JointCommand, desired: NDArray | None = None) -> JointCommand:
         """Return a command with each joint's value within its limits; nearly always itself.
@@ -233,8 +242,8 @@ class StandInBalance:
                 layer.resume(self._fallback.memory)
             self._last = layer.update(state, plan, time, period)
             self.findings = [_failing_layer_2(layer.warning)] if layer.warning else []
-            self._failing.update(False, time)
-            self._stands_in = False
+            if self._stands_in:
+                self._stands_in = self._failing.update(False, time)
         except Exception as error:  # of a law of the user's, too
             self._last = self._without(layer, error, state, plan, time, period)
         return self._last
@@ -277,28 +286,21 @@ class RelaxingWholeBody:
     Attributes:
         failures: Number of ticks in which they did.
         contradiction: Error of the last command, with the task of the largest residual; None where all tasks are met.
+        findings: That the last tick was relaxed, with its task, or that the backend of layer 3 is away.
     """
 
     def __init__(self, controller: WholeBodyController, relaxed_duration: float) -> None:
         self._controller = controller
         self._backed = backed_controller(controller)
         self._relaxed_duration = relaxed_duration + _ROUNDING
-        self._relaxed_time = 0.0
         self.failures = 0
-        self.contradiction: NoSolutionFound | None = None
+        self.reset()
 
     def reset(self) -> None:
         """Begin again."""
         self._relaxed_time = 0.0
-        self.contradiction = None
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Finding that the last tick was relaxed, with its task, or that the backend of layer 3 is away."""
-        if self.contradiction is None:
-            text = "" if self._backed is None else self._backed.warning
-            return (Finding(SafetyKind.STALE_REFERENCE, "whole_body", text),) if text else ()
-        return (Finding(SafetyKind.RELAXED, self.contradiction.task or "", f"relaxed, {self.contradiction}"),)
+        self.contradiction: NoSolutionFound | None = None
+        self.findings: list[Finding] = []
 
     def command(self, state: RobotState, body: WholeBodyReference, period: float) -> JointCommand:
         """Return the command for the coming ``period`` [s].
@@ -306,7 +308,7 @@ class RelaxingWholeBody:
         Raises:
             NoSolutionFound: There has been none for too long.
         """
-        self.contradiction = None
+        self.contradiction, self.findings = None, []
         try:
             command = self._controller.command(state, body, period)
         except NoSolutionFound as error:
@@ -315,6 +317,9 @@ class RelaxingWholeBody:
             self._relaxed_time += period
             if self._relaxed_time > self._relaxed_duration:
                 raise
+            self.findings = [Finding(SafetyKind.RELAXED, error.task or "", f"relaxed, {error}")]
             return self._controller.command(state, body, period, relaxed=True)
         self._relaxed_time = 0.0
+        if self._backed is not None and self._backed.warning:
+            self.findings = [Finding(SafetyKind.STALE_REFERENCE, "whole_body", self._backed.warning)]
         return command

@@ -76,6 +76,7 @@ class PlanFollower:
         refused_changes: Number of changes by step adaptation that were impossible.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
         refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
+        new_refusal: The same, until it is cleared.
     """
 
     def __init__(self, planner: WalkingPlanner, service: PlanningService | None = None) -> None:
@@ -97,10 +98,10 @@ class PlanFollower:
         self._number = 0
         self._asked: PendingRequest | None = None
         self._coming: tuple[WalkingPlan, PendingRequest] | None = None
-        self._refusal_is_news = self._has_left_way = self._is_stale = False
+        self._has_left_way = self._is_stale = False
         self.aimed: SteppingLog | None = None
         self._asked_after_change = self._caught = self._caught_until = -math.inf
-        self.refusal = self.defect = ""
+        self.refusal = self.new_refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
         self.late_plans = self.refused_changes = self.captures = 0
         self.displacement = np.zeros(2)
@@ -123,16 +124,17 @@ class PlanFollower:
 
         Raises:
             PlanningError: It cannot be fulfilled; the present plan stays. A service that answers later refuses by
-                ``take_refusal``, and so does a velocity of a stream that is within its limits.
+                ``new_refusal``, and so does a velocity of a stream that is within its limits.
         """
         if is_endless(command) and self._is_streaming(time):
             self._planner.check_velocity(command)
             is_followed = command == self._given and self._asked is None and self._coming is None
             self._stream.newest = None if is_followed else command
             return
-        self.refusal, self._stream.newest = "", None
+        self.refusal, self.new_refusal, self._stream.newest = "", "", None
         self._ask(Purpose.COMMAND, command, time, plan_origin)
-        if refusal := self.take_refusal():
+        refusal, self.new_refusal = self.new_refusal, ""
+        if refusal:
             raise PlanningError(refusal)
 
     def _is_streaming(self, time: float) -> bool:
@@ -153,23 +155,20 @@ class PlanFollower:
         else:
             self.cancel()
 
-    def adapted(self, change: StepChange | None, reference: WalkingReference, time: float) -> WalkingReference:
-        """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
-        if change is None:
-            return reference
+    def adapted(self, change: StepChange, time: float) -> tuple[WalkingPlan, WalkingReference]:
+        """Return the plan after step adaptation, and at ``time`` [s]; an impossible change is counted and dropped."""
         if change.falls_away:
             self._note_catch(time)
         try:
             if change.capture is not None:
                 self.capture(change.capture, time)
+                self._note_catch(time)
             elif change.retarget is not None:
                 self.retarget(replace(change.retarget, following=max(change.retarget.following, _FOLLOWING)), time)
-            else:
-                return reference
-            self._note_catch(time)
+                self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
-        return self.present_plan.at(time)
+        return self.present_plan, self.present_plan.at(time)
 
     def aim(
         self, targets: Sequence[PlanarPose | None], state: RobotState, reference: WalkingReference, time: float
@@ -215,11 +214,11 @@ class PlanFollower:
         changes = 1 if last is None else last.changes + 1
         self.aimed = SteppingLog(SteppingMode.PLACE, True, side, nominal, target, changes=changes)
 
-    def aimed_at(self, reference: WalkingReference) -> SteppingLog | None:
-        """Return what layer 2 has moved, with the foothold while its foot is in the air; None: nothing so far."""
-        aimed = self.aimed
-        if aimed is not None and aimed.side is not None and reference.foot(aimed.side).in_contact:
-            self.aimed = SteppingLog(SteppingMode.PLACE, changes=aimed.changes)
+    def aimed_at(self, reference: WalkingReference) -> SteppingLog:
+        """Return what layer 2 has moved, with the foothold while its foot is in the air."""
+        assert self.aimed is not None, "layer 2 has moved a foothold"
+        if self.aimed.side is not None and reference.foot(self.aimed.side).in_contact:
+            self.aimed = SteppingLog(SteppingMode.PLACE, changes=self.aimed.changes)
         return self.aimed
 
     def retarget(self, change: Retarget, time: float) -> None:
@@ -266,7 +265,7 @@ class PlanFollower:
     def cancel(self) -> None:
         """Drop the requested plan."""
         self._asked = self._coming = self._stream.newest = None
-        self._refusal_is_news = self._is_stale = False
+        self.new_refusal, self._is_stale = "", False
 
     @property
     def present_plan(self) -> WalkingPlan:
@@ -278,11 +277,6 @@ class PlanFollower:
     def is_planning_command(self) -> bool:
         """Whether it is not known yet if the last command can be fulfilled."""
         return self._asked is not None and self._asked.purpose is Purpose.COMMAND
-
-    def take_refusal(self) -> str:
-        """Return, once, why the last command cannot be fulfilled; empty where there is no such news."""
-        is_news, self._refusal_is_news = self._refusal_is_news, False
-        return self.refusal if is_news else ""
 
     def update(self, time: float, plan_origin: PlanarPose) -> bool:
         """Plan on a command that has no end, correct the way to others; return whether the plan was just completed.
@@ -464,7 +458,7 @@ class PlanFollower:
         self.plan, self._command = plan, asked.request.command
         self._asked = self._coming = None
         if asked.purpose is Purpose.COMMAND:
-            self.displacement, self.refusal = np.zeros(2), ""
+            self.displacement, self.refusal, self.new_refusal = np.zeros(2), "", ""
         self._given = asked.command
         self._route = (
             PathProgress(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
@@ -475,7 +469,7 @@ class PlanFollower:
         self._asked = None
         if asked.purpose is Purpose.COMMAND:
             self._stream.newest = None
-            self.refusal, self._refusal_is_news = because, True
+            self.refusal = self.new_refusal = because
         elif asked.purpose is Purpose.EXTENSION:
             raise PlanningError(because)
         elif asked.purpose is Purpose.CLOSING:

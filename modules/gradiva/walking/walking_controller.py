@@ -10,7 +10,6 @@ import numpy as np
 
 from gradiva.common import (
     ClockJump,
-    ConfigError,
     ControlClock,
     ControlMode,
     EstimationError,
@@ -28,12 +27,12 @@ from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
-from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance, TorqueRamp
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
-from gradiva.walking.walking_log import Signals, WalkingLog
+from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
 
@@ -75,16 +74,16 @@ class WalkingController:
         self._tick = layers.config.walking
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
-        self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own, in the first tick
+        self._own_shapes: dict[str, tuple[int, ...]] = {}  # of signals of the user's own
         self._follower = PlanFollower(layers.planner, planning)
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
         self._commanded_zmp: NDArray | None = None  # of the last tick
+        self._commanded: LastCommand  # likewise, from the beginning of the balance on
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
-        self._held = CommandLimiter(layers.joint_bounds)
-        self._torques = TorqueRamp(layers.config.torque_control.torque_rate, layers.joint_bounds.torques)
+        self._held = CommandLimiter(layers.joint_bounds, layers.config.torque_control.torque_rate)
         failures = layers.config.safety.failures
         self._balancing = StandInBalance(layers.config.balance, failures.failed_duration)
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
@@ -331,33 +330,36 @@ class WalkingController:
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, follower, last = self._layers, self._follower, self._last_command
+        layers, follower, last = self._layers, self._follower, self._commanded
         planned = follower.present_plan
         reference = planned.at(time)
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
         pendulum, change = layers.push_recovery.update(state, reference, planned, layers.safety.suspected_foot)
-        reference = follower.adapted(change, reference, time)
+        if change is not None:
+            planned, reference = follower.adapted(change, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
         shift = layers.swing_momentum.zmp_shift(reference) + layers.push_recovery.trunk.zmp_shift
-        plan = balance_plan(self._follower.present_plan, time, layers.robot.sole, reference, shift)
+        plan = balance_plan(planned, time, layers.robot.sole, reference, shift)
         desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
         body = self._body_reference(state, pendulum, plan, desired, time)
         command = self._whole_body.command(state, body, self._tick.period)
-        self._obey(layers.safety.note(self._whole_body.findings, time))
-        command = self._limited(command, measurement)
+        self._note_commanded()
+        if self._whole_body.findings:
+            self._obey(layers.safety.note(self._whole_body.findings, time))
+        torques = measurement.joint_torques
+        command = self._held.limited(command, self._commanded.positions, torques, self._tick.period)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
-    @property
-    def _last_command(self) -> LastCommand:
+    def _note_commanded(self) -> None:
         whole_body = self._layers.whole_body
-        return LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
+        self._commanded = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
 
     def _balance_reference(self, pendulum: RobotState, plan: BalancePlan, time: float) -> BalanceReference:
         """Return the reference of layer 2, and let the foot in the air land where that has it land."""
@@ -365,7 +367,8 @@ class WalkingController:
         self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
             self._follower.aim(desired.contact_targets, pendulum, plan.reference, time)
-        self._obey(self._layers.safety.note(self._balancing.findings, time))
+        if self._balancing.findings:
+            self._obey(self._layers.safety.note(self._balancing.findings, time))
         return desired
 
     def _body_reference(
@@ -379,11 +382,6 @@ class WalkingController:
         body = layers.body_references.reference(ahead, desired)
         return layers.push_recovery.answered(body, state, pendulum, plan, ahead, push)
 
-    def _limited(self, command: JointCommand, measurement: Measurement) -> JointCommand:
-        """Return the command within the limits of positions, velocities, torques and their rates."""
-        command = self._held.within_limits(command, self._layers.whole_body.desired_joint_positions)
-        return self._torques.limited(command, measurement.joint_torques, self._tick.period)
-
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
         follower = self._follower
@@ -395,7 +393,7 @@ class WalkingController:
             finding = Finding(SafetyKind.STALE_REFERENCE, "", f"the walk could not be planned on: {why}")
             self._obey(self._layers.safety.note([finding], time))
         if self._machine.state is WalkingState.WALKING:
-            refusal = follower.take_refusal()
+            refusal, follower.new_refusal = follower.new_refusal, ""
             if is_done or (refusal and not follower.is_moving(time)):
                 self._machine.to(self._when_done, refusal or self._done_reason)
 
@@ -438,11 +436,12 @@ class WalkingController:
         self._balancing.reset()
         layers.push_recovery.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
+        self._note_commanded()
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
         self._plan_origin = PlanarPose()
         self._whole_body.reset()
-        self._torques.reset()
+        self._held.reset()
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
         self._standing = None
@@ -498,7 +497,7 @@ class WalkingController:
     ) -> WalkingLog:
         if desired is None:
             return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)
-        whole_body, contradiction = self._layers.whole_body, self._whole_body.contradiction
+        contradiction = self._whole_body.contradiction
         return WalkingLog(
             time,
             self._machine.state,
@@ -507,28 +506,12 @@ class WalkingController:
             reference,
             state,
             desired,
-            whole_body.desired_joint_positions,
-            whole_body.desired_velocity[6:],
+            self._commanded.positions,
+            self._commanded.velocities,
             "" if contradiction is None else contradiction.task or "",
             self._stepping_log(reference),
-            self._signals_of_own(),
+            own_signals(sources, self._own_shapes) if (sources := self._layers.own_signal_sources) else {},
         )
-
-    def _signals_of_own(self) -> Signals:
-        """Return the signals of the user's own.
-
-        Raises:
-            ConfigError: Their names or shapes are not those of the first tick.
-        """
-        if not (sources := self._layers.own_signal_sources):
-            return {}
-        signals = {name + signal: value for name, own in sources for signal, value in own.signals().items()}
-        shapes = {name: np.shape(value) for name, value in signals.items()}
-        self._own_shapes = self._own_shapes or shapes
-        if shapes != self._own_shapes:
-            changed = min(name for name, _ in shapes.items() ^ self._own_shapes.items())
-            raise ConfigError(f"signals(): '{changed}' is not what it was in the first tick: the same names and shapes")
-        return signals
 
     def _stepping_log(self, reference: WalkingReference | None) -> SteppingLog:
         """Return the log of step adaptation: of layer 2 while a foot that it has moved is in the air.
@@ -536,9 +519,12 @@ class WalkingController:
         Where reactive stepping works beside it, mode and delay are those of reactive stepping, and so is the foothold,
         which either may have moved last; the nominal one is that before the first move by layer 2.
         """
-        reactive, aimed = self._layers.push_recovery.steps.log, reference and self._follower.aimed_at(reference)
-        if not aimed or reactive.mode is SteppingMode.OFF:
-            return aimed or reactive
+        reactive = self._layers.push_recovery.steps.log
+        if reference is None or self._follower.aimed is None:
+            return reactive
+        aimed = self._follower.aimed_at(reference)
+        if reactive.mode is SteppingMode.OFF:
+            return aimed
         nominal = reactive.nominal if aimed.side is None else aimed.nominal
         return replace(reactive, nominal=nominal, changes=self.adaptations)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    ConfigError,
     ControlMode,
     FootContact,
     FootReference,
@@ -89,6 +91,26 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     signals |= _imu(measurement) | _stepping(log.stepping) | _external_wrench(state)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
+    return signals
+
+
+def own_signals(sources: Iterable[tuple[str, Any]], shapes: dict[str, tuple[int, ...]]) -> Signals:
+    """Return the signals of the user's own parts.
+
+    Args:
+        sources: Parts, with the beginnings of the names of their signals.
+        shapes: Of the signals in the first tick, in which it is empty and filled.
+
+    Raises:
+        ConfigError: Names or shapes are not those of the first tick.
+    """
+    signals = {name + signal: value for name, own in sources for signal, value in own.signals().items()}
+    now = {name: np.shape(value) for name, value in signals.items()}
+    if not shapes:
+        shapes.update(now)
+    if now != shapes:
+        changed = min(name for name, _ in now.items() ^ shapes.items())
+        raise ConfigError(f"signals(): '{changed}' is not what it was in the first tick: the same names and shapes")
     return signals
 
 

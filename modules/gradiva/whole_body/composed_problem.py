@@ -22,8 +22,16 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.qp_composer import REGULARISATION, Priority, QpComposer, guessed_optimum
-from gradiva.whole_body.qp_solver import MET, DaqpSolver, QuadraticProgram, SolverName, make_solver, refined_optimum
-from gradiva.whole_body.reference_symbols import Parameters, ReferenceSymbols, Values
+from gradiva.whole_body.qp_solver import (
+    MET,
+    QuadraticProgram,
+    SolverName,
+    make_solver,
+    refined_optimum,
+    relaxed_optimum,
+)
+from gradiva.whole_body.reference_symbols import Values
+from gradiva.whole_body.tasks import Body
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _VIOLATION = 1e-8  # of a guess, in units of the gradient; of a wrench that costs 1e-4 an N² it is 1e-4 N
@@ -35,6 +43,7 @@ class ComposedProblem:
     """One problem, whose numbers change in every tick.
 
     Attributes:
+        reference: Symbols of the references, which read their values.
         quadratic_program: The data of the last tick, also of one without an answer.
         solution: The last one, in the order and the units of the variables.
         outputs: What was wanted beside the problem, by name; views.
@@ -45,40 +54,36 @@ class ComposedProblem:
     def __init__(
         self,
         name: str,
-        robot: str,
+        body: Body,
         composer: QpComposer,
-        parameters: Parameters,
         solver: SolverName,
         compiler: Compiler,
         outputs: Mapping[str, cs.SX],
-        reference: ReferenceSymbols | None = None,
     ) -> None:
         """Build, and compile, the function.
 
         Args:
             name: Of the problem; appears in errors.
-            robot: Whose it is.
+            body: Robot, references and all other symbols but the variables.
             composer: What is asked.
-            parameters: All symbols in it but the variables.
             solver: For the QP.
             compiler: How the function becomes fast.
             outputs: Expressions that are wanted beside the problem.
-            reference: Symbols of the references among the parameters.
         """
-        self._name = name
+        self._name, self.reference, parameters = name, body.reference, body.parameters
         problem, guess = composer.outputs(), guessed_optimum(composer, parameters)
         self._unset = {key: symbol for key, symbol in parameters.symbols.items() if key not in parameters.constants}
         del self._unset["active_limits"]
-        expressions, title = {**problem, **guess, **outputs}, f"{name.replace(' ', '_')}_{robot}"
+        title = f"{name.replace(' ', '_')}_{body.dynamics.model.description.name}"
+        expressions = {**problem, **guess, **outputs}
         self._function = FlatFunction(title, parameters.symbols, expressions, compiler, simplify=_shared)
         self._function.set(**parameters.constants)
         self._composer = composer
         self._groups, self._relaxed_slack_weights = composer.groups, composer.relaxed_slack_weights()
         self._slack_weights, self._pattern = composer.slack_weights(), composer.pattern()
         self._names, self._kind = (tuple(problem), tuple(outputs)), solver
-        self._reference = reference
-        self._readers = None if reference is None else (reference.reader(False), reference.reader(True))
-        self._has_own = reference is not None and reference.has_own
+        self._readers = self.reference.reader(False), self.reference.reader(True)
+        self._has_own = self.reference.has_own
         self._bind()
 
     def twin(self) -> Self:
@@ -88,12 +93,6 @@ class ComposedProblem:
         other._unset = dict(self._unset)
         other._bind()
         return other
-
-    @property
-    def reference(self) -> ReferenceSymbols:
-        """Symbols of the references, which read their values."""
-        assert self._reference is not None, f"{self._name} follows no references"
-        return self._reference
 
     def reference_values(self, reference: WholeBodyReference, has_feet: bool = False) -> Values:
         """Return the values of a reference by the names of their symbols; None of a quantity that has none.
@@ -105,7 +104,6 @@ class ComposedProblem:
         Raises:
             ConfigError: A task's own quantity has another shape than declared.
         """
-        assert self._readers is not None, f"{self._name} follows no references"
         reader = self._readers[has_feet]
         values: Values = dict(zip(reader.names, reader.read(reference), strict=True))
         return values | self.reference.own_values(reference) if self._has_own else values
@@ -232,7 +230,7 @@ class ComposedProblem:
 
     def _relaxed_solution(self, slack_weights: NDArray | None = None) -> NDArray:
         weights = self._relaxed_slack_weights if slack_weights is None else slack_weights
-        return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(weights)).solve()
+        return relaxed_optimum(f"relaxed {self._name}", self.quadratic_program, weights)
 
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
         """Return the error with the name of the hard constraints that cost most in the relaxed problem, if any do."""

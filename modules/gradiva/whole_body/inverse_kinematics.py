@@ -34,12 +34,7 @@ from gradiva.robot_model import (
 )
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import FrictionFeedforward
-from gradiva.whole_body.kinematic_problem import (
-    InverseKinematicsConfig,
-    compiled_problem,
-    kinematic_problem,
-    kinematic_tasks,
-)
+from gradiva.whole_body.kinematic_problem import InverseKinematicsConfig, kinematic_problem, kinematic_tasks
 from gradiva.whole_body.reference_symbols import Values
 from gradiva.whole_body.tasks import Task
 from gradiva.whole_body.walking_tasks import (
@@ -112,7 +107,7 @@ class WalkingKinematics:
         body, composer = kinematic_problem(SymbolicDynamics.of(model), [*walking, *tasks], *limits)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, WalkingComTask))]
         outputs = {"errors": cs.vertcat(*errors)}
-        return compiled_problem(body, composer, config.solver, compiler, outputs)
+        return ComposedProblem("inverse kinematics", body, composer, config.solver, compiler, outputs)
 
     def solve(
         self, state: RobotPosture, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -311,9 +306,8 @@ class ServoFeedforward:
         acceleration: NDArray,
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
-        static_fraction: float = 1.0,
     ) -> NDArray:
-        """Return a fraction of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
+        """Return the torques of all joints at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
 
         The array is that of all calls: the next one overwrites it.
         """
@@ -323,7 +317,6 @@ class ServoFeedforward:
             acceleration=acceleration,
             left_foot_wrench=left_foot_wrench,
             right_foot_wrench=right_foot_wrench,
-            static_fraction=static_fraction,
         )
         return self._function()["torques"]
 
@@ -332,10 +325,9 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
     description = dynamics.model.description
     acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
     wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
-    static_fraction = cs.SX.sym("static_fraction")
     left, right = dynamics.frame(description.left_foot_frame), dynamics.frame(description.right_foot_frame)
     contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
-    forces = dynamics.mass_matrix @ acceleration + static_fraction * (dynamics.bias_forces - contact)
+    forces = dynamics.mass_matrix @ acceleration + (dynamics.bias_forces - contact)
     at_rest = cs.substitute(
         forces[6:],
         cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
@@ -349,7 +341,6 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
             "acceleration": acceleration,
             "left_foot_wrench": wrenches["left"],
             "right_foot_wrench": wrenches["right"],
-            "static_fraction": static_fraction,
         },
         outputs={"torques": at_rest},
         compiler=compiler,

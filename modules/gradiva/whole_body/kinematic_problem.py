@@ -15,7 +15,7 @@ Constraints
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import casadi as cs
 import numpy as np
@@ -28,12 +28,7 @@ from gradiva.common import (
     plugin_errors,
     setting,
 )
-from gradiva.robot_model import (
-    Compiler,
-    RobotDescription,
-    SymbolicDynamics,
-)
-from gradiva.whole_body.composed_problem import ComposedProblem
+from gradiva.robot_model import RobotDescription, SymbolicDynamics
 from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import Body, SoftTaskConfig, Task, distinct
@@ -142,15 +137,6 @@ def _check_rows(task: Task, jacobian: cs.SX, target: cs.SX, columns: int) -> Non
         raise ConfigError(
             f"task '{task.name}': {kind}.velocity returned J of shape {found}; with v* it has to be {wanted}"
         )
-
-
-def compiled_problem(
-    body: Body, composer: QpComposer, solver: SolverName, compiler: Compiler, outputs: Mapping[str, cs.SX]
-) -> ComposedProblem:
-    """Return the problem of a body in the composed order, with further outputs of its function."""
-    robot = body.dynamics.model.description.name
-    name = "inverse kinematics"
-    return ComposedProblem(name, robot, composer, body.parameters, solver, compiler, outputs, body.reference)
 
 
 def _bound_velocities(composer: QpComposer, body: Body, lower: NDArray, upper: NDArray, speed: NDArray) -> None:

@@ -80,10 +80,6 @@ class QuadraticProgram:
         """Return the number of variables, from the first, that have bounds."""
         return len(self.lower) - len(self.rows)
 
-    def relaxed(self, slack_weights: NDArray) -> QuadraticProgram:
-        """Return the problem on the same data with other slack weights."""
-        return replace(self, slack_weights=slack_weights)
-
     def values(self, solution: NDArray) -> NDArray:
         """Return what is constrained: the bounded variables, then the rows, (bounded + m,)."""
         return np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
@@ -242,6 +238,15 @@ def _slack_columns(problem: QuadraticProgram) -> sparse.csc_matrix:
     worth = 1.0 / np.sqrt(slack_weights[soft])
     shape = (len(slack_weights), len(soft))
     return sparse.csc_matrix((worth, (soft, np.arange(len(soft)))), shape)
+
+
+def relaxed_optimum(name: str, problem: QuadraticProgram, slack_weights: NDArray) -> NDArray:
+    """Return the optimum of a problem with other slack weights, (n,).
+
+    Raises:
+        NoSolutionFound: There is none; ``name`` appears in the error.
+    """
+    return DaqpSolver(name, replace(problem, slack_weights=slack_weights)).solve()
 
 
 def refined_optimum(problem: QuadraticProgram, solution: NDArray) -> NDArray | None:

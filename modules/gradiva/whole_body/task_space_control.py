@@ -24,8 +24,9 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, ModelError, NDArray, RobotPosture, nearest_name
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
+from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.inverse_kinematics import base_first
-from gradiva.whole_body.kinematic_problem import compiled_problem, kinematic_problem
+from gradiva.whole_body.kinematic_problem import kinematic_problem
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -90,7 +91,7 @@ class InverseKinematics:
         lower, upper = robot.joint_limits()
         limits = lower + position_margin, upper - position_margin
         body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
-        self.problem = compiled_problem(body, composer, solver, compiler, {})
+        self.problem = ComposedProblem("inverse kinematics", body, composer, solver, compiler, {})
 
     def solve(self, posture: RobotPosture, dt: float, relaxed: bool = False) -> NDArray:
         """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, [m/s, rad/s], shape (6 + n,); see ``integrate`` for the next posture.

@@ -197,8 +197,7 @@ class TorqueProblem(ComposedProblem):
         )
         rows, offset = affine(body.torques, body.variables)
         outputs = {"torque_rows": rows, "torque_offset": offset, **body.outputs}
-        robot = dynamics.model.description.name
-        super().__init__(name, robot, composer, body.parameters, solver, compiler, outputs, body.reference)
+        super().__init__(name, body, composer, solver, compiler, outputs)
         self._joints = dynamics.joints
 
     def command(self, values: Mapping[str, npt.ArrayLike], relaxed: bool) -> tuple[NDArray, NDArray]:

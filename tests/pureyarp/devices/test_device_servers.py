@@ -17,7 +17,7 @@ from pureyarp.devices.control_board_protocol import ControlMode
 from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import request
-from pureyarp.wire.binary import decode_list
+from pureyarp.wire.binary import ADMINISTRATION, DATA, decode_list
 from pureyarp.wire.elements import WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, to_text
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
@@ -125,7 +125,7 @@ def test_positions_go_out_as_the_vector_that_was_recorded(names):
     device = RecordedBoard()
     device.position[:] = decode_list(recorded).items
     with RecordedReceiver(names, "/gold/st") as receiver, board(device):
-        reply = request(names.query("/fakebot/arm/state:o"), from_text('[add] "/gold/st"'), administrative=True)
+        reply = request(names.query("/fakebot/arm/state:o"), from_text('[add] "/gold/st"'), ADMINISTRATION)
         assert reply == [0, "Added connection from /fakebot/arm/state:o to /gold/st\r\n"]
         assert receiver.wait_for(2)[1][1] == recorded
 
@@ -153,7 +153,7 @@ def test_a_device_that_fails_is_answered_fail_and_recovers(names, ask, caplog, m
             monkeypatch.setattr(device, "read", burn)
             monkeypatch.setattr(device, "stream", burn)
             assert ask("[get] [encs]") == "[fail]"
-            request(names.query("/fakebot/arm/command:i"), [["dpo", 1], [5.0]], expect_reply=False)
+            request(names.query("/fakebot/arm/command:i"), [["dpo", 1], [5.0]], DATA)
             wait_until(lambda: "nothing is published" in caplog.text and "the device failed" in caplog.text)
         monkeypatch.setattr(device, "read", read)
         count = len(receiver.payloads)
@@ -169,9 +169,9 @@ def test_commands_that_do_not_fit_the_part_are_refused(names, command, caplog):
     device = IntegratingBoard(3)
     with board(device, period=None), caplog.at_level(logging.WARNING, logger="pureyarp"):
         contact = names.query("/fakebot/arm/command:i")
-        request(contact, from_text(command), expect_reply=False)
+        request(contact, from_text(command), DATA)
         wait_until(lambda: "refused" in caplog.text)
-        request(contact, from_text("([vmo] 1) (2.0)"), expect_reply=False)
+        request(contact, from_text("([vmo] 1) (2.0)"), DATA)
         wait_until(lambda: device.commands)
     assert device.commands == [StreamedCommand(CommandKind.VELOCITY, (1,), (2.0,))]
 

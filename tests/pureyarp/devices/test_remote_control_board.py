@@ -20,6 +20,7 @@ from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.network.network import Network
 from pureyarp.network.peers import request
 from pureyarp.network.settings import current_settings, use_settings
+from pureyarp.wire.binary import DATA
 from pureyarp.wire.elements import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import TIMEOUT, wait_until
@@ -261,7 +262,7 @@ def test_a_state_that_is_none_is_dropped_with_one_line(serve, device, opened, na
     wait_until(lambda: driver.viewIEncoders().getEncoders(DVector(3)))
     server.close()
     for _ in range(3):
-        request(names.query("/client/stateExt:i"), [1.0, "nonsense"], sender="/stranger", expect_reply=False)
+        request(names.query("/client/stateExt:i"), [1.0, "nonsense"], DATA, sender="/stranger")
     encoders = driver.viewIEncoders()
     wait_until(lambda: encoders.getEncoders(DVector(3)) and "was sent no state" in caplog.text)  # when it is read
     assert encoders.getEncoders(DVector(3))  # the last good one

@@ -7,7 +7,7 @@ import pytest
 
 from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire import Dictionary, Element, WireFamily, encode_vocab, from_text, to_text
+from pureyarp.wire import ADMINISTRATION, Dictionary, Element, WireFamily, encode_vocab, from_text, to_text
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.pureyarp.network.local_ports import OFFLINE, address_of, open_core, quiet
 from tests.pureyarp.network.raw_sockets import conversation
@@ -17,9 +17,7 @@ OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 
 
 def ask(core: PortCore, text: str, carrier: str = "tcp") -> list[Element]:
-    return request(
-        core.contact, from_text(text), administrative=True, carrier=carrier, timeout=TIMEOUT, settings=OFFLINE
-    )
+    return request(core.contact, from_text(text), ADMINISTRATION, carrier=carrier, timeout=TIMEOUT, settings=OFFLINE)
 
 
 @pytest.fixture
@@ -197,7 +195,7 @@ def test_administration_in_the_other_family_is_understood_and_answered_in_it(por
     other = request(
         ports[0].contact,
         items,
-        administrative=True,
+        ADMINISTRATION,
         timeout=TIMEOUT,
         settings=replace(OFFLINE, family=WireFamily.YARP_4),
     )

@@ -13,7 +13,7 @@ import pytest
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire import ACKNOWLEDGEMENT, Element, from_text
+from pureyarp.wire import ACKNOWLEDGEMENT, ADMINISTRATION, Element, from_text
 from pureyarp.wire.carriers import encode_datagram
 from tests.pureyarp.network.local_ports import (
     OFFLINE,
@@ -335,7 +335,7 @@ def mortal_peer(stack: ExitStack, sender: PortCore) -> socket.socket:
 
 def listed(port: PortCore) -> list[Element]:
     """Ask an administrator's question: to whom does a port send?"""
-    reply = request(port.contact, from_text("[list] [out]"), administrative=True, timeout=TIMEOUT, settings=OFFLINE)
+    reply = request(port.contact, from_text("[list] [out]"), ADMINISTRATION, timeout=TIMEOUT, settings=OFFLINE)
     assert reply is not None
     return reply
 

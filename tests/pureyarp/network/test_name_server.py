@@ -23,7 +23,7 @@ from pureyarp.network.settings import (
     read_name_server_file,
 )
 from pureyarp.network.subscriptions import Subscriptions
-from pureyarp.wire import encode_vocab
+from pureyarp.wire import ADMINISTRATION, encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
 from tests.pureyarp.network.raw_sockets import conversation
@@ -81,7 +81,7 @@ def test_bottles_are_answered_by_every_carrier(name_server, name_client, carrier
 
 def test_the_name_server_is_a_port_that_answers_with_its_version(name_server):
     version = encode_vocab("ver")
-    assert request(name_server.contact, [version], administrative=True, timeout=5.0) == [version, 1, 2, 3]
+    assert request(name_server.contact, [version], ADMINISTRATION, timeout=5.0) == [version, 1, 2, 3]
 
 
 def test_a_browser_sees_a_page_that_no_name_can_break(name_server, name_client):

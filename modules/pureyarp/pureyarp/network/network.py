@@ -42,7 +42,17 @@ from pureyarp.network.settings import (
     use_settings,
 )
 from pureyarp.network.subscriptions import END_WITH_DESTINATION, END_WITH_SOURCE
-from pureyarp.wire import CARRIERS, Element, decode_list, encode_list, encode_vocab, from_text
+from pureyarp.wire import (
+    ADMINISTRATION,
+    CALL,
+    CARRIERS,
+    DATA,
+    Element,
+    decode_list,
+    encode_list,
+    encode_vocab,
+    from_text,
+)
 
 _RACE = 2.0  # [s] another process may have bound the address first; then its name server is ours as soon as it answers
 _LOOK_PERIOD = 0.05  # [s]
@@ -274,8 +284,8 @@ def _is_granted(request: Callable[[NameClient], bool]) -> bool:
         return False
 
 
-_ADMINISTRATION = "text_ack"  # carriers; the name server is asked by it, too: it answers some questions by lines
-_DATA = "tcp"
+_ADMINISTRATIVE_CARRIER = "text_ack"  # of the name server, too: it answers some questions by lines
+_CARRIER = "tcp"
 _ADDRESSEE = "NAME_SERVER "  # of a line, before the command
 _LINE_TIMEOUT = 3.0  # [s] for the whole answer to a line
 _MANY = encode_vocab("many")
@@ -310,16 +320,15 @@ def write_line_to_name_server(command: Portable, reply: Portable, style: Contact
 
 def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[Element]:
     is_name_server = contact.getRegName() == current_settings().namespace
-    carrier = style.carrier or (_ADMINISTRATION if style.admin or is_name_server else _DATA)
+    carrier = style.carrier or (_ADMINISTRATIVE_CARRIER if style.admin or is_name_server else _CARRIER)
     if carrier not in CARRIERS:
         raise NetworkError(f"carrier '{carrier}' is not spoken here (valid: {', '.join(CARRIERS)})")
     items = request(
         contact if contact.isValid() else contact_of(contact.toString_c()),
         decode_list(command.to_wire()).items,
-        administrative=style.admin,
+        ADMINISTRATION if style.admin else CALL if style.expectReply else DATA,
         carrier=carrier,
         timeout=style.timeout if style.timeout >= 0 else None,
-        expect_reply=style.expectReply,
     )
     if items is None and style.expectReply:
         raise NetworkError("it gave no reply")

@@ -17,6 +17,7 @@ from pureyarp.wire import (
     CARRIERS,
     DATA,
     Element,
+    PortCommand,
     WireFamily,
     decode_list,
     encode_vocab,
@@ -189,12 +190,11 @@ def _contacts(lines: Sequence[str]) -> list[Contact]:
 def request(
     contact: Contact,
     items: Sequence[Element],
+    command: PortCommand = CALL,
     *,
-    administrative: bool = False,
     carrier: str = "tcp",
     sender: str = ADMINISTRATOR,
     timeout: float | None = None,
-    expect_reply: bool = True,
     settings: NetworkSettings | None = None,
 ) -> list[Element] | None:
     """Send a Bottle to a port and return the reply, None if none was expected or given.
@@ -202,11 +202,10 @@ def request(
     Args:
         contact: Where the port is.
         items: Of the Bottle.
-        administrative: For the port itself, not for its owner.
+        command: ``CALL``, ``ADMINISTRATION`` of the port itself, or ``DATA``, to which its owner is not to answer.
         carrier: tcp, fast_tcp, text or text_ack; text and udp bring no reply.
         sender: Name to introduce oneself by; without a leading ``/`` an anonymous client.
         timeout: Of the whole, [s]; None waits for an answer as long as it takes.
-        expect_reply: False sends data whose owner is not to answer.
         settings: Those of the process by default.
 
     Raises:
@@ -215,11 +214,10 @@ def request(
     """
     known = settings or current_settings()
     deadline = None if timeout is None else time.monotonic() + timeout
-    command = ADMINISTRATION if administrative else CALL if expect_reply else DATA
     output = open_output(sender, contact, CARRIERS[carrier], known, timeout)
     message = OutgoingMessage(command, list(items))
     try:
-        if administrative or expect_reply:
+        if command != DATA:
             return items_of(output.call(message, deadline), output.family)
         output.begin(message, deadline)
         output.finish(deadline)
@@ -228,6 +226,13 @@ def request(
         raise PeerUnreachable(f"{contact.getName()}: {error}") from error
     finally:
         output.close()
+
+
+def administer(
+    contact: Contact, items: Sequence[Element], timeout: float, settings: NetworkSettings | None = None
+) -> list[Element]:
+    """Send a Bottle to a port itself, as its tools do, and return the reply, empty if none was given; see `request`."""
+    return request(contact, items, ADMINISTRATION, carrier="text_ack", timeout=timeout, settings=settings) or []
 
 
 def items_of(reply: bytes | str | None, family: WireFamily) -> list[Element] | None:
@@ -280,7 +285,7 @@ def wait_for(is_there: Callable[[], bool], what: str, quiet: bool, is_given_up: 
 
 def _check_version(contact: Contact) -> None:
     version = encode_vocab("ver")
-    reply = request(contact, [version], administrative=True, carrier="text_ack", timeout=_VERSION_TIMEOUT)
+    reply = administer(contact, [version], _VERSION_TIMEOUT)
     if not reply or reply[0] not in (version, "ver"):
         raise NetworkError(f"{contact.getName()} answers, but not with its version")
 
@@ -353,7 +358,8 @@ def _ports(source: str, destination: str) -> tuple[Contact, Contact]:
 
 def _carrier_between(sender: Contact, receiver: Contact, settings: NetworkSettings) -> str:
     """Return how a port sends to another one, empty if it does not."""
-    items = _admin(sender, [encode_vocab("list"), encode_vocab("out"), receiver.getRegName()], settings)
+    question: list[Element] = [encode_vocab("list"), encode_vocab("out"), receiver.getRegName()]
+    items = administer(sender, question, _CONNECT_TIMEOUT, settings)
     pairs = (item for item in items if isinstance(item, list) and len(item) == 2)
     return next((str(value) for key, value in pairs if key == "carrier"), "")
 
@@ -366,15 +372,10 @@ def _report_former_connection(sender: Contact, receiver: Contact) -> None:
 
 def _ask(sender: Contact, command: list[Element], settings: NetworkSettings) -> None:
     """Let a port do something, or raise its own words."""
-    reply = _admin(sender, command, settings)
+    reply = administer(sender, command, _CONNECT_TIMEOUT, settings)
     if not reply or reply[0] != 0:
         words = [item for item in reply if isinstance(item, str)]
         raise NetworkError(" ".join(" ".join(words).split()) or f"{sender.getName()} does not understand")
-
-
-def _admin(contact: Contact, command: list[Element], settings: NetworkSettings) -> list[Element]:
-    timeout = _CONNECT_TIMEOUT
-    return request(contact, command, administrative=True, carrier="text_ack", timeout=timeout, settings=settings) or []
 
 
 def _failed(reason: str, quiet: bool) -> bool:

@@ -19,7 +19,7 @@ from pureyarp.network.byte_stream import LineProtocol, PeerGone, PeerStalled
 from pureyarp.network.channels import IncomingMessage, MessageHandler
 from pureyarp.network.inputs import Acceptor, InputConnection, PortInputs, listen
 from pureyarp.network.outputs import OutgoingMessage, PortOutputs, Reply, open_output
-from pureyarp.network.peers import NameClient, request
+from pureyarp.network.peers import NameClient, administer
 from pureyarp.network.port_commands import Administration, answer_line
 from pureyarp.network.registrations import NameInUse, PortRegistration, checked_name
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log
@@ -360,4 +360,4 @@ def ask_senders_to_disconnect(port: PortCore) -> None:
 
 def _ask_to_disconnect(sender: Contact, port: PortCore) -> None:
     deletion: list[Element] = [encode_vocab("del"), port.name]
-    request(sender, deletion, administrative=True, carrier="text_ack", timeout=_CLOSE_TIMEOUT, settings=port.settings)
+    administer(sender, deletion, _CLOSE_TIMEOUT, port.settings)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pureyarp.errors import MalformedMessage, NameServerUnreachable, NetworkError, PeerUnreachable
 from pureyarp.network.byte_stream import PeerStalled, open_socket
 from pureyarp.network.inputs import listen
-from pureyarp.network.peers import NameClient, request
+from pureyarp.network.peers import NameClient, administer
 from pureyarp.network.settings import (
     EVERYWHERE,
     Contact,
@@ -407,19 +407,12 @@ class PortRegistration:
         ask_its_name: list[Element] = [encode_vocab("prop"), encode_vocab("get"), other.getRegName()]
         try:
             open_socket(other.getHost(), other.getPort(), self._settings, _ACCEPT_TIMEOUT).close()
-            answer = request(
-                other,
-                ask_its_name,
-                administrative=True,
-                carrier="text_ack",
-                timeout=_ANSWER_TIMEOUT,
-                settings=self._settings,
-            )
+            answer = administer(other, ask_its_name, _ANSWER_TIMEOUT, self._settings)
         except PeerUnreachable as error:
             return isinstance(error.__cause__, PeerStalled)
         except MalformedMessage:
             return False
-        return any(isinstance(item, list) and item[:1] == ["process"] for item in answer or [])
+        return any(isinstance(item, list) and item[:1] == ["process"] for item in answer)
 
     def _addresses(self, contact: Contact) -> list[str]:
         if self._settings.listen_host == EVERYWHERE:

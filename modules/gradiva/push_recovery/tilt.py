@@ -1,4 +1,4 @@
-"""The trunk: it stays upright, or tilts towards a push, so that its angular momentum adds to the ankles."""
+"""Tilt of a pushed robot: the trunk tilts towards the push, and the soles of a robot that tips are kept level."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import math
 import numpy as np
 
 from gradiva.common import (
+    FootReference,
     LowPass,
     NDArray,
     RobotPosture,
     RobotState,
+    Side,
+    SoleRectangle,
     WalkingReference,
     altered,
     configuration,
@@ -18,6 +21,7 @@ from gradiva.common import (
     setting,
     so3,
 )
+from gradiva.push_recovery.step_adapter import StepAdaptationConfig
 from gradiva.robot_model import IdynTreeModel
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
@@ -28,6 +32,16 @@ _RETURN_SPEED = 1.5  # [rad/s] of a tilt that shrinks; at ``speed``, trunk and s
 ZMP_GAIN = 1.1  # [-] K_p; with 2 it tilts where soles and steps do: a tenth less is survived
 _LEAD = 0.042  # [s] T, over which the DCM error is predicted
 _LAG = 0.03  # [s] of the trunk and the measured DCM behind the commanded tilt
+_AIRBORNE_LOAD = 0.05  # [-] of the weight: soles that carry less keep their height and tilt while the robot tilts
+HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes of iCub v2.7
+INTEGRAL_GAIN = 10.0  # [1/s] k_I
+TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
+LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
+LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
+LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
+SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
+_LARGEST_OFFSET = np.array((LARGEST_TILT_OFFSET, LARGEST_TILT_OFFSET, LARGEST_HEIGHT_OFFSET))
+_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
 @configuration
@@ -246,3 +260,105 @@ def _turn(heading: float) -> NDArray:
     """Return the rotation from the axes of the heading to those of the world, shape (2, 2)."""
     c, s = math.cos(heading), math.sin(heading)
     return np.array(((c, -s), (s, c)))
+
+
+class SoleLevelling:
+    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
+
+    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
+    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
+    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
+
+    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
+
+    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
+    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
+    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
+    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
+    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
+    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
+    the feet back itself, needs none of this.
+
+    Attributes:
+        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
+    """
+
+    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
+        """Take the gains, the robot's weight [N] and its left sole."""
+        self._config, self._corners = config, {side: sole.corners(side) for side in Side}
+        self._load = _AIRBORNE_LOAD * weight
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the soles are as planned."""
+        self.offsets: dict[Side, NDArray] = {}
+        self._integrals: dict[Side, NDArray] = {}
+
+    def levelled(
+        self,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        period: float,
+        landed: Side | None = None,
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the feet where they come to their planned poses.
+
+        Args:
+            reference: With the planned feet.
+            state: With the measured ones.
+            is_active: Whether a push is being caught; otherwise offsets are given back.
+            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
+            period: [s].
+            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
+        """
+        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
+        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
+            self.reset()
+        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
+
+    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
+        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
+        if state.left_foot_wrench[2] >= state.right_foot_wrench[2]:
+            side, foot, rotation = Side.LEFT, reference.left_foot, state.left_foot_rotation
+        else:
+            side, foot, rotation = Side.RIGHT, reference.right_foot, state.right_foot_rotation
+        return -float((self._corners[side] @ (foot.rotation[:, 2] @ rotation[:, :2])).min())
+
+    def _corrected(
+        self,
+        side: Side,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        rise: float,
+        period: float,
+    ) -> FootReference:
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        last = self.offsets.get(side, np.zeros(3))
+        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
+        if is_active and state.foot_wrench(side)[2] < self._load:
+            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
+            integral = self._integrals.get(side, last) + period * INTEGRAL_GAIN * np.array([*tilt, height])
+            offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * height))
+        else:
+            integral = offset = last - min(1.0, period / LEAK_TIME) * last
+            if stands and foot.in_contact:
+                integral = offset = offset + period * TILT_GAIN * np.array([*tilt, 0.0])
+        self._integrals[side] = integral.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset = offset.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset[2] = last[2] + np.clip(offset[2] - last[2], -SOLE_SPEED * period, SOLE_SPEED * period)
+        self.offsets[side] = offset
+        return _moved(foot, offset, (offset - last) / period)
+
+
+def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
+    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
+    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
+    twist = foot.twist.copy()
+    twist[2:5] += rate[2], rate[0], rate[1]
+    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
