@@ -105,6 +105,16 @@ def test_the_commanded_com_integrates_the_velocity():
     assert update(model_control).com_position[0] == pytest.approx(0.001)
 
 
+def test_without_gains_the_commanded_com_is_the_planned_one_where_that_restarts_as_well():
+    off = ZmpComGains(0.0, 0.0)
+    model_control = SimplifiedModelControl(instantaneous(), GainSchedule(off, off, 0.0))
+    moved = reference()
+    moved.com_position = np.array([0.05, -0.02, 0.5])  # as where a step catches a push
+    for plan in (reference(), reference(), moved):
+        desired = update(model_control, plan=plan)
+        np.testing.assert_allclose(desired.com_position, plan.com_position + PERIOD * plan.com_velocity, atol=1e-12)
+
+
 def test_the_shift_of_the_swinging_leg_is_expected_of_the_measured_zmp():
     desired = update(control(), state(zmp=(0.02, 0.0)), shift=(0.02, 0.0))
     np.testing.assert_allclose(desired.com_velocity[:2], [0.1, 0.0])

@@ -267,6 +267,11 @@ class ZmpComGains:
     zmp: float = setting("1/s", least=0.0, live=(0.0, 8.0))
     com: float = setting("1/s", least=0.0, live=(0.0, 12.0))
 
+    @property
+    def are_used(self) -> bool:
+        """Whether the CoM answers to the ZMP or to its own error."""
+        return self.zmp > 0.0 or self.com > 0.0
+
     def blended(self, other: ZmpComGains, ratio: float) -> ZmpComGains:
         """Return the gains at ``ratio`` of the way to ``other``: 0 is this set, 1 the other."""
         return ZmpComGains(self.zmp + ratio * (other.zmp - self.zmp), self.com + ratio * (other.com - self.com))
@@ -362,7 +367,8 @@ class SimplifiedModelControl(BalanceLayer):
     """Layer 2 by the linear inverted pendulum: DCM law, ZMP-CoM law and gain schedule (thesis 10.2.3).
 
     The desired ZMP of the DCM law is followed by the CoM velocity of the ZMP-CoM law, which is integrated to the
-    commanded CoM position. The height is that of the plan.
+    commanded CoM position. Without gains, in torque control, there is nothing to integrate: the commanded CoM is the
+    planned one, also where a step that catches a push restarts it. The height is that of the plan.
     """
 
     def __init__(self, dcm_law: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted) -> None:
@@ -429,10 +435,10 @@ class SimplifiedModelControl(BalanceLayer):
             self._compiled_law.write(state, plan)
         else:
             function.set(zmp=self._dcm_law.zmp(state, plan, period))
-        if not self._has_begun:
+        gains = self._gains.update(reference.is_walking, period)
+        if not self._has_begun or not gains.are_used:
             function.set(commanded_com=reference.com_position[:2])
             self._has_begun = True
-        gains = self._gains.update(reference.is_walking, period)
         function.set(
             period=period,
             zmp_gain=gains.zmp,
