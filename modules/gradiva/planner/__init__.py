@@ -4,13 +4,14 @@ from gradiva.planner.command import Command, GoalCommand, PathCommand, StopComma
 from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState, foot_pose
 from gradiva.planner.moved_steps import RetargetedSwing, quintic
 from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, SwingProfile
-from gradiva.planner.retarget import FROZEN_TIME, CaptureStep, Foothold, Retarget
+from gradiva.planner.retarget import CATCHING_STEPS, FROZEN_TIME, CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import PathProgress
 from gradiva.planner.walking_plan import WalkingPlan, planned_polygon
 from gradiva.planner.walking_planner import PLANNERS, WalkingPlanner
 
 __all__ = [
+    "CATCHING_STEPS",
     "FROZEN_TIME",
     "PLANNERS",
     "CaptureStep",

@@ -21,6 +21,7 @@ from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
 FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
+CATCHING_STEPS = 2  # that follow one which catches a push: it is never the last, and they bring the feet side by side
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
@@ -70,7 +71,7 @@ class CaptureStep:
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
     shift_zmp: NDArray | None = None
-    following: int = 2
+    following: int = CATCHING_STEPS
 
     @property
     def change(self) -> Retarget:

@@ -9,11 +9,12 @@ from typing import Self
 
 from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import (
+    CATCHING_STEPS,
     FROZEN_TIME,
+    CaptureStep,
     Foothold,
     FootPose,
     PlannedStep,
-    PlannerConfig,
     Retarget,
     WalkingPlan,
     WalkingPlanner,
@@ -38,7 +39,7 @@ RELEASE_TIME = 0.07  # [s] likewise of the error that releases
 LAST_DELAY = 0.6  # [-] of the planned single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
-_CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that stops it
+_CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
 MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
 MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
@@ -65,7 +66,7 @@ class AdaptedSteps(StepAdaptation):
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
         limits = planner.config
         adapter = StepAdapter(config, sole, limits.zmp_offset, legs_of(config, limits), compiler)
-        self.walking, self.standing = ReactiveStepping(adapter, limits), CaptureStepping(adapter, planner)
+        self.walking, self.standing = ReactiveStepping(adapter, planner), CaptureStepping(adapter, planner)
         self.mode = config.mode
         self.reset()
 
@@ -110,10 +111,14 @@ class NominalStep:
     Attributes:
         step: With its times.
         running: What the law takes of it; the rest is written in each tick.
+        going_on: Offset of the DCM from the landing foot where steps follow; of the last one, steps in place, [m].
+        standing: The same where none follows, [m]; of a step that is not the last one it is not used.
     """
 
     step: PlannedStep
     running: RunningStep
+    going_on: NDArray
+    standing: NDArray
 
 
 class ReactiveStepping:
@@ -143,9 +148,9 @@ class ReactiveStepping:
             the sole hangs in the air, and its landing can hardly move any more.
     """
 
-    def __init__(self, adapter: StepAdapter, limits: PlannerConfig) -> None:
-        """Take the law with its settings, and the limits of steps."""
-        self._config, self._limits, self.adapter = adapter.config, limits, adapter
+    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
+        """Take the law with its settings, and layer 1."""
+        self._config, self._planner, self.adapter = adapter.config, planner, adapter
         self._shortest = adapter.legs.shortest
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
@@ -187,7 +192,7 @@ class ReactiveStepping:
         self.catches = self.catches and self._is_active
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
-            change = self._change(state, reference, step, self._nominal)
+            change = self._change(state, reference, step, self._nominal, len(plan.landings) - 1 - index)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -213,22 +218,35 @@ class ReactiveStepping:
         return (left if side is Side.LEFT else right) >= STANCE_LOAD * (left + right)
 
     def _change(
-        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep
+        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep, left: int
     ) -> Retarget | None:
-        """Return the change that the landing of least cost makes; None where it is too small or too late."""
+        """Return the change that the landing of least cost makes; None where it is too small or too late.
+
+        As many steps as are ``left`` follow it where it brings the DCM to its planned offset, else ``CATCHING_STEPS``
+        at least. Of the last step that is first the offset from which the robot comes to stand.
+        """
         stance = step.footstep.side.other
         is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
         if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
         self._write_tick(nominal, state, reference, step)
-        adapted = self.adapter.adapt(nominal.running)
-        self.catches = not is_over_stance and math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
+        adapted, is_enough = self._landing(nominal, nominal.going_on if left else nominal.standing)
+        following = min(left, CATCHING_STEPS) if is_enough else CATCHING_STEPS
+        if following > left == 0:
+            adapted, is_enough = self._landing(nominal, nominal.going_on)
+        self.catches = is_enough and not is_over_stance
         foothold = self._foothold(adapted, step, reference.time)
         if foothold is None:
             return None
         self._changes += 1
-        return Retarget((foothold,), state.dcm_position, state.com_position)
+        return Retarget((foothold,), state.dcm_position, state.com_position, following)
+
+    def _landing(self, nominal: NominalStep, offset: NDArray) -> tuple[AdaptedStep, bool]:
+        """Return the landing of least cost with a planned offset [m], and whether the DCM gets there."""
+        nominal.running.dcm_offset = offset
+        adapted = self.adapter.adapt(nominal.running)
+        return adapted, math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -245,7 +263,7 @@ class ReactiveStepping:
 
     def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
-        step, planner = plan.landings[index], self._limits
+        step, planner = plan.landings[index], self._planner.config
         if index + 1 < len(plan.landings):
             double_support = plan.landings[index + 1].lift_off - step.touch_down
         else:
@@ -266,7 +284,10 @@ class ReactiveStepping:
             landing=pose.planar,
             double_support=double_support,
         )
-        return NominalStep(step, running)
+        if index + 1 < len(plan.landings):
+            return NominalStep(step, running, offset, offset)
+        in_place = CaptureStep(side, pose, step.lift_off, step.touch_down)
+        return NominalStep(step, running, self._planner.capture_offset(in_place), offset)
 
     def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""

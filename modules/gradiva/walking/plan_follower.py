@@ -11,6 +11,7 @@ import numpy as np
 
 from gradiva.common import TIME_ROUNDING, PlanarPose, PlanningError, RobotState, Side, WalkingReference, so3
 from gradiva.planner import (
+    CATCHING_STEPS,
     CaptureStep,
     Command,
     Foothold,
@@ -51,7 +52,6 @@ _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to 
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
 _PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
-_FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
 _FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)  # [-] of the way to a target that is out of reach, one after the other
 _REPLAN_MARGIN = 4.5  # [s] left of such a plan when it is planned on: before its speed falls
 _ATTEMPTS = 3  # for a command: then it is refused
@@ -164,7 +164,7 @@ class PlanFollower:
                 self.capture(change.capture, time)
                 self._note_catch(time)
             elif change.retarget is not None:
-                self.retarget(replace(change.retarget, following=max(change.retarget.following, _FOLLOWING)), time)
+                self.retarget(change.retarget, time)
                 self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
@@ -200,7 +200,7 @@ class PlanFollower:
             )
             with suppress(PlanningError):
                 foothold = Foothold(FootPose(x, y, yaw).on(landing.plane))
-                self.retarget(Retarget((foothold,), state.dcm_position, state.com_position, _FOLLOWING), time)
+                self.retarget(Retarget((foothold,), state.dcm_position, state.com_position, CATCHING_STEPS), time)
                 self._note_aim(side, landing, PlanarPose(x, y, yaw), time)
                 return True
         return False
