@@ -348,12 +348,7 @@ class WalkingController:
         desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
         body = self._body_reference(state, pendulum, plan, desired, time)
-        command = self._whole_body.command(state, body, self._tick.period)
-        self._note_commanded()
-        if self._whole_body.findings:
-            self._obey(layers.safety.note(self._whole_body.findings, time))
-        torques = measurement.joint_torques
-        command = self._held.limited(command, self._commanded.positions, torques, self._tick.period)
+        command = self._joint_command(state, body, measurement.joint_torques, time)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
@@ -381,6 +376,16 @@ class WalkingController:
         ahead = follower.present_plan.at(time + lead) if lead else plan.reference
         body = layers.body_references.reference(ahead, desired)
         return layers.push_recovery.answered(body, state, pendulum, plan, ahead, push)
+
+    def _joint_command(
+        self, state: RobotState, body: WholeBodyReference, torques: NDArray, time: float
+    ) -> JointCommand:
+        """Return the command of layer 3 within the limits of the joints, of which ``torques`` are measured."""
+        command, period = self._whole_body.command(state, body, self._tick.period), self._tick.period
+        self._note_commanded()
+        if self._whole_body.findings:
+            self._obey(self._layers.safety.note(self._whole_body.findings, time))
+        return self._held.limited(command, self._commanded.positions, torques, period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
