@@ -53,6 +53,7 @@ from gradiva.robot_model.symbolic_dynamics import (
     rotation_about,
     symbolic_exp,
     symbolic_log,
+    symbolic_rotation_z,
 )
 
 __all__ = [
@@ -105,5 +106,6 @@ __all__ = [
     "rotation_about",
     "symbolic_exp",
     "symbolic_log",
+    "symbolic_rotation_z",
     "unphysical_links",
 ]

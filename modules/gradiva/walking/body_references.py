@@ -39,7 +39,7 @@ from gradiva.common import (
     setting,
     so3,
 )
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted, symbolic_rotation_z
 from gradiva.simplified_model import BalanceReference
 from gradiva.walking.pendulum_forces import (
     pendulum_force,
@@ -277,7 +277,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     inputs |= {f"{side}_momentum_gains": cs.SX.sym(f"{side}_momentum_gains", 3, 3) for side in Side}
     feet = {side: {name: cs.SX.sym(f"{side}_{name}", *shape) for name, shape in _FOOT.items()} for side in Side}
     inputs |= {f"{side}_{name}": symbol for side, foot in feet.items() for name, symbol in foot.items()}
-    turn = _rotation_z(inputs["heading"])
+    turn = symbolic_rotation_z(inputs["heading"])
     plane = plane_of_stance(inputs["left_is_stance"], feet)
     zmp = inputs["zmp_position"] + _zmp_shift(inputs, feet, turn)
     force = pendulum_force(inputs, plane)
@@ -295,11 +295,6 @@ def _function(compiler: Compiler) -> FlatFunction:
         "right_foot_wrench": right,
     }
     return FlatFunction("body_references", inputs, outputs, compiler)
-
-
-def _rotation_z(angle: cs.SX) -> cs.SX:
-    cosine, sine = cs.cos(angle), cs.sin(angle)
-    return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
 
 
 def _zmp_shift(inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], turn: cs.SX) -> cs.SX:
