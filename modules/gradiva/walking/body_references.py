@@ -66,7 +66,11 @@ class SwingMomentumConfig:
 
 
 class SwingMomentum:
-    """Knows the angular momentum per velocity of each foot, in the axes of the heading."""
+    """Knows the angular momentum per velocity of each foot, in the axes of the heading.
+
+    Attributes:
+        shift_gain: Shift of the ZMP for each unit of the rate of the angular momentum, [1/N].
+    """
 
     def __init__(
         self,
@@ -86,7 +90,7 @@ class SwingMomentum:
             torso: Rotation of the torso frame in it, shape (3, 3).
         """
         self._weight = model.mass * GRAVITY
-        self._gain = config.gain / self._weight
+        self.shift_gain = config.gain / self._weight
         standing = standing_reference(model, posture, torso)
         self._gains: dict[Side, list[list[float]]] = {
             side: np.column_stack(
@@ -97,11 +101,6 @@ class SwingMomentum:
             ).tolist()
             for side in Side
         }
-
-    @property
-    def shift_gain(self) -> float:
-        """Shift of the ZMP for each unit of the rate of the angular momentum, [1/N]."""
-        return self._gain
 
     def gains(self, side: Side) -> NDArray:
         """Return K of one foot: angular momentum for its velocity, axes of the heading ([kg·m], shape (3, 3))."""
@@ -118,7 +117,7 @@ class SwingMomentum:
             foot = reference.foot(side)
             if not foot.in_contact:
                 turn = math.cos(reference.heading), math.sin(reference.heading)
-                return sealed(np.array(leg_shift(self._gain, gains, foot.acceleration.tolist(), *turn)))
+                return sealed(np.array(leg_shift(self.shift_gain, gains, foot.acceleration.tolist(), *turn)))
         return _NO_SHIFT
 
 

@@ -154,11 +154,11 @@ class WalkingController:
     @property
     def step_adaptation(self) -> SteppingMode:
         """Return what step adaptation may change; set it in any state."""
-        return self._layers.push_recovery.mode
+        return self._layers.push_recovery.steps.mode
 
     @step_adaptation.setter
     def step_adaptation(self, mode: SteppingMode) -> None:
-        self._layers.push_recovery.mode = mode
+        self._layers.push_recovery.set_mode(mode)
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -444,12 +444,11 @@ class WalkingController:
         self._note_commanded()
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
-        self._plan_origin = PlanarPose()
+        self._plan_origin, self._standing = PlanarPose(), None
         self._whole_body.reset()
         self._held.reset()
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
-        self._standing = None
 
     # -- failures ----------------------------------------------------------------------------------------------
 
