@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -135,7 +136,7 @@ class Visual(Shape):
 
 
 def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float = FICTITIOUS_INERTIA) -> Urdf:
-    """Read a URDF file.
+    """Read a URDF file; what was read is remembered until the file changes.
 
     Args:
         path: Of the file.
@@ -145,6 +146,17 @@ def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float
     Raises:
         ModelError: The file is missing or is not a URDF, or lacks the joint that a flexible one sits at.
     """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from None
+    version = status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+    return _urdf_of(path, version, tuple(flexible), inertia)
+
+
+@lru_cache(maxsize=16)  # a walk reads its robot's once, checks of robots several times: 50 ms each
+def _urdf_of(path: Path, version: tuple[int, ...], flexible: tuple[FlexibleJoint, ...], inertia: float) -> Urdf:
+    """Return the contents of a file; ``version`` is another one when it has changed."""
     mass = inertia / FICTITIOUS_INERTIA * FICTITIOUS_MASS
     robot = ElementTree.fromstring(flexible_urdf(path, flexible, mass, inertia))
     if robot.tag != "robot":
