@@ -96,8 +96,9 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 
 @pytest.mark.walk
 def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path, reference):
+    settings = "--set", IDLE, "--set", "walking.prepare_duration=0.5"
     status, out, _ = gradiva(
-        "walk", "--duration", 1, "--json", "result.json", "--plant", "robot", "--seed", 5, "--set", IDLE
+        "walk", "--duration", 1, "--json", "result.json", "--plant", "robot", "--seed", 5, *settings
     )
     assert status == 0
     assert "warning: --set torque_control.… has no effect in this walk" in out

@@ -123,9 +123,9 @@ def test_a_push_is_caught_by_a_step_or_by_a_robot_that_recovers_standing(time, i
 def test_step_adaptation_is_asked_unless_it_is_off_and_begins_anew_with_each_mode():
     pushes, robot = recovery(Falling()), state()
     assert pushes.update(robot, None, None)[1].falls_away
-    pushes.mode = SteppingMode.OFF
+    pushes.set_mode(SteppingMode.OFF)
     assert pushes.update(robot, None, None) == (robot, None)
-    pushes.mode = SteppingMode.PLACE
+    pushes.set_mode(SteppingMode.PLACE)
     assert pushes.steps.mode is SteppingMode.PLACE
     assert pushes.steps.resets == 2
     assert pushes.update(robot, None, None)[1].falls_away

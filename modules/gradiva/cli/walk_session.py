@@ -150,8 +150,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     folder = create_run(request, Path(results.out))
     for line in [*opening(request, plan), *joint_notes(walk.layers, plan)]:
         console.print(line, markup=False, soft_wrap=True)
-    _warn(console, [little_margin] if little_margin else [])
-    _warn(console, idle_settings(options.settings, request.setup))
+    _warn(console, [*filter(None, [little_margin]), *idle_settings(options.settings, request.setup)])
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
         view = stack.enter_context(LiveView(request.setup, plan, walk.time, console.print)) if results.view else None

@@ -34,7 +34,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import EstimationError, Measurement, NDArray, PlanarPose, RobotState, Side, WalkingReference
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_exp
+from gradiva.robot_model import (
+    Compiler,
+    FlatFunction,
+    IdynTreeModel,
+    SymbolicDynamics,
+    SymbolicFrame,
+    symbolic_exp,
+    symbolic_rotation_z,
+)
 
 CONSTANTS = (
     "velocity_time_constant",
@@ -281,9 +289,7 @@ def _base_on_stance_sole(
 
 def _heading_between(source: cs.SX, target: cs.SX) -> cs.SX:
     """Return the rotation about the vertical that brings ``source`` as near to ``target`` as one can."""
-    angle = _heading_angle(source, target)
-    cosine, sine = cs.cos(angle), cs.sin(angle)
-    return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
+    return symbolic_rotation_z(_heading_angle(source, target))
 
 
 def _heading_angle(source: cs.SX, target: cs.SX) -> cs.SX:

@@ -223,8 +223,7 @@ class StanceAnchor:
         """Forget everything: the next stance sole is taken on its planned pose."""
         self._stance: Side | None = None
         self._switch_time = -np.inf
-        self._position_offset = np.zeros(3)
-        self._rotation_offset = np.zeros(3)
+        self._position_offset, self._rotation_offset = np.zeros((2, 3))
         self._sole_by_odometry = PlanarPose()
         self._anchor = self._from_anchor = PlanarPose()
         self._position = self._rotation = np.zeros(0)
@@ -404,8 +403,7 @@ class StateEstimator(Estimator):
         if config is None:
             config = configured(StateEstimatorConfig, cast(ConfiguredRobot, model), "state_estimator")
         self._config = config
-        self._contacts, self._external_wrench = contacts, external_wrench
-        self.flexible_joints = flexible_joints
+        self._contacts, self._external_wrench, self.flexible_joints = contacts, external_wrench, flexible_joints
         self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         self.foot_wrenches = FootWrenchEstimator(model, compiler)
@@ -419,8 +417,6 @@ class StateEstimator(Estimator):
         self._base = by_stance if config.base is BaseSource.ODOMETRY else MeasuredBase()
         self._predictor = SamplePredictor(follows_joints)
         self._commands: tuple[JointCommand | None, JointCommand | None] = None, None
-        self._last: RobotState | None = None
-        self._before: RobotState | None = None
         self._period = math.inf  # [s] from the state before to the last one
         self._use_imu = config.use_imu and config.base is BaseSource.ODOMETRY
         self.reset()
@@ -439,7 +435,8 @@ class StateEstimator(Estimator):
         for part in (self._contacts, self.flexible_joints, self._external_wrench):
             if part is not None:
                 part.reset()
-        self._last = self._before = None
+        self._last: RobotState | None = None
+        self._before: RobotState | None = None
         self._past_time = self._time = self._one_foot_time = -math.inf
 
     def note_gap(self) -> None:
@@ -478,10 +475,9 @@ class StateEstimator(Estimator):
         measurement, is_measured = self._with_wrenches(measurement, reference)
         zmp_lag = self._zmp_lag(reference, measurement.time, age)
         wrench_lag = self._config.wrench_filter_time_constant + self._config.wrench_age_factor * age
-        if commanded_zmp is None:
-            commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
+        zmp = reference.dcm.zmp_position if commanded_zmp is None else commanded_zmp
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "zmp_lag": zmp_lag}
-        lags |= {"commanded_zmp": commanded_zmp, "velocities_since_imu": change}
+        lags |= {"commanded_zmp": zmp, "velocities_since_imu": change}
         observed = _RIGID
         if self.flexible_joints is not None:
             observed = self.flexible_joints.update(measurement, reference, self._last)
@@ -502,11 +498,15 @@ class StateEstimator(Estimator):
             zmp_lag=zmp_lag,
         )
         self._note(state, measurement.time)
+        return self._completed(state, reference, measurement.time)
+
+    def _completed(self, state: RobotState, reference: WalkingReference, time: float) -> RobotState:
+        """Return the state with what is estimated from it."""
         if self._external_wrench is not None:
-            state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
-        if self._contacts is None:
-            return state
-        return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
+            state = altered(state, external_wrench=self._external_wrench.update(state, time))
+        if self._contacts is not None:
+            state = state.with_contacts(*self._contacts.update(state, reference, time))
+        return state
 
     def _zmp_lag(self, reference: WalkingReference, time: float, age: float) -> float:
         """Return the time constant of the ZMP's low pass, [s]; on both feet it grows with the age of the wrenches."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradiva.common import Side
-from gradiva.planner.footsteps import GaitSchedule, PlannedStep
+from gradiva.planner.footsteps import GaitSchedule, PlannedStep, Swing
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
+from gradiva.planner.swing_foot import StandingFoot, SwingFoot
 from gradiva.planner.walking_plan import ContactPhase
 
 

@@ -1,4 +1,4 @@
-"""Parts of a plan: poses of feet, steps, the state from which they start, the gait schedule, the DCM trajectory."""
+"""Parts of a plan: poses of feet, steps, the state from which they start, the gait schedule; swing and trajectory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, PlanarPose, PlanningError, Side, WalkingReference, freeze_arrays, so3
+from gradiva.common import (
+    DcmReference,
+    FootReference,
+    NDArray,
+    PlanarPose,
+    PlanningError,
+    Side,
+    WalkingReference,
+    freeze_arrays,
+    so3,
+)
 from gradiva.contacts import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
@@ -342,6 +352,40 @@ def schedule_gait(
         boundaries=touch_downs + 0.5 * following,
         end_time=float(touch_downs[-1] if len(steps) else start.time) + config.pendulum.last_double_support,
     )
+
+
+class Swing(Protocol):
+    """Gives the reference of a swinging sole over time."""
+
+    @property
+    def start_time(self) -> float:
+        """Of the swing or of its rest, [s]."""
+        ...
+
+    @property
+    def end_time(self) -> float:
+        """Touch-down, [s]."""
+        ...
+
+    @property
+    def pieces(self) -> NDArray:
+        """Durations of the k pieces of the height, [s], shape (k,)."""
+        ...
+
+    def at(self, time: float) -> FootReference:
+        """Return the sole's reference at ``time`` [s]; it rests outside the swing."""
+        ...
+
+    def yaw_ahead(self, time: float) -> float:
+        """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
+        ...
+
+    def accelerations(self) -> NDArray:
+        """Return the linear acceleration in the pieces, [m/s²], shape (k, 4, 3).
+
+        Cubics in the time since the beginning of the piece, lowest power first.
+        """
+        ...
 
 
 class DcmTrajectory(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -17,40 +16,6 @@ _LAWS = {  # s(σ), lowest power first
     SwingProfile.MINIMUM_ACCELERATION: (0.0, 0.0, 3.0, -2.0),
     SwingProfile.MINIMUM_JERK: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
 }
-
-
-class Swing(Protocol):
-    """Gives the reference of a swinging sole over time."""
-
-    @property
-    def start_time(self) -> float:
-        """Of the swing or of its rest, [s]."""
-        ...
-
-    @property
-    def end_time(self) -> float:
-        """Touch-down, [s]."""
-        ...
-
-    @property
-    def pieces(self) -> NDArray:
-        """Durations of the k pieces of the height, [s], shape (k,)."""
-        ...
-
-    def at(self, time: float) -> FootReference:
-        """Return the sole's reference at ``time`` [s]; it rests outside the swing."""
-        ...
-
-    def yaw_ahead(self, time: float) -> float:
-        """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
-        ...
-
-    def accelerations(self) -> NDArray:
-        """Return the linear acceleration in the pieces, [m/s²], shape (k, 4, 3).
-
-        Cubics in the time since the beginning of the piece, lowest power first.
-        """
-        ...
 
 
 @dataclass(eq=False)

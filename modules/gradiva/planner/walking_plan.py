@@ -25,8 +25,8 @@ from gradiva.common import (
     unchecked,
 )
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
-from gradiva.planner.footsteps import DcmTrajectory, Footstep, Motion, Movable, PlannedStep
-from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
+from gradiva.planner.footsteps import DcmTrajectory, Footstep, Motion, Movable, PlannedStep, Swing
+from gradiva.planner.swing_foot import StandingFoot, SwingFoot
 
 HISTORY = 30.0  # [s] of the past that a plan keeps
 

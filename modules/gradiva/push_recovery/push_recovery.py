@@ -66,13 +66,8 @@ class PushRecovery:
         if self.soles is not None:
             self.soles.reset()
 
-    @property
-    def mode(self) -> SteppingMode:
-        """Return what may change of a step; set it between ticks."""
-        return self.steps.mode
-
-    @mode.setter
-    def mode(self, mode: SteppingMode) -> None:
+    def set_mode(self, mode: SteppingMode) -> None:
+        """Let other things change of a step; called between ticks."""
         self.steps.mode = mode
         self.steps.reset()
 

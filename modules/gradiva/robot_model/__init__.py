@@ -54,6 +54,7 @@ from gradiva.robot_model.symbolic_dynamics import (
     rotation_about,
     symbolic_exp,
     symbolic_log,
+    symbolic_rotation_z,
 )
 
 __all__ = [
@@ -107,5 +108,6 @@ __all__ = [
     "rotation_about",
     "symbolic_exp",
     "symbolic_log",
+    "symbolic_rotation_z",
     "unphysical_links",
 ]

@@ -48,6 +48,12 @@ def symbolic_exp(rotation_vector: cs.SX) -> cs.SX:
     return cs.SX.eye(3) + cs.sin(angle) / angle * skew + 2.0 * (cs.sin(0.5 * angle) / angle) ** 2 * (skew @ skew)
 
 
+def symbolic_rotation_z(angle: cs.SX) -> cs.SX:
+    """Rotation matrix about the vertical, (3, 3)."""
+    cosine, sine = cs.cos(angle), cs.sin(angle)
+    return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
+
+
 def clean(constant: NDArray) -> cs.DM:
     """Return the constant with its rounding errors (1e-17 for 0) dropped, so that zeros stay structural."""
     rounded = np.where(np.abs(constant) < 1e-15, 0.0, constant)

@@ -136,7 +136,7 @@ class Visual(Shape):
 
 
 def read_urdf(path: Path, flexible: Sequence[FlexibleJoint] = (), inertia: float = FICTITIOUS_INERTIA) -> Urdf:
-    """Read a URDF file.
+    """Read a URDF file; what was read is remembered until the file changes.
 
     Args:
         path: Of the file.

@@ -39,7 +39,7 @@ from gradiva.common import (
     setting,
     so3,
 )
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, built_once, interpreted, symbolic_rotation_z
 from gradiva.simplified_model import BalanceReference
 from gradiva.walking.pendulum_forces import (
     pendulum_force,
@@ -66,7 +66,11 @@ class SwingMomentumConfig:
 
 
 class SwingMomentum:
-    """Knows the angular momentum per velocity of each foot, in the axes of the heading."""
+    """Knows the angular momentum per velocity of each foot, in the axes of the heading.
+
+    Attributes:
+        shift_gain: Shift of the ZMP for each unit of the rate of the angular momentum, [1/N].
+    """
 
     def __init__(
         self,
@@ -86,7 +90,7 @@ class SwingMomentum:
             torso: Rotation of the torso frame in it, shape (3, 3).
         """
         self._weight = model.mass * GRAVITY
-        self._gain = config.gain / self._weight
+        self.shift_gain = config.gain / self._weight
         standing = standing_reference(model, posture, torso)
         self._gains: dict[Side, list[list[float]]] = {
             side: np.column_stack(
@@ -97,11 +101,6 @@ class SwingMomentum:
             ).tolist()
             for side in Side
         }
-
-    @property
-    def shift_gain(self) -> float:
-        """Shift of the ZMP for each unit of the rate of the angular momentum, [1/N]."""
-        return self._gain
 
     def gains(self, side: Side) -> NDArray:
         """Return K of one foot: angular momentum for its velocity, axes of the heading ([kg·m], shape (3, 3))."""
@@ -118,7 +117,7 @@ class SwingMomentum:
             foot = reference.foot(side)
             if not foot.in_contact:
                 turn = math.cos(reference.heading), math.sin(reference.heading)
-                return sealed(np.array(leg_shift(self._gain, gains, foot.acceleration.tolist(), *turn)))
+                return sealed(np.array(leg_shift(self.shift_gain, gains, foot.acceleration.tolist(), *turn)))
         return _NO_SHIFT
 
 
@@ -277,7 +276,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     inputs |= {f"{side}_momentum_gains": cs.SX.sym(f"{side}_momentum_gains", 3, 3) for side in Side}
     feet = {side: {name: cs.SX.sym(f"{side}_{name}", *shape) for name, shape in _FOOT.items()} for side in Side}
     inputs |= {f"{side}_{name}": symbol for side, foot in feet.items() for name, symbol in foot.items()}
-    turn = _rotation_z(inputs["heading"])
+    turn = symbolic_rotation_z(inputs["heading"])
     plane = plane_of_stance(inputs["left_is_stance"], feet)
     zmp = inputs["zmp_position"] + _zmp_shift(inputs, feet, turn)
     force = pendulum_force(inputs, plane)
@@ -295,11 +294,6 @@ def _function(compiler: Compiler) -> FlatFunction:
         "right_foot_wrench": right,
     }
     return FlatFunction("body_references", inputs, outputs, compiler)
-
-
-def _rotation_z(angle: cs.SX) -> cs.SX:
-    cosine, sine = cs.cos(angle), cs.sin(angle)
-    return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
 
 
 def _zmp_shift(inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], turn: cs.SX) -> cs.SX:

@@ -176,13 +176,12 @@ class TorqueRamp:
 
     def __init__(self, rate: float, limits: NDArray) -> None:
         """Take the highest rate, [N·m/s], and the torque limits of the joints, [N·m], shape (n,)."""
-        self._rate = rate
-        self._limits = limits
-        self._torques: NDArray | None = None
+        self._rate, self._limits = rate, limits
+        self.reset()
 
     def reset(self) -> None:
         """Begin again: the next command starts from the measured torques."""
-        self._torques = None
+        self._torques: NDArray | None = None
 
     def limited(self, command: JointCommand, measured_torques: NDArray, period: float) -> JointCommand:
         """Return a command of torques limited in rate over ``period`` [s]; others pass unchanged.

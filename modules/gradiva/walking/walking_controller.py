@@ -154,11 +154,11 @@ class WalkingController:
     @property
     def step_adaptation(self) -> SteppingMode:
         """Return what step adaptation may change; set it in any state."""
-        return self._layers.push_recovery.mode
+        return self._layers.push_recovery.steps.mode
 
     @step_adaptation.setter
     def step_adaptation(self, mode: SteppingMode) -> None:
-        self._layers.push_recovery.mode = mode
+        self._layers.push_recovery.set_mode(mode)
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -348,12 +348,7 @@ class WalkingController:
         desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
         body = self._body_reference(state, pendulum, plan, desired, time)
-        command = self._whole_body.command(state, body, self._tick.period)
-        self._note_commanded()
-        if self._whole_body.findings:
-            self._obey(layers.safety.note(self._whole_body.findings, time))
-        torques = measurement.joint_torques
-        command = self._held.limited(command, self._commanded.positions, torques, self._tick.period)
+        command = self._joint_command(state, body, measurement.joint_torques, time)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
@@ -381,6 +376,16 @@ class WalkingController:
         ahead = follower.present_plan.at(time + lead) if lead else plan.reference
         body = layers.body_references.reference(ahead, desired)
         return layers.push_recovery.answered(body, state, pendulum, plan, ahead, push)
+
+    def _joint_command(
+        self, state: RobotState, body: WholeBodyReference, torques: NDArray, time: float
+    ) -> JointCommand:
+        """Return the command of layer 3 within the limits of the joints, of which ``torques`` are measured."""
+        command, period = self._whole_body.command(state, body, self._tick.period), self._tick.period
+        self._note_commanded()
+        if self._whole_body.findings:
+            self._obey(self._layers.safety.note(self._whole_body.findings, time))
+        return self._held.limited(command, self._commanded.positions, torques, period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -439,12 +444,11 @@ class WalkingController:
         self._note_commanded()
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
-        self._plan_origin = PlanarPose()
+        self._plan_origin, self._standing = PlanarPose(), None
         self._whole_body.reset()
         self._held.reset()
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
-        self._standing = None
 
     # -- failures ----------------------------------------------------------------------------------------------
 

@@ -97,6 +97,7 @@ from gradiva.whole_body import (
     WholeBodyController,
     backed_controller,
     backed_torque_controller,
+    check_backed_torque,
     described_posture,
     external_joints,
     solve_start_posture,
@@ -385,8 +386,10 @@ class WalkingLayers:
         if self._tasks:
             raise ConfigError("whole_body.backend=blf has no tasks of one's own", ["whole_body.backend"])
         if self._by_torque:
-            shipped = self._torque_controller(compiler)
-            return backed_torque_controller(shipped, self._flexible_model, config.rigid_torque_control, python)
+            is_rigid = not (self.knows_flexible_joints or config.knows_soft_ground)
+            check_backed_torque(is_rigid, self._flexible_model)  # before seconds of compilation
+            rigid = cast(RigidTorqueController, self._torque_controller(compiler))
+            return backed_torque_controller(rigid, self._flexible_model, config.rigid_torque_control, python)
         kinematics = BlfKinematics(inverse_kinematics, model, config.inverse_kinematics, config.walking.period, python)
         shipped = self._whole_body(cast(WalkingKinematics, kinematics), feedforward, compiler)
         return BlfController(shipped, kinematics)

@@ -340,20 +340,24 @@ def backed_controller(controller: WholeBodyController) -> BlfController | None:
     return next((each for each in candidates if isinstance(each, BlfController)), None)
 
 
-def backed_torque_controller(
-    shipped: WholeBodyController, model: IdynTreeModel, config: RigidTorqueControlConfig, python: str
-) -> BlfController:
-    """Return a torque controller whose problem the framework solves.
+def check_backed_torque(is_rigid: bool, model: IdynTreeModel) -> None:
+    """Pass where torque control is that of rigid ground and rigid links, all joints with motors.
 
     Raises:
-        ConfigError: It is not that of rigid ground and rigid links.
+        ConfigError: It is not, so the framework cannot solve its problem.
     """
-    if type(shipped) is not RigidTorqueController or model.description.passive:
+    if not is_rigid or model.description.passive:
         raise ConfigError(
             "whole_body.backend=blf knows rigid ground and rigid links: set torque_control.ground=rigid and"
             " torque_control.law=rigid, or backend=gradiva",
             ["whole_body.backend"],
         )
+
+
+def backed_torque_controller(
+    shipped: RigidTorqueController, model: IdynTreeModel, config: RigidTorqueControlConfig, python: str
+) -> BlfController:
+    """Return the torque controller with its problem solved by the framework; see `check_backed_torque`."""
     problem = BlfTorqueProblem(shipped.problem, model, config, python)
     shipped.problem = cast(TorqueProblem, problem)  # of which controllers use these methods alone
     return BlfController(shipped, problem)

@@ -6,6 +6,7 @@ Position control sends the integrated positions to the servos, velocity control 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import casadi as cs
 import numpy as np
@@ -91,11 +92,12 @@ class WalkingKinematics:
         self.problem = built_once(self.key, lambda: self._composed(model, config, compiler, tasks))
         height = 2, _HEIGHT_SLACK_WEIGHT
         tilt = slice(3, 6), _FOOT_TILT_SLACK_WEIGHT
-        self._yielding_weights = {
-            (False, False): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt, right_foot=tilt),
-            (False, True): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt),
-            (True, False): self.problem.relaxed_slack_weights(centre_of_mass=height, right_foot=tilt),
-            (True, True): self.problem.relaxed_slack_weights(centre_of_mass=height),
+        relaxed = partial(self.problem.relaxed_slack_weights, centre_of_mass=height)
+        self._yielding_weights = {  # by which feet are in contact
+            (False, False): relaxed(left_foot=tilt, right_foot=tilt),
+            (False, True): relaxed(left_foot=tilt),
+            (True, False): relaxed(right_foot=tilt),
+            (True, True): relaxed(),
         }
         self.actuated = model.description.selection
 
@@ -242,7 +244,6 @@ class ServoFeedforward:
     Attributes:
         description: Of the robot.
         lead: Time by which the set-points of velocity loops lead the joints, [s], shape (a,).
-        acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
         velocity_time_constant: Of that on the desired velocities, [s].
         hold: Periods by which set-points come later, [-].
     """
@@ -265,9 +266,7 @@ class ServoFeedforward:
         self.lead = (config.velocity * np.where(is_loop, law.lag, 0.0))[self._actuated]
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
-        self.acceleration_time_constant = ACCELERATION_TIME_CONSTANT
-        self.velocity_time_constant = config.velocity_time_constant
-        self.hold = config.hold
+        self.velocity_time_constant, self.hold = config.velocity_time_constant, config.hold
 
     def servo_torques(
         self,

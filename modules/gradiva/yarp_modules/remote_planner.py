@@ -11,8 +11,7 @@ from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import Command, PlanningState, RetargetedSwing, SwingFoot, WalkingPlan, WalkingPlanner
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
-from gradiva.planner.footsteps import DcmTrajectory
-from gradiva.planner.swing_foot import Swing
+from gradiva.planner.footsteps import DcmTrajectory, Swing
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest

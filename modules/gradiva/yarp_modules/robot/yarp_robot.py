@@ -134,12 +134,9 @@ class YarpRobot:
         flexible = FlexibleJointsPort(ports.full_name(environment, ports.flexible_joints))
         self._flexible = flexible if environment is Environment.SIMULATION else None
         self._make_joints(description.joints, ports, environment, lockstep)
+        sources = self._joints, self._wrenches, self._imu
         self._connections = PersistentConnections(
-            [
-                *self._joints.connections(local, CARRIER),
-                *self._wrenches.connections(local, CARRIER),
-                *self._imu.connections(local, CARRIER),
-            ],
+            [connection for source in sources for connection in source.connections(local, CARRIER)],
             healthy_period=_SILENCE,
             is_needed=lambda: bool(self.silent_sources()),
             are_made=True,
