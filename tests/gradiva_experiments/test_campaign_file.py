@@ -9,7 +9,8 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
 from gradiva_experiments.campaign.campaign import with_files
-from gradiva_experiments.campaign.campaign_file import Draw, read_campaign
+from gradiva_experiments.campaign.campaign_file import Draw, read_campaign, walk_options
+from tests.installed import EXAMPLES
 
 
 @pytest.fixture
@@ -139,3 +140,12 @@ def test_tables_in_a_list_reach_the_walk(campaign):
     setup = load_setup("icub_v2_7", next(asked.trials()).options["settings"])
     (motion,) = setup.simulation.joint_motions
     assert (motion.joints, motion.amplitude, motion.frequency) == (("l_elbow",), 0.5, 1.0)
+
+
+@pytest.mark.parametrize("name", ["dcm_gain", "feet_without_sensors", "gains_that_matter", "shipped_robots"])
+def test_the_first_walk_of_a_campaign_of_the_examples_is_configured(name):
+    campaign = read_campaign(EXAMPLES / "campaigns" / f"{name}.toml")
+    trial = next(campaign.trials())
+    request = walk_options(trial.options).request()
+    assert request.setup.robot.name == trial.options["robot"]
+    assert request.seed == campaign.seeds[0]

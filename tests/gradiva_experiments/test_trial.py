@@ -24,8 +24,10 @@ def test_a_trial_that_cannot_be_planned_is_an_outcome():
 
 @pytest.mark.walk
 def test_a_trial_walks_on_the_engine_of_one_worker_and_ends_where_it_should():
+    quick = {"walking.prepare_duration": 0.3, "simulation.timestep": 0.002}
     with Pool(workers=1) as pool:
-        ((place, result),) = pool.results([Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1)])
+        (found,) = pool.results([Trial("icub_v2_7", GoalCommand(0.4, -0.1), quick, plant=Plant.NOISY, seed=1)])
+    place, result = found
     assert place == 0
     assert result.walked
     assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)

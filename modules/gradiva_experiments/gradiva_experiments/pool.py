@@ -94,7 +94,7 @@ class Pool:
     Attributes:
         workers: Processes of this machine, of which one is this process; None: one for each core that it may use.
         scheduler: Address of a dask scheduler, whose workers are used instead.
-        folder: Of the journal; None: there is none.
+        folder: Folder of the journal; None: there is none.
         note: Called with a line that the user should read.
     """
 

@@ -28,7 +28,7 @@ def bars_figure(rows: Sequence[dict[str, Any]], names: Sequence[str], quantity: 
     """Return two bars a row.
 
     Args:
-        rows: With ``paper`` and ``value``, either perhaps None.
+        rows: Rows with ``paper`` and ``value``, either perhaps None.
         names: Columns that identify a row.
         quantity: What the bars are, with its unit.
         paper: Whose the other bars are.
@@ -163,8 +163,8 @@ class WalkedSpeeds:
         robot: Name or folder.
         plant: Simulated robot.
         overrides: ``table.key`` to value; the planner's own speed limit is out of the way.
-        seeds: With all of which a speed has to be walked; one where nothing is drawn.
-        distance: Of each walk, [m].
+        seeds: Seeds with all of which a speed has to be walked; one where nothing is drawn.
+        distance: Distance of each walk, [m].
         note: Called with each speed [m/s] and how it went.
         peak_speeds: Measured from stride to stride, by commanded speed, [m/s].
     """
@@ -239,7 +239,7 @@ def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None
     Args:
         run: The experiment.
         paper: What the paper has.
-        origin: Of these speeds, for the figure.
+        origin: Origin of these speeds, for the figure.
     """
     kinds = [(plant, model, control) for plant in run.options.plants for model, control in paper]
     searches = [_architecture(run, *kind, total=len(kinds)) for kind in kinds]

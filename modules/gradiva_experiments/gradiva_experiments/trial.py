@@ -44,7 +44,7 @@ class RobotCase:
     Attributes:
         robot: Name or folder.
         plant: Simulated robot.
-        control: Of layer 3.
+        control: Control mode of layer 3.
     """
 
     robot: str
@@ -69,8 +69,8 @@ class Trial(Job):
         robot: Name of the robot.
         command: Where to.
         overrides: ``table.key`` to value, over the robot's configuration.
-        plant: Whose preset is laid over the simulation.
-        seed: Of all that is drawn.
+        plant: Plant whose preset is laid over the simulation.
+        seed: Seed of all that is drawn.
         kept_in: Folder for its result and its log; None: the log is dropped.
         is_explained: Whether the cause of a fall is looked for by further walks.
         course: Commands that replace the first one while it walks.
@@ -120,9 +120,9 @@ class TrialResult:
     """Result of a trial.
 
     Attributes:
-        figures: In the shape of ``result.json``.
+        figures: Figures in the shape of ``result.json``.
         planned_pose: Where the plan ends; None when there is no plan.
-        track: Of the middle of the feet in simulation, every tenth of a second, [m], shape (k, 2).
+        track: Path of the middle of the feet in simulation, every tenth of a second, [m], shape (k, 2).
         log: File with its signals; None where it is not kept, or the robot never balanced.
     """
 

@@ -133,7 +133,7 @@ class CampaignRun:
 
     Attributes:
         campaign: What is walked.
-        folder: Of rows and report.
+        folder: Folder of rows and report.
         source: Text of the campaign's file, of which the folder has a copy.
         note: Called with a line that the user should read.
         progress: Called with the rows so far and a text.
@@ -259,11 +259,11 @@ class CampaignResult:
     """The rows of a campaign, as far as it has come.
 
     Attributes:
-        name: Of the campaign.
+        name: Name of the campaign.
         folder: Where it lies.
         inputs: Names of what it varies.
         count: Number of trials that it asks for.
-        rows: Of the trials of its file, as it was read last.
+        rows: Rows of the trials of its file, as it was read last.
     """
 
     name: str

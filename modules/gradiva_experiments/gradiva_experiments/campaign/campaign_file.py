@@ -51,7 +51,7 @@ class Draw:
         between: Least and largest value.
         normal: Mean and standard deviation.
         of: Values that are equally likely.
-        scale: Of ``between``: linear or log.
+        scale: Scale of ``between``: linear or log.
     """
 
     between: tuple[float, ...] = ()
@@ -92,7 +92,7 @@ class CampaignTrial:
 
     Attributes:
         key: Same for the same robot, configuration, command and seed.
-        inputs: That the campaign varies, by name; the seed is one.
+        inputs: Values that the campaign varies, by name; the seed is one.
         options: All that the walk is made of.
     """
 
@@ -140,15 +140,15 @@ class Campaign:
     """The walks that a file asks for: each case in the grid, each draw, each seed.
 
     Attributes:
-        name: Of the file.
+        name: Name of the file.
         walk: Common to all walks.
         grid: Values of each input, of which every combination is walked.
         cases: Inputs that belong together.
         draws: Distribution of each drawn input.
         draw_count: Number of draws.
-        draw_seed: Of the draws.
-        seeds: Of the walks.
-        timeout: After which a trial is given up, [s] of the clock.
+        draw_seed: Seed of the draws.
+        seeds: Seeds of the walks.
+        timeout: Time after which a trial is given up, [s] of the clock.
     """
 
     name: str

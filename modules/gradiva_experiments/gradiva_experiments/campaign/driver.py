@@ -97,7 +97,7 @@ def carry_out(
     """Carry out searches; yield place and result of each as it ends; calls that are open at the end are withdrawn.
 
     Args:
-        searches: Of which as many are begun as the engine wants calls.
+        searches: Searches, of which as many are begun as the engine wants calls.
         engine: Carries out their trials.
         keep: Called with each new row.
         known: Rows by key, to which those of this run are added; None where no trial is asked for twice.
@@ -133,7 +133,7 @@ class _BegunSearches(Generic[T]):
     Attributes:
         ready: Place and search, and the row that it is sent next.
         running: Trials by key, each with the searches that wait for it.
-        failure: Of the first trial that failed.
+        failure: Error of the first trial that failed.
     """
 
     def __init__(self, engine: AnyEngine, keep: Callable[[dict[str, Any]], None], known: dict[str, Row] | None) -> None:

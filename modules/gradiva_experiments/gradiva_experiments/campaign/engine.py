@@ -88,8 +88,8 @@ class Engine:
     Attributes:
         function: ``package.module:function`` of one argument; it returns what JSON holds.
         scheduler: Address, as ``tcp://host:8786``; empty: a cluster of this machine, which ends with the engine.
-        workers: Of that cluster; None: one for each core that this process may use.
-        timeout: After which a call is given up, [s].
+        workers: Number of workers of that cluster; None: one for each core that this process may use.
+        timeout: Time after which a call is given up, [s].
         note: Called with a line when the scheduler is lost or found again.
         in_threads: Whether the workers of that cluster are threads of this process, as in tests.
     """

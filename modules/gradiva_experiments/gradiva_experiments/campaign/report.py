@@ -389,8 +389,8 @@ class Comparison:
         second: The other.
         paired_by: Inputs that both vary: trials of the same values are a pair.
         pairs: Their rows.
-        rates: Of success.
-        scores: By name, of pairs in which both walks succeeded.
+        rates: Rates of success.
+        scores: Scores by name, of pairs in which both walks succeeded.
     """
 
     first: CampaignResult

@@ -123,10 +123,10 @@ class Search:
 
     Attributes:
         walk: Common to all walks, as in the file of a campaign.
-        space: Of the keys.
-        seeds: Of the search.
-        walks: After so many no further candidate is begun.
-        seed: Of the sampler, and of the order of the seeds.
+        space: Keys that are searched, with their ranges.
+        seeds: Seeds that a candidate walks, in the order of the search.
+        walks: Number of walks after which no further candidate is begun.
+        seed: Seed of the sampler, and of the order of the seeds.
         enough: Cost of the best candidate at which the search ends, [m].
         given: Walks so far; those of candidates that are refused are none.
         best: Candidate with the least cost.
@@ -229,8 +229,8 @@ class Objective:
     """One of the figures between which the second stage finds compromises; less is better.
 
     Attributes:
-        title: With the unit in which it is shown.
-        factor: To that unit.
+        title: Title with the unit in which it is shown.
+        factor: Factor from the SI unit to that one; negative where more is better.
         of: Returns it of the rows of a candidate that succeeded.
     """
 

@@ -36,10 +36,10 @@ class PairedRates:
 
     Attributes:
         pairs: Number of trials that both have.
-        first: That succeed in the first one.
-        second: That succeed in the second one.
-        only_first: That succeed in the first one alone.
-        only_second: That succeed in the second one alone.
+        first: Number that succeed in the first one.
+        second: Number that succeed in the second one.
+        only_first: Number that succeed in the first one alone.
+        only_second: Number that succeed in the second one alone.
         p_value: Probability of a difference as large by chance.
     """
 
@@ -101,8 +101,8 @@ class Outlier:
     Attributes:
         row: The row.
         score: Name of the score.
-        value: Of the row.
-        median: Of the rows with the same inputs.
+        value: Score of the row.
+        median: Median of the rows with the same inputs.
         distance: Between both in robust standard deviations.
     """
 
@@ -146,7 +146,7 @@ def explained_variance(values: NDArray, costs: NDArray) -> list[float]:
     as walks, and the best value lies within a range.
 
     Args:
-        values: Of the inputs, on a scale on which they are even, shape (trials, inputs).
+        values: Values of the inputs, on a scale on which they are even, shape (trials, inputs).
         costs: Shape (trials,).
     """
     if len(values) < _ENOUGH_PER_TERM * (2 * values.shape[-1] + 1) or np.ptp(costs) == 0.0:

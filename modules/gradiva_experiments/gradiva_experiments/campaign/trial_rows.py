@@ -42,7 +42,7 @@ def when_writable(write: Callable[[], object], folder: Path, note: Callable[[str
 
     Args:
         write: Raises OSError where it fails; it may be called again then.
-        folder: In the note.
+        folder: Folder that the note names.
         note: Called with a line that the user should read.
 
     Raises:

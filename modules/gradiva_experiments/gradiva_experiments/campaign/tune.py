@@ -47,7 +47,7 @@ class Tuned:
         before: Values before.
         walks: Number of walks of the search.
         simulated: Their time, [s].
-        candidates: That were tried, and how many of them to the end.
+        candidates: Number of candidates that were tried, and of those that walked all seeds.
         lines: Figures before and after, on seeds that the search has not seen.
         matters: Fraction of the cost's variance that each key explains, see `sensitivities`.
     """

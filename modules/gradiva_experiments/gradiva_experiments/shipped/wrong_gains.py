@@ -46,7 +46,7 @@ class Score:
 
     Attributes:
         walks: Number of walks.
-        lost: Of these without success.
+        lost: Number of walks without success.
         cost: Mean of all, [m].
         scatter: Standard deviation of the cost of those that succeed from seed to seed, [m].
     """
@@ -122,7 +122,7 @@ class Question:
 
     Attributes:
         draw: Returns wrong gains.
-        files: With the table ``tune``; none: of the usual gains.
+        files: Files with the table ``tune``; none: the usual gains.
         enough: Returns the cost at which the search ends, [m], from the shipped robot's score.
         value: Returns what the search has cost.
         limit: Largest value.
@@ -148,10 +148,10 @@ class Searches:
     """Searches from wrong gains, with the walks by which they are judged.
 
     Attributes:
-        run: Of the experiment.
-        question: That it asks.
+        run: Run of the experiment.
+        question: Question that it asks.
         engine: Walks.
-        rows: Of all walks.
+        rows: Rows of all walks.
     """
 
     run: ExperimentRun
