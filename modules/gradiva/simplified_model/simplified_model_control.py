@@ -267,11 +267,6 @@ class ZmpComGains:
     zmp: float = setting("1/s", least=0.0, live=(0.0, 8.0))
     com: float = setting("1/s", least=0.0, live=(0.0, 12.0))
 
-    @property
-    def are_used(self) -> bool:
-        """Whether the CoM answers to the ZMP or to its own error."""
-        return self.zmp > 0.0 or self.com > 0.0
-
     def blended(self, other: ZmpComGains, ratio: float) -> ZmpComGains:
         """Return the gains at ``ratio`` of the way to ``other``: 0 is this set, 1 the other."""
         return ZmpComGains(self.zmp + ratio * (other.zmp - self.zmp), self.com + ratio * (other.com - self.com))
@@ -367,8 +362,7 @@ class SimplifiedModelControl(BalanceLayer):
     """Layer 2 by the linear inverted pendulum: DCM law, ZMP-CoM law and gain schedule (thesis 10.2.3).
 
     The desired ZMP of the DCM law is followed by the CoM velocity of the ZMP-CoM law, which is integrated to the
-    commanded CoM position. Without gains, in torque control, there is nothing to integrate: the commanded CoM is the
-    planned one, also where a step that catches a push restarts it. The height is that of the plan.
+    commanded CoM; without gains, by torque, that is the planned one, which adapted steps restart. So is the height.
     """
 
     def __init__(self, dcm_law: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted) -> None:
@@ -436,7 +430,7 @@ class SimplifiedModelControl(BalanceLayer):
         else:
             function.set(zmp=self._dcm_law.zmp(state, plan, period))
         gains = self._gains.update(reference.is_walking, period)
-        if not self._has_begun or not gains.are_used:
+        if not (self._has_begun and gains.zmp + gains.com):
             function.set(commanded_com=reference.com_position[:2])
             self._has_begun = True
         function.set(
