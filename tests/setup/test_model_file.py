@@ -399,7 +399,7 @@ def test_meshes_of_classes_that_are_not_there_are_left_out(tmp_path):
     classes = """<default><default class="seen"><geom type="mesh" mesh="cover" contype="0" conaffinity="0"/>
     <default class="flat"><geom mesh="flat"/></default></default></default>"""
     stated = '<inertial pos="0 0 0" mass="10" diaginertia="0.1 0.1 0.1"/>'
-    geoms = '<body name="lid" childclass="seen"><geom/><geom class="flat"/></body>'
+    geoms = '<body name="lid" childclass="seen"><frame><geom/></frame><geom class="flat"/></body>'
     mjcf = biped(LEVEL, assets + classes).replace('<geom type="sphere" size="0.1" mass="10"/>', stated + geoms)
     file = drafted_file(tmp_path, mjcf.replace('childclass="seen">', f'childclass="seen">{stated}'))
     assert file.notes[1] == "left out: shapes of meshes that are not there (cover)"

@@ -171,9 +171,9 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
                 absent.add(name)
                 asset.remove(mesh)
                 _refuse_lost_mass(of_shapes.get(name, []), path)
-    for body in root.iter("body"):
-        for geom in [geom for geom in body.findall("geom") if geom.get("mesh") in absent]:
-            body.remove(geom)
+    for parent in list(root.iter()):  # bodies, and frames in them
+        for geom in [geom for geom in parent.findall("geom") if geom.get("mesh") in absent]:
+            parent.remove(geom)
     return [f"left out: shapes of meshes that are not there ({', '.join(sorted(absent))})"] if absent else []
 
 
@@ -204,7 +204,7 @@ def _name_default_meshes(root: ElementTree.Element) -> None:
         for geom in body.findall("geom"):
             if mesh := meshes.get(geom.get("class", of_body)):
                 geom.attrib.setdefault("mesh", mesh)
-        for child in body.findall("body"):
+        for child in [*body.findall("body"), *body.findall("frame")]:
             name(child, of_body)
 
     for default in root.findall("default"):
@@ -218,7 +218,7 @@ def _bodies_by_mesh(root: ElementTree.Element, is_stated: bool) -> dict[str, lis
     bodies: dict[str, list[str]] = {}
     for body in root.iter("body"):
         if not is_stated or body.find("inertial") is None:
-            for geom in body.findall("geom"):
+            for geom in [*body.findall("geom"), *body.findall("frame/geom")]:
                 bodies.setdefault(geom.get("mesh", ""), []).append(body.get("name", "without a name"))
     return bodies
 
