@@ -393,6 +393,19 @@ def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_pa
         model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
 
 
+def test_meshes_of_classes_that_are_not_there_are_left_out(tmp_path):
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    assets = '<asset><mesh name="cover" file="nowhere.stl"/><mesh name="flat" file="flat.obj"/></asset>'
+    classes = """<default><default class="seen"><geom type="mesh" mesh="cover" contype="0" conaffinity="0"/>
+    <default class="flat"><geom mesh="flat"/></default></default></default>"""
+    stated = '<inertial pos="0 0 0" mass="10" diaginertia="0.1 0.1 0.1"/>'
+    geoms = '<body name="lid" childclass="seen"><frame><geom/></frame><geom class="flat"/></body>'
+    mjcf = biped(LEVEL, assets + classes).replace('<geom type="sphere" size="0.1" mass="10"/>', stated + geoms)
+    file = drafted_file(tmp_path, mjcf.replace('childclass="seen">', f'childclass="seen">{stated}'))
+    assert file.notes[1] == "left out: shapes of meshes that are not there (cover)"
+    assert [shape.file for shape in read_urdf(file.path).links["lid"].visuals] == ["meshes/flat.stl"]
+
+
 def test_a_knee_says_where_forward_is_when_names_and_feet_do_not(tmp_path):
     square = unnamed(biped({**LEVEL, "middle": "0 0 -0.04"}))
     limbs = find_limbs(read_urdf(drafted_file(tmp_path, square).path), Choices())

@@ -154,6 +154,7 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
             element.attrib.pop(key, None)
     meshes = folder / compiler.get("meshdir", compiler.get("assetdir", ""))
     _name_by_place(root, {"asset/model": folder, ".//flexcomp": meshes})
+    _name_default_meshes(root)
     of_shapes = _bodies_by_mesh(root, is_stated=compiler.get("inertiafromgeom") != "true")
     absent: set[str] = set()
     for asset in root.iter("asset"):
@@ -170,9 +171,9 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
                 absent.add(name)
                 asset.remove(mesh)
                 _refuse_lost_mass(of_shapes.get(name, []), path)
-    for body in root.iter("body"):
-        for geom in [geom for geom in body.findall("geom") if geom.get("mesh") in absent]:
-            body.remove(geom)
+    for parent in list(root.iter()):  # bodies, and frames in them
+        for geom in [geom for geom in parent.findall("geom") if geom.get("mesh") in absent]:
+            parent.remove(geom)
     return [f"left out: shapes of meshes that are not there ({', '.join(sorted(absent))})"] if absent else []
 
 
@@ -187,12 +188,37 @@ def _name_by_place(root: ElementTree.Element, folders: Mapping[str, Path]) -> No
                 element.set("file", str(folder / file))
 
 
+def _name_default_meshes(root: ElementTree.Element) -> None:
+    """Name the mesh of each shape of a body that has it by its class."""
+    meshes: dict[str, str] = {}
+
+    def read(default: ElementTree.Element, inherited: str) -> None:
+        geom = default.find("geom")
+        own = inherited if geom is None else geom.attrib.pop("mesh", inherited)
+        meshes[default.get("class", "main")] = own
+        for child in default.findall("default"):
+            read(child, own)
+
+    def name(body: ElementTree.Element, inherited: str) -> None:
+        of_body = body.get("childclass", inherited)
+        for geom in body.findall("geom"):
+            if mesh := meshes.get(geom.get("class", of_body)):
+                geom.attrib.setdefault("mesh", mesh)
+        for child in [*body.findall("body"), *body.findall("frame")]:
+            name(child, of_body)
+
+    for default in root.findall("default"):
+        read(default, "")
+    for world in root.findall("worldbody"):
+        name(world, "main")
+
+
 def _bodies_by_mesh(root: ElementTree.Element, is_stated: bool) -> dict[str, list[str]]:
     """Return, by mesh, the bodies that have their inertia from it: those that state none, or all where none counts."""
     bodies: dict[str, list[str]] = {}
     for body in root.iter("body"):
         if not is_stated or body.find("inertial") is None:
-            for geom in body.findall("geom"):
+            for geom in [*body.findall("geom"), *body.findall("frame/geom")]:
                 bodies.setdefault(geom.get("mesh", ""), []).append(body.get("name", "without a name"))
     return bodies
 

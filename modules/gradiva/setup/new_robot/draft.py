@@ -312,7 +312,7 @@ def _notes(urdf: Urdf, limbs: Limbs, robot: RobotDescription) -> list[str]:
     ]
     if limbs.is_forward_guessed:
         notes.append(
-            f"forward is guessed, the feet do not say it (no heels, or more mass behind than ahead): if the leg of"
+            f"forward is guessed, names, feet and knees do not say it or contradict each other: if the leg of"
             f" {limbs.legs[Side.LEFT][0]} is not the left one, name frames with --left-sole and --right-sole"
         )
     if simulated:

@@ -52,7 +52,7 @@ class Limbs:
         torso: Joints between base and torso.
         arms: Joints of each arm; none for a robot without arms.
         legs: Joints of each leg.
-        is_forward_guessed: Whether the feet do not say where the robot looks, or contradict themselves.
+        is_forward_guessed: Whether nothing says where the robot looks, or the evidence contradicts itself.
     """
 
     base_link: str
