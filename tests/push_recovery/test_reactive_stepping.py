@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import TIME_ROUNDING, Side, so3
-from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.planner import CATCHING_STEPS, VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
     MINIMUM_DELAY,
@@ -280,6 +280,19 @@ def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_supp
     assert planned.touch_down - planned.lift_off > shortest + 0.1
     assert foothold.touch_down - planned.lift_off == pytest.approx(shortest, abs=2e-9)
     assert foothold.pose.x < planned.footstep.pose.x - 0.1
+
+
+@pytest.mark.parametrize(("ahead", "following"), [(-0.05, 0), (0.06, 0), (0.12, CATCHING_STEPS)])
+def test_after_the_last_step_others_follow_only_where_the_robot_cannot_stand_after_it(ahead, following):
+    step, planner = SingleSupport(0.6, 0.05, -1), WalkingPlanner(SETUP.walking.planner)
+    change = step.retarget(ahead * AHEAD)
+    assert change.following == following
+    now, stance = step.reference.time, step.reference.foot(step.side.other).position
+    plan = planner.retarget(step.plan, change, now)
+    assert len(plan.landings) == len(step.plan.landings) + following
+    if not following:
+        zmp = plan.at(now + 0.01).dcm.zmp_position - stance[:2]
+        assert SOLE.x[0] < zmp[0] < SOLE.x[1], "the reference goes on as the ankle can follow it"
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
