@@ -1,4 +1,4 @@
-"""Where a biped looks: by the names of its legs, its soles, its knees and the masses of its feet."""
+"""Forward direction of a biped: by the names of its legs, its soles, its knees and the masses of its feet."""
 
 from __future__ import annotations
 
