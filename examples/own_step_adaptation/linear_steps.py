@@ -60,4 +60,4 @@ class LinearSteps(StepAdaptation):
         moved = replace(pose, x=pose.x + move[0], y=pose.y + move[1])
         places = step.footstep.side, pose.planar, moved.planar
         self.log = SteppingLog(self.mode, True, *places, changes=self.log.changes + 1)
-        return StepChange(Retarget((Foothold(moved),), pendulum.dcm_position, pendulum.com_position, following=2))
+        return StepChange(Retarget((Foothold(moved),), pendulum.dcm_position, pendulum.com_position))

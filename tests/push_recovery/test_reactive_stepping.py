@@ -282,17 +282,26 @@ def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_supp
     assert foothold.pose.x < planned.footstep.pose.x - 0.1
 
 
-@pytest.mark.parametrize(("ahead", "following"), [(-0.05, 0), (0.06, 0), (0.12, CATCHING_STEPS)])
-def test_after_the_last_step_others_follow_only_where_the_robot_cannot_stand_after_it(ahead, following):
-    step, planner = SingleSupport(0.6, 0.05, -1), WalkingPlanner(SETUP.walking.planner)
-    change = step.retarget(ahead * AHEAD)
-    assert change.following == following
-    now, stance = step.reference.time, step.reference.foot(step.side.other).position
-    plan = planner.retarget(step.plan, change, now)
-    assert len(plan.landings) == len(step.plan.landings) + following
-    if not following:
-        zmp = plan.at(now + 0.01).dcm.zmp_position - stance[:2]
-        assert SOLE.x[0] < zmp[0] < SOLE.x[1], "the reference goes on as the ankle can follow it"
+@pytest.mark.parametrize(
+    ("error", "left", "following"),
+    [
+        ((0.06, 0.0), 0, None),
+        ((-0.05, 0.0), 0, None),
+        ((0.0, -0.035), 0, None),
+        ((0.12, 0.0), 0, CATCHING_STEPS),
+        ((0.0, 0.06), 0, CATCHING_STEPS),
+        ((0.0, 0.06), 1, CATCHING_STEPS),
+        ((0.06, 0.0), 1, 1),
+        ((0.06, 0.0), 3, 3),
+    ],
+)
+def test_the_last_step_stays_where_the_robot_can_stand_after_it_and_is_else_never_the_last(error, left, following):
+    step, planner = SingleSupport(0.6, 0.05, -1 - left), WalkingPlanner(SETUP.walking.planner)
+    change = step.retarget(np.array(error) * [1.0, step.side.sign])
+    assert (change and change.following) == following
+    if change is not None:
+        plan = planner.retarget(step.plan, change, step.reference.time)
+        assert len(plan.landings) == len(step.plan.landings) + following - left
 
 
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():

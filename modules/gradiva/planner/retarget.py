@@ -21,7 +21,7 @@ from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan
 
 FROZEN_TIME = 0.06  # [s] before touch-down, in which no sole can follow another landing
-CATCHING_STEPS = 2  # that follow one which catches a push: it is never the last, and they bring the feet side by side
+CATCHING_STEPS = 2  # that follow one which catches a push, and bring the feet side by side: it is never the last
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
@@ -187,12 +187,21 @@ def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> li
 
 
 def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
-    """Return the DCM less the ZMP point of the landing foot in the middle of the double support after it, [m]."""
-    steps = capture_steps(capture, capture.pose.yaw, config)
-    beside = capture.pose.beside(capture.side.other, config.step_width)
-    feet = {capture.side: StandingFoot(capture.pose), capture.side.other: StandingFoot(beside)}
+    """Return the ``offset_in_place`` of a capture step, [m], shape (2,)."""
+    return offset_in_place(capture_steps(capture, capture.pose.yaw, config)[0], config)
+
+
+def offset_in_place(step: PlannedStep, config: PlannerConfig) -> NDArray:
+    """Return the DCM less the ZMP point of the landing foot in the middle of the double support after it, [m].
+
+    Steps in place follow, which bring the feet side by side.
+    """
+    pose, side = step.footstep.pose, step.footstep.side
+    steps = [step, *_closing_steps([step], CATCHING_STEPS, config)]
+    beside = pose.beside(side.other, config.step_width)
+    feet = {side: StandingFoot(pose), side.other: StandingFoot(beside)}
     _, _, end = MovedSteps(steps, feet, None, config).first_boundary()
-    return np.array(end) - capture.pose.zmp_point(capture.side, config.zmp_offset)
+    return np.array(end) - pose.zmp_point(side, config.zmp_offset)
 
 
 def _moved_steps(

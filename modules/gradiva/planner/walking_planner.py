@@ -26,11 +26,12 @@ from gradiva.planner.footsteps import (
     FootPose,
     Footstep,
     GaitSchedule,
+    PlannedStep,
     PlanningState,
     schedule_gait,
 )
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
-from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, retargeted
+from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, offset_in_place, retargeted
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
@@ -193,6 +194,10 @@ class WalkingPlanner:
         [m], shape (2,).
         """
         return capture_offset(capture, self.config)
+
+    def offset_in_place(self, step: PlannedStep) -> NDArray:
+        """Return the same of a step after which others in place follow, [m], shape (2,)."""
+        return offset_in_place(step, self.config)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):

@@ -7,11 +7,12 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
+import numpy as np
+
+from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference, so3
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
-    CaptureStep,
     Foothold,
     FootPose,
     PlannedStep,
@@ -24,6 +25,7 @@ from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, S
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
     RELEASE_ERROR,
+    SOLE_MARGIN,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -111,14 +113,12 @@ class NominalStep:
     Attributes:
         step: With its times.
         running: What the law takes of it; the rest is written in each tick.
-        going_on: Offset of the DCM from the landing foot where steps follow; of the last one, steps in place, [m].
-        standing: The same where none follows, [m]; of a step that is not the last one it is not used.
+        standing: Of the last step: DCM at which the robot then stands, [m], shape (2,); None: others follow.
     """
 
     step: PlannedStep
     running: RunningStep
-    going_on: NDArray
-    standing: NDArray
+    standing: NDArray | None = None
 
 
 class ReactiveStepping:
@@ -191,8 +191,10 @@ class ReactiveStepping:
         change = None
         self.catches = self.catches and self._is_active
         if self._is_active and is_believed:
-            self._nominal = self._nominal or self._planned(plan, index)
-            change = self._change(state, reference, step, self._nominal, len(plan.landings) - 1 - index)
+            left, nominal = len(plan.landings) - 1 - index, self._nominal
+            if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
+                nominal = self._nominal = self._planned(plan, index)
+            change = self._change(state, reference, step, nominal, left)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -223,7 +225,7 @@ class ReactiveStepping:
         """Return the change that the landing of least cost makes; None where it is too small or too late.
 
         As many steps as are ``left`` follow it where it brings the DCM to its planned offset, else ``CATCHING_STEPS``
-        at least. Of the last step that is first the offset from which the robot comes to stand.
+        at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
         stance = step.footstep.side.other
         is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
@@ -231,22 +233,32 @@ class ReactiveStepping:
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
         self._write_tick(nominal, state, reference, step)
-        adapted, is_enough = self._landing(nominal, nominal.going_on if left else nominal.standing)
-        following = min(left, CATCHING_STEPS) if is_enough else CATCHING_STEPS
-        if following > left == 0:
-            adapted, is_enough = self._landing(nominal, nominal.going_on)
+        if not left and nominal.standing is not None and self._comes_to_stand(nominal.running, nominal.standing):
+            return None
+        adapted = self.adapter.adapt(nominal.running)
+        is_enough = math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
         self.catches = is_enough and not is_over_stance
         foothold = self._foothold(adapted, step, reference.time)
-        if foothold is None:
+        if foothold is None and left:
             return None
         self._changes += 1
-        return Retarget((foothold,), state.dcm_position, state.com_position, following)
+        following = left if left and is_enough else max(left, CATCHING_STEPS)
+        footholds = () if foothold is None else (foothold,)
+        return Retarget(footholds, state.dcm_position, state.com_position, following)
 
-    def _landing(self, nominal: NominalStep, offset: NDArray) -> tuple[AdaptedStep, bool]:
-        """Return the landing of least cost with a planned offset [m], and whether the DCM gets there."""
-        nominal.running.dcm_offset = offset
-        adapted = self.adapter.adapt(nominal.running)
-        return adapted, math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
+    def _comes_to_stand(self, step: RunningStep, wanted: NDArray) -> bool:
+        """Return whether the DCM gets between both soles, a margin within, with a last step that stays as planned.
+
+        Over the ZMP of the stance sole that brings it nearest to ``wanted`` [m], in the middle of the double support.
+        """
+        growth = math.exp(step.natural_frequency * (step.time_left + 0.5 * step.double_support))
+        to_sole = so3.rotation_z(-step.stance.yaw)[:2, :2]
+        origin, landing = ([pose.x, pose.y] for pose in (step.stance, step.landing))
+        sole = self.adapter.sole.corners(step.side.other, SOLE_MARGIN)
+        zmp = to_sole @ ((growth * step.dcm_position - wanted) / (growth - 1.0) - origin)
+        missed = (growth - 1.0) * np.abs(zmp - np.clip(zmp, sole.min(axis=0), sole.max(axis=0)))
+        width = abs(float(to_sole[1] @ np.subtract(landing, origin)))
+        return bool(np.all(missed < 0.5 * np.array([np.ptp(sole[:, 0]), width])))
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -285,9 +297,9 @@ class ReactiveStepping:
             double_support=double_support,
         )
         if index + 1 < len(plan.landings):
-            return NominalStep(step, running, offset, offset)
-        in_place = CaptureStep(side, pose, step.lift_off, step.touch_down)
-        return NominalStep(step, running, self._planner.capture_offset(in_place), offset)
+            return NominalStep(step, running)
+        running.dcm_offset = self._planner.offset_in_place(step)
+        return NominalStep(step, running, landing + offset)
 
     def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""

@@ -164,7 +164,8 @@ class PlanFollower:
                 self.capture(change.capture, time)
                 self._note_catch(time)
             elif change.retarget is not None:
-                self.retarget(change.retarget, time)
+                following = change.retarget.following or CATCHING_STEPS
+                self.retarget(replace(change.retarget, following=following), time)
                 self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
