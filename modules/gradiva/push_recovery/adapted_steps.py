@@ -7,9 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
-from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference, so3
+from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -25,7 +23,6 @@ from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, S
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
     RELEASE_ERROR,
-    SOLE_MARGIN,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -233,7 +230,7 @@ class ReactiveStepping:
             return None
         is_over_stance = self._goes_over_stance(state, reference, stance)
         self._write_tick(nominal, state, reference, step)
-        if not left and nominal.standing is not None and self._comes_to_stand(nominal.running, nominal.standing):
+        if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
             return None
         adapted = self.adapter.adapt(nominal.running)
         is_enough = math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
@@ -243,22 +240,7 @@ class ReactiveStepping:
             return None
         self._changes += 1
         following = left if left and is_enough else max(left, CATCHING_STEPS)
-        footholds = () if foothold is None else (foothold,)
-        return Retarget(footholds, state.dcm_position, state.com_position, following)
-
-    def _comes_to_stand(self, step: RunningStep, wanted: NDArray) -> bool:
-        """Return whether the DCM gets between both soles, a margin within, with a last step that stays as planned.
-
-        Over the ZMP of the stance sole that brings it nearest to ``wanted`` [m], in the middle of the double support.
-        """
-        growth = math.exp(step.natural_frequency * (step.time_left + 0.5 * step.double_support))
-        to_sole = so3.rotation_z(-step.stance.yaw)[:2, :2]
-        origin, landing = ([pose.x, pose.y] for pose in (step.stance, step.landing))
-        sole = self.adapter.sole.corners(step.side.other, SOLE_MARGIN)
-        zmp = to_sole @ ((growth * step.dcm_position - wanted) / (growth - 1.0) - origin)
-        missed = (growth - 1.0) * np.abs(zmp - np.clip(zmp, sole.min(axis=0), sole.max(axis=0)))
-        width = abs(float(to_sole[1] @ np.subtract(landing, origin)))
-        return bool(np.all(missed < 0.5 * np.array([np.ptp(sole[:, 0]), width])))
+        return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -345,16 +327,9 @@ class ReactiveStepping:
     def _log(self, step: PlannedStep | None) -> None:
         """Log the running step; None: both feet stand. The log of the last tick stays where nothing has changed."""
         nominal = step if self._nominal is None else self._nominal.step
-        logged = self.mode, self._is_active, step, nominal, self._changes
-        if logged == self._logged:
-            return
-        self._logged = logged
-        if step is None or nominal is None:
-            self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
-            return
-        poses = nominal.footstep.pose.planar, step.footstep.pose.planar
-        delay = step.touch_down - nominal.touch_down
-        self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
+        logged = self.mode, self._is_active, nominal, step, self._changes
+        if logged != self._logged:
+            self._logged, self.log = logged, SteppingLog.of(*logged)
 
 
 def _falls_away(reference: WalkingReference, step: PlannedStep, error: NDArray) -> bool:

@@ -23,7 +23,7 @@ from gradiva.common import (
     WalkingReference,
     plugin_errors,
 )
-from gradiva.planner import CaptureStep, Retarget, WalkingPlan, WalkingPlanner
+from gradiva.planner import CaptureStep, PlannedStep, Retarget, WalkingPlan, WalkingPlanner
 from gradiva.push_recovery.step_adapter import StepAdaptationConfig, SteppingMode
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 
@@ -65,6 +65,16 @@ class SteppingLog:
     adapted: PlanarPose | None = None
     delay: float = 0.0
     changes: int = 0
+
+    @classmethod
+    def of(
+        cls, mode: SteppingMode, is_active: bool, nominal: PlannedStep | None, step: PlannedStep | None, changes: int
+    ) -> Self:
+        """Return the log of a running step, before its first change and now; None: both feet stand."""
+        if step is None or nominal is None:
+            return cls(mode, is_active, changes=changes)
+        poses = nominal.footstep.pose.planar, step.footstep.pose.planar
+        return cls(mode, is_active, step.footstep.side, *poses, step.touch_down - nominal.touch_down, changes)
 
 
 class StepAdaptation(ABC):

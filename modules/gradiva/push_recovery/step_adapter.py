@@ -11,7 +11,7 @@ from typing import Any
 import casadi as cs
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting
+from gradiva.common import DcmReference, NDArray, PlanarPose, Side, SoleRectangle, configuration, setting, so3
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
@@ -295,6 +295,20 @@ class StepAdapter:
             min_width=legs.min_width,
         )
         self._constants: tuple[object, ...] = ()
+
+    def comes_to_stand(self, step: RunningStep, wanted: NDArray) -> bool:
+        """Return whether the DCM gets between both soles after a last step that stays as planned: ankles then stop it.
+
+        Over the ZMP of the stance sole that brings it nearest to ``wanted`` [m], in the middle of the double support.
+        """
+        growth = math.exp(step.natural_frequency * (step.time_left + 0.5 * step.double_support))
+        to_sole = so3.rotation_z(-step.stance.yaw)[:2, :2]
+        origin, landing = ([pose.x, pose.y] for pose in (step.stance, step.landing))
+        sole = self.sole.corners(step.side.other, SOLE_MARGIN)
+        zmp = to_sole @ ((growth * step.dcm_position - wanted) / (growth - 1.0) - origin)
+        missed = (growth - 1.0) * np.abs(zmp - np.clip(zmp, sole.min(axis=0), sole.max(axis=0)))
+        width = abs(float(to_sole[1] @ np.subtract(landing, origin)))
+        return bool(np.all(missed < 0.5 * np.array([np.ptp(sole[:, 0]), width])))
 
     def adapt(self, step: RunningStep) -> AdaptedStep:
         """Return the landing of least cost."""
