@@ -63,8 +63,7 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        limits = planner.config
-        adapter = StepAdapter(config, sole, limits.zmp_offset, legs_of(config, limits), compiler)
+        adapter = StepAdapter(config, sole, planner.config.zmp_offset, legs_of(config, planner.config), compiler)
         self.walking, self.standing = ReactiveStepping(adapter, planner), CaptureStepping(adapter, planner)
         self.mode = config.mode
         self.reset()
@@ -257,31 +256,25 @@ class ReactiveStepping:
 
     def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
-        step, planner = plan.landings[index], self._planner.config
-        if index + 1 < len(plan.landings):
-            double_support = plan.landings[index + 1].lift_off - step.touch_down
-        else:
-            double_support = step.footstep.duration - planner.single_support(step.footstep.duration)
-        side, pose = step.footstep.side, step.footstep.pose
+        step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings)
+        side, pose, duration = step.footstep.side, step.footstep.pose, step.footstep.duration
+        lift_off = step.touch_down + duration - planner.single_support(duration)
+        double_support = (lift_off if is_last else plan.landings[index + 1].lift_off) - step.touch_down
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
-        dcm, _, _ = plan.dcm_at(step.touch_down)
-        zeta = planner.natural_frequency
-        offset = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp) - landing
+        dcm, zeta = plan.dcm_at(step.touch_down)[0], planner.natural_frequency
+        in_the_middle = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp)
         running = RunningStep(
             dcm_position=dcm.position,
             zmp_position=zmp,
-            dcm_offset=offset,
+            dcm_offset=self._planner.offset_in_place(step) if is_last else in_the_middle - landing,
             natural_frequency=zeta,
             side=side,
             stance=stance.planar,
             landing=pose.planar,
             double_support=double_support,
         )
-        if index + 1 < len(plan.landings):
-            return NominalStep(step, running)
-        running.dcm_offset = self._planner.offset_in_place(step)
-        return NominalStep(step, running, landing + offset)
+        return NominalStep(step, running, in_the_middle if is_last else None)
 
     def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
@@ -356,6 +349,5 @@ def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
     """Return the step as the change has it."""
     foothold = change.footholds[0]
-    pose = foothold.pose or step.footstep.pose
-    touch_down = step.touch_down if foothold.touch_down is None else foothold.touch_down
-    return replace(step, footstep=replace(step.footstep, pose=pose), touch_down=touch_down)
+    footstep = replace(step.footstep, pose=foothold.pose or step.footstep.pose)
+    return replace(step, footstep=footstep, touch_down=foothold.touch_down or step.touch_down)

@@ -164,8 +164,7 @@ class PlanFollower:
                 self.capture(change.capture, time)
                 self._note_catch(time)
             elif change.retarget is not None:
-                following = change.retarget.following or CATCHING_STEPS
-                self.retarget(replace(change.retarget, following=following), time)
+                self.retarget(replace(change.retarget, following=change.retarget.following or CATCHING_STEPS), time)
                 self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
