@@ -292,6 +292,11 @@ class RobotDescription:
         """Names of the joints, the degrees of freedom of the model, in order."""
         return tuple(joint for group in self.joint_groups.values() for joint in group.joints)
 
+    @property
+    def leg_joints(self) -> tuple[str, ...]:
+        """Names of the joints of the legs, the left one first."""
+        return tuple(joint for side in Side for joint in self.joint_groups[f"{side}_leg"].joints)
+
     def with_flexible_joints(self) -> RobotDescription:
         """Return the description whose ``joints`` are these joints, then the flexible ones as a passive group.
 

@@ -240,7 +240,7 @@ def motions_of(model: IdynTreeModel, posture: NDArray, stands: bool) -> list[Mot
     other joints, and on one that hangs all, move pair by pair.
     """
     robot, motions = model.description, list[Motion]()
-    legs = {joint for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints}
+    legs = set(robot.leg_joints)
     if stands:
         names = ("ahead", "to the sides", "up and down", "roll", "pitch", "yaw")
         for axis, name in enumerate(names):

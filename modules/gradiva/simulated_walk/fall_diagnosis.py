@@ -15,7 +15,13 @@ from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
-from gradiva.simulated_walk.fall_evidence import SPARES_JOINTS, Cause, CauseKind, FallEvidence, joints_at_limits
+from gradiva.simulated_walk.fall_evidence import (
+    SPARES_JOINTS,
+    Cause,
+    CauseKind,
+    FallEvidence,
+    supporting_joints_at_limits,
+)
 from gradiva.simulated_walk.footing import response_note
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
@@ -372,7 +378,7 @@ def oscillating_loop(cause: Cause, walk: SimulatedWalk, onset: float) -> Cause |
 
 def limited_joints(walk: SimulatedWalk, onset: float) -> Cause | None:
     """Return as the cause that joints came to the limits of their positions before the first sign."""
-    found = joints_at_limits(walk.recorder.log, walk.setup.robot.joints, walk.layers.joint_limits, onset)
+    found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, onset)
     if not found:
         return None
     return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", SPARES_JOINTS)

@@ -146,7 +146,7 @@ class FallEvidence:
 
 def leg_joints(robot: RobotDescription) -> list[int]:
     """Return the indices of the joints of both legs."""
-    return [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
+    return [robot.joints.index(joint) for joint in robot.leg_joints]
 
 
 def overloaded_joints(evidence: FallEvidence) -> list[str]:
@@ -216,6 +216,14 @@ def joints_at_limits(
             margin = float(gaps[side, row, joint])
             found.append(JointAtLimit(joints[joint], float(limits[side][joint]), margin, float(times[row])))
     return sorted(found, key=lambda each: each.margin)
+
+
+def supporting_joints_at_limits(
+    log: SignalLog, robot: RobotDescription, limits: tuple[NDArray, NDArray], until: float = math.inf
+) -> list[JointAtLimit]:
+    """Return those of ``joints_at_limits`` that carry the robot: of legs and torso, not of arms that swing."""
+    carrying = {*robot.leg_joints, *(robot.joint_groups["torso"].joints if "torso" in robot.joint_groups else ())}
+    return [found for found in joints_at_limits(log, robot.joints, limits, until) if found.joint in carrying]
 
 
 def _is_held(at_limit: NDArray, times: NDArray, counts_last: bool) -> bool:

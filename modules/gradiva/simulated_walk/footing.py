@@ -343,7 +343,7 @@ def planned_joints(layers: WalkingLayers, plan: WalkingPlan) -> PlannedJoints:
 def joint_notes(layers: WalkingLayers, plan: WalkingPlan) -> list[str]:
     """Return a line on the legs' joints that a plan drives to limits of velocity, and one to those of position."""
     robot, planned = layers.robot, planned_joints(layers, plan)
-    legs = [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
+    legs = [robot.joints.index(joint) for joint in robot.leg_joints]
     fast = planned.speeds / layers.velocity_limits >= _AT_THE_LIMIT
     bent = planned.margins < _BENT
     too_fast, too_far = (", ".join(robot.joints[leg] for leg in legs if limited[leg]) for limited in (fast, bent))

@@ -34,7 +34,7 @@ from gradiva.simulated_walk.commanded_end import (
     true_pose,
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
-from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, joints_at_limits
+from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, supporting_joints_at_limits
 from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
@@ -374,8 +374,8 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
 def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
     """Return a line on joints that came to the limits of their positions before anything went wrong; else None."""
     sign = None if ending.diagnosis is None else ending.diagnosis.first_sign_time
-    limits, joints = walk.layers.joint_limits, walk.setup.robot.joints
-    found = joints_at_limits(walk.recorder.log, joints, limits, math.inf if sign is None else sign)
+    until = math.inf if sign is None else sign
+    found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, until)
     if not found:
         return None
     changed = changed_in_words(walk.setup, "planner.")
