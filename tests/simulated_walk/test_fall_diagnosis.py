@@ -343,12 +343,15 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     assert joints_at_limits(log, joints, limits, until=float(log.times[36])) == []
     at_the_sign = joints_at_limits(log, joints, limits, until=float(log.times[38]))
     assert [each.joint for each in at_the_sign] == ["ankle"]
+    robot = SimpleNamespace(joints=joints, leg_joints=joints, joint_groups={})
     walk = SimpleNamespace(
         recorder=SimpleNamespace(log=log),
-        setup=SimpleNamespace(robot=SimpleNamespace(joints=joints)),
+        setup=SimpleNamespace(robot=robot),
         layers=SimpleNamespace(joint_limits=limits),
     )
     assert limited_joints(walk, FALL).text.startswith("at the limit of its position: ankle 0.1° from")
+    robot.leg_joints = ["hip"]
+    assert limited_joints(walk, FALL) is None, "joints of arms carry nothing"
 
 
 def test_a_joint_is_held_at_one_limit_whatever_it_does_at_the_other():
