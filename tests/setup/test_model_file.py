@@ -612,6 +612,29 @@ def test_a_sole_that_is_named_says_where_forward_is(tmp_path):
     assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("first_hip_yaw", False)
 
 
+@pytest.mark.parametrize("mirrored", ["yes", "left alone"])
+def test_soles_that_are_named_and_not_along_forward_are_refused(tmp_path, mirrored):
+    turned = {"yes": {"left": 90, "right": -90}, "left alone": {"left": 0, "right": 180}}[mirrored]
+    mjcf = biped(LEVEL)
+    for side, angle in turned.items():
+        mjcf = mjcf.replace(f'<site name="{side}_touch"', f'<site name="{side}_touch" euler="0 0 {angle}"')
+    urdf = read_urdf(drafted_file(tmp_path, mjcf).path)
+    name = "left_touch" if turned["left"] else "right_touch"
+    with pytest.raises(ModelError, match=f"sole {name}: its x axis is not forward"):
+        find_limbs(urdf, Choices(left_sole="left_touch", right_sole="right_touch"))
+
+
+@pytest.mark.parametrize("are_exchanged", [True, False])
+def test_names_of_legs_that_heel_and_mass_both_contradict_are_a_guess(tmp_path, are_exchanged):
+    mjcf = biped(LEVEL).replace('pos="0 0 0" mass="0.5"', 'pos="0.05 0 0" mass="0.5"')
+    mjcf = mjcf.replace('range="10 130" ref="10"', 'range="-60 60"')  # a knee that bends both ways
+    if are_exchanged:
+        mjcf = mjcf.replace("left_", "other_").replace("right_", "left_").replace("other_", "right_")
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, mjcf).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+    assert limbs.is_forward_guessed == are_exchanged
+
+
 @pytest.mark.parametrize("has_shapes", [True, False], ids=["mesh", "bare"])
 @pytest.mark.parametrize("forward", [1.0, -1.0])
 def test_a_roll_joint_off_the_ankle_that_pitches_is_no_evidence_where_the_sole_is_not_known(
