@@ -356,9 +356,8 @@ class GainSchedule:
         if self._elapsed >= self._blend_time:
             self._ratio = target
         else:
-            progress = minimum_jerk(self._elapsed / self._blend_time)[0]
-            ratio = self._start + (target - self._start) * progress
-            self._ratio = min(max(ratio, 0.0), 1.0)  # which rounding may pass
+            progress = min(minimum_jerk(self._elapsed / self._blend_time)[0], 1.0)  # which rounding may pass
+            self._ratio = self._start + (target - self._start) * progress
         if self._blended[0] != self._ratio:
             self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
         return self._blended[1]
