@@ -9,7 +9,7 @@ from gradiva.setup import load_setup
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.shipped import punches
-from gradiva_experiments.shipped.punches import PunchedWalk, pendulum_lasts, punch_force
+from gradiva_experiments.shipped.punches import PunchedWalk, drawn_punches, pendulum_lasts, pendulum_of, punch_force
 from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
@@ -48,13 +48,21 @@ def test_a_robot_is_punched_every_five_seconds_until_it_falls(monkeypatch):
 
 
 def test_a_pendulum_meets_the_same_punches_and_lasts_while_they_are_weak(monkeypatch):
-    lasted = pendulum_lasts("g1", "walking", 12.0, (2030, 1))
-    assert 5.0 < lasted <= 12.0
+    def lasts(doing):
+        punched = drawn_punches(load_setup("g1").robot, 12.0, (2030, 1))
+        return pendulum_lasts(pendulum_of("g1", doing, {}), 12.0, punched)
+
+    assert 5.0 < lasts("walking") <= 12.0
     monkeypatch.setattr(punches, "WEAKEST", 0.0)
     monkeypatch.setattr(punches, "STRONGEST", 60.0)
-    assert pendulum_lasts("g1", "walking", 12.0, (2030, 1)) == 12.0
+    assert lasts("walking") == 12.0
     monkeypatch.setattr(punches, "WEAKEST", 1000.0)
-    assert 5.0 < pendulum_lasts("g1", "standing", 12.0, (2030, 1)) < 7.0  # the first punch is at 5 s
+    assert 5.0 < lasts("standing") < 7.0  # the first punch is at 5 s
+
+
+def test_the_pendulum_has_the_settings_of_the_walks(monkeypatch):
+    monkeypatch.setattr(punches, "AttainableImpulses", lambda setup, speed: (setup.walking.planner.step_width, speed))
+    assert punches.pendulum_of("g1", "walking", {"planner.step_width": 0.25}) == (0.25, 0.2)
 
 
 class PunchedPool(ImmediatePool):

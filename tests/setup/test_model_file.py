@@ -388,9 +388,11 @@ def test_meshes_that_are_not_there_are_left_out_unless_they_have_the_mass(tmp_pa
     file = drafted_file(tmp_path, weighed)
     assert file.notes[1] == "left out: shapes of meshes that are not there (trunk)"
     assert {shape.file for shape in read_urdf(file.path).links["pelvis"].visuals} == {"meshes/flat.stl"}
-    (tmp_path / "biped.xml").write_text(weighed.replace(stated, ""))
-    with pytest.raises(ModelError, match=r"trunk\.stl is not there, and the mass of body pelvis is that of its shapes"):
-        model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+    framed = weighed.replace(geoms, f"<frame><frame>{geoms}</frame></frame>")
+    for without in (weighed.replace(stated, ""), framed.replace(stated, "")):
+        (tmp_path / "biped.xml").write_text(without)
+        with pytest.raises(ModelError, match=r"trunk\.stl is not there, and the mass of body pelvis is that of its sh"):
+            model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
 
 
 def test_meshes_of_classes_that_are_not_there_are_left_out(tmp_path):
@@ -513,7 +515,9 @@ def test_a_waist_may_turn_about_the_origin_of_the_base_and_have_axes_of_its_own(
     axis = f'<body name="waist" quat="{turned}">{inertial}<joint name="waist" range="-60 60" axis="0 0 1"/>'
     back = f'<body name="straight" quat="{back}">{inertial}'
     file = drafted_file(tmp_path, f"{legs[:first]}{axis}{back}{legs[first:last]}</body></body>{legs[last:]}")
-    assert file.notes[1].startswith("the root is 'waist', where the legs begin, not 'pelvis'")
+    note = "the root is 'waist', where the legs begin, not 'pelvis'"
+    is_turned = not turned.startswith("1")
+    assert file.notes[1] == note + "; its axes are turned, parallel to those of 'pelvis'" * is_turned
     straight, left = frames(file.path, {}, "waist", ["straight", "left_foot"])
     np.testing.assert_allclose(straight[:3, :3], np.eye(3), atol=1e-6)
     np.testing.assert_allclose(left[:3, 3], [0.0, 0.09, -0.85], atol=1e-6)
@@ -610,6 +614,29 @@ def test_a_sole_that_is_named_says_where_forward_is(tmp_path):
     soles = Choices(left_sole="first_touch", right_sole="other_touch")
     limbs = find_limbs(read_urdf(file.path), soles)
     assert (limbs.legs[Side.LEFT][0], limbs.is_forward_guessed) == ("first_hip_yaw", False)
+
+
+@pytest.mark.parametrize("mirrored", ["yes", "left alone"])
+def test_soles_that_are_named_and_not_along_forward_are_refused(tmp_path, mirrored):
+    turned = {"yes": {"left": 90, "right": -90}, "left alone": {"left": 0, "right": 180}}[mirrored]
+    mjcf = biped(LEVEL)
+    for side, angle in turned.items():
+        mjcf = mjcf.replace(f'<site name="{side}_touch"', f'<site name="{side}_touch" euler="0 0 {angle}"')
+    urdf = read_urdf(drafted_file(tmp_path, mjcf).path)
+    name = "left_touch" if turned["left"] else "right_touch"
+    with pytest.raises(ModelError, match=f"sole {name}: its x axis is not forward"):
+        find_limbs(urdf, Choices(left_sole="left_touch", right_sole="right_touch"))
+
+
+@pytest.mark.parametrize("are_exchanged", [True, False])
+def test_names_of_legs_that_heel_and_mass_both_contradict_are_a_guess(tmp_path, are_exchanged):
+    mjcf = biped(LEVEL).replace('pos="0 0 0" mass="0.5"', 'pos="0.05 0 0" mass="0.5"')
+    mjcf = mjcf.replace('range="10 130" ref="10"', 'range="-60 60"')  # a knee that bends both ways
+    if are_exchanged:
+        mjcf = mjcf.replace("left_", "other_").replace("right_", "left_").replace("other_", "right_")
+    limbs = find_limbs(read_urdf(drafted_file(tmp_path, mjcf).path), Choices())
+    assert limbs.legs[Side.LEFT][0] == "left_hip_yaw"
+    assert limbs.is_forward_guessed == are_exchanged
 
 
 @pytest.mark.parametrize("has_shapes", [True, False], ids=["mesh", "bare"])

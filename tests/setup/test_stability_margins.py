@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -255,6 +256,18 @@ def test_gyroscope_and_attitude_meet_in_their_filter_and_the_pendulum_carries_th
     assert before.chatter.foot_force == pytest.approx(0.0118, rel=0.05)  # 1.15 % in a walk of seed 0
     assert shipped.chatter.foot_force == pytest.approx(0.0076, rel=0.05)  # 0.69 %
     assert shipped.chatter.zmp == pytest.approx(5.4e-4, rel=0.05)  # 0.48 mm
+
+
+def test_responses_of_the_last_setups_are_kept_and_no_more(monkeypatch):
+    asked, module = [], sys.modules["gradiva.setup.stability_margins"]  # whose name in the package is a function
+    monkeypatch.setattr(module, "_noise_responses", {})
+    monkeypatch.setattr(module, "_digest", lambda setup: str(setup.number))
+    monkeypatch.setattr(module, "_noise_response", lambda setup: asked.append(setup.number))
+    setup = load_setup("icub_v2_7", plant=PlantName.NOISY)
+    for number in [*range(20), 19, 12, 0]:
+        noise_response(SimpleNamespace(simulation=setup.simulation, walking=setup.walking, number=number))
+    assert asked == [*range(20), 0]
+    assert len(module._noise_responses) == 8
 
 
 @pytest.mark.parametrize("plant", [PlantName.IDEAL, PlantName.ROBOT])

@@ -115,6 +115,15 @@ def test_without_gains_the_commanded_com_is_the_planned_one_where_that_restarts_
         np.testing.assert_allclose(desired.com_position, plan.com_position + PERIOD * plan.com_velocity, atol=1e-12)
 
 
+def test_the_commanded_com_does_not_jump_where_only_one_situation_has_gains():
+    gains = GainSchedule(ZmpComGains(3.0, 3.0), ZmpComGains(0.0, 0.0), 0.05)
+    model_control, behind = SimplifiedModelControl(instantaneous(), gains), state(com=(-0.02, 0.0, 0.5))
+    walks = [False] * 3 + [True] * 20 + [False] * 20
+    trace = [update(model_control, behind, reference(is_walking=walk)).com_position[0] for walk in walks]
+    fastest = PERIOD * (0.1 + 3.0 * 0.02)  # velocity of the reference and of the gains
+    assert np.abs(np.diff(trace)).max() <= fastest * 1.001
+
+
 def test_the_shift_of_the_swinging_leg_is_expected_of_the_measured_zmp():
     desired = update(control(), state(zmp=(0.02, 0.0)), shift=(0.02, 0.0))
     np.testing.assert_allclose(desired.com_velocity[:2], [0.1, 0.0])

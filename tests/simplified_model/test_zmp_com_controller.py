@@ -105,3 +105,17 @@ def test_reset_takes_one_set_at_once():
     assert gains.update(True, 0.01) == WALKING
     gains.reset()
     assert gains.update(False, 0.01) == STANDING
+
+
+@pytest.mark.parametrize("blend_time", [0.1, 0.2, 0.3, 0.5])
+def test_rounding_at_the_end_of_the_blend_makes_no_gain_negative(blend_time):
+    gains = GainSchedule(WALKING, ZmpComGains(0.0, 0.0), blend_time)
+    trace = [gains.update(is_walking, 0.01) for is_walking in [True] * 70 + [False] * 70]
+    assert all(0.0 <= each.zmp <= WALKING.zmp for each in trace)
+
+
+def test_gains_are_off_where_both_situations_have_none():
+    off = ZmpComGains(0.0, 0.0)
+    assert GainSchedule(off, off).are_off
+    assert not GainSchedule(ZmpComGains(0.0, 3.0), off).are_off
+    assert not GainSchedule(off, ZmpComGains(3.0, 0.0)).are_off

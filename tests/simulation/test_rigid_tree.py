@@ -35,6 +35,17 @@ def pendulum(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_was_read_is_shared_and_cannot_be_changed(pendulum: Path) -> None:
+    urdf = read_urdf(pendulum)
+    assert read_urdf(pendulum) is urdf
+    rod = urdf.links["rod"].inertial
+    for array in (urdf.joints["hinge"].axis, urdf.joints["hinge"].pose, rod.centre, rod.inertia):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+    with pytest.raises(TypeError):
+        del urdf.links["rod"]
+
+
 def test_fixed_links_become_one_body_by_the_parallel_axis_theorem(pendulum: Path) -> None:
     rod = weld(read_urdf(pendulum), "base", ["hinge"]).bodies[1].inertial
     assert rod.mass == pytest.approx(2.0)

@@ -418,6 +418,7 @@ def _gain_margin_without(setup: Setup, changed: Mapping[str, Any], key: str) -> 
 _BINS = 40  # of frequencies, up to half the rate of the ticks
 _AUDIBLE = 0.02  # [-] gain of the filter below which a bin is left out
 _TILT = "tilt of the IMU"  # whose noise is none from tick to tick
+_KEPT = 8  # setups of which the response is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,11 +438,15 @@ def noise_response(setup: Setup) -> NoiseResponse | None:
     """Return what noise alone makes with the gains of walking or of standing, whichever is more.
 
     None where the sensors have no noise, the loop is not modelled or on its limit, the posture is not found, and with
-    dry friction, which holds small motions and is not in the model. That of a setup is found once: each walk of a
+    dry friction, which holds small motions and is not in the model. Those of the last setups are kept: each walk of a
     campaign asks for it.
     """
+    if not has_wrench_loop(setup) or setup.simulation.friction.coulomb:
+        return None
     digest = _digest(setup)
     if digest not in _noise_responses:
+        if len(_noise_responses) >= _KEPT:  # the oldest goes: each setup of a campaign may have gains of its own
+            del _noise_responses[next(iter(_noise_responses))]
         _noise_responses[digest] = _noise_response(setup)
     return _noise_responses[digest]
 
@@ -450,11 +455,8 @@ _noise_responses: dict[str, NoiseResponse | None] = {}
 
 
 def _noise_response(setup: Setup) -> NoiseResponse | None:
-    simulation = setup.simulation
-    if not has_wrench_loop(setup) or simulation.friction.coulomb:
-        return None
     try:
-        body = StandingBody(setup, _FEET["double support"])
+        body, simulation = StandingBody(setup, _FEET["double support"]), setup.simulation
         noises = _noises(setup, body)
         if not any(noise.any() for noise in noises.values()):
             return None

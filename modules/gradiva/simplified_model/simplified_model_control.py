@@ -333,6 +333,11 @@ class GainSchedule:
         self._elapsed = math.inf
 
     @property
+    def are_off(self) -> bool:
+        """Whether the gains of both situations are zero: in one of them alone they blend, and nothing may jump."""
+        return not any((self._walking.zmp, self._walking.com, self._standing.zmp, self._standing.com))
+
+    @property
     def progress(self) -> GainProgress:
         """State of the schedule; `resume` goes on from there."""
         return GainProgress(self._is_walking, self._start, self._ratio, min(self._elapsed, self._blend_time))
@@ -351,7 +356,7 @@ class GainSchedule:
         if self._elapsed >= self._blend_time:
             self._ratio = target
         else:
-            progress = minimum_jerk(self._elapsed / self._blend_time)[0]
+            progress = min(minimum_jerk(self._elapsed / self._blend_time)[0], 1.0)  # which rounding may pass
             self._ratio = self._start + (target - self._start) * progress
         if self._blended[0] != self._ratio:
             self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
@@ -430,7 +435,7 @@ class SimplifiedModelControl(BalanceLayer):
         else:
             function.set(zmp=self._dcm_law.zmp(state, plan, period))
         gains = self._gains.update(reference.is_walking, period)
-        if not (self._has_begun and gains.zmp + gains.com):
+        if not self._has_begun or self._gains.are_off:
             function.set(commanded_com=reference.com_position[:2])
             self._has_begun = True
         function.set(

@@ -218,9 +218,16 @@ def _bodies_by_mesh(root: ElementTree.Element, is_stated: bool) -> dict[str, lis
     bodies: dict[str, list[str]] = {}
     for body in root.iter("body"):
         if not is_stated or body.find("inertial") is None:
-            for geom in [*body.findall("geom"), *body.findall("frame/geom")]:
+            for geom in _geoms(body):
                 bodies.setdefault(geom.get("mesh", ""), []).append(body.get("name", "without a name"))
     return bodies
+
+
+def _geoms(parent: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """Yield the geoms of a body, and those of frames in it, however deep."""
+    yield from parent.findall("geom")
+    for frame in parent.findall("frame"):
+        yield from _geoms(frame)
 
 
 def _refuse_lost_mass(bodies: Sequence[str], path: Path) -> None:

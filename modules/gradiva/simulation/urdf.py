@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -30,9 +31,13 @@ class Urdf:
         force_torque_joints: Name of each force-torque sensor to the name of the joint that it measures.
     """
 
-    links: dict[str, UrdfLink]
-    joints: dict[str, UrdfJoint]
-    force_torque_joints: dict[str, str]
+    links: Mapping[str, UrdfLink]
+    joints: Mapping[str, UrdfJoint]
+    force_torque_joints: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name in ("links", "joints", "force_torque_joints"):  # what was read is shared by all walks of a process
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def roots(self) -> list[str]:
@@ -91,6 +96,9 @@ class UrdfJoint:
     effort: float
     mimic: str = ""
 
+    def __post_init__(self) -> None:
+        freeze_arrays(self, pose=(4, 4), axis=(3,))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inertial:
@@ -105,6 +113,9 @@ class Inertial:
     mass: float
     centre: NDArray
     inertia: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, centre=(3,), inertia=(3, 3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +133,9 @@ class Shape:
     size: tuple[float, ...]
     file: str
     pose: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, pose=(4, 4))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

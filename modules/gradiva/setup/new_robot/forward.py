@@ -12,7 +12,7 @@ from gradiva.setup.new_robot.soles import covers_sole, lowest, points_of
 
 _HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
 _HEEL_FRACTION = 0.1  # [-] of the length of what touches: as above, of long feet
-_ALONG = 0.7  # [-] cosine of the x axis of a frame called sole with that of the base
+_LEVEL = 0.3  # [-] of the x axis of a frame along that of the base: one with less looks up, down or aside
 _TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
 _ONE_SIDED = 0.5  # [-] of half its range: a knee whose middle is farther from the straight leg bends to one side
 
@@ -22,7 +22,8 @@ def forward_of(skeleton: Skeleton, feet: tuple[int, int]) -> tuple[float, bool]:
 
     Names say it first: which leg is called the left one, else x of frames called sole. Then shapes do: the heel is the
     shorter part of what touches, a knee bends backwards, the mass of a foot is ahead of its ankle. It is a guess where
-    names contradict each other or the knee, where shapes contradict each other and no name says it, or nothing does.
+    names contradict each other, the knee, or heel and mass together, where shapes contradict each other and no name
+    says it, or nothing does.
 
     Args:
         skeleton: Of the robot.
@@ -30,19 +31,23 @@ def forward_of(skeleton: Skeleton, feet: tuple[int, int]) -> tuple[float, bool]:
     """
     foot = feet[0]
     names = [sign for sign in (_of_legs(skeleton, feet), _of_soles(skeleton, foot)) if sign]
-    knee = _bending(skeleton, foot)
-    shapes = [sign for sign in (_touching(skeleton, foot), knee, _mass(skeleton, foot)) if sign]
-    deciding = [*names, *([knee] if knee else [])] if names else shapes
+    touching, knee, mass = (shape(skeleton, foot) for shape in (_touching, _bending, _mass))
+    shapes = [sign for sign in (touching, knee, mass) if sign]
+    beside_names = [sign for sign in (knee, touching if touching == mass else 0.0) if sign]
+    deciding = [*names, *beside_names] if names else shapes
     return (names + shapes + [1.0])[0], len(set(deciding)) != 1
 
 
 def _of_soles(skeleton: Skeleton, foot: int) -> float:
     """Return where x of a frame called sole looks along x of the base: 1, −1, or 0 across it or without one."""
-    for frame, in_body in skeleton.bodies[foot].frames.items():
-        along = float((skeleton.poses[foot] @ in_body)[0, 0])
-        if "sole" in frame.lower() and abs(along) > _ALONG:
-            return float(np.sign(along))
-    return 0.0
+    soles = [frame for frame in skeleton.bodies[foot].frames if "sole" in frame.lower()]
+    return next((sign for sole in soles if (sign := heading(skeleton, foot, sole))), 0.0)
+
+
+def heading(skeleton: Skeleton, foot: int, frame: str) -> float:
+    """Return where x of a frame of a foot looks, seen from above, along x of the base: 1, −1, or 0 across it."""
+    along, aside = (skeleton.poses[foot] @ skeleton.bodies[foot].frames[frame])[:2, 0]
+    return float(np.sign(along)) if abs(along) > max(abs(aside), _LEVEL) else 0.0
 
 
 def _of_legs(skeleton: Skeleton, feet: tuple[int, int]) -> float:

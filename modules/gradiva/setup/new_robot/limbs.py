@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, nearest_name
-from gradiva.setup.new_robot.forward import forward_of
+from gradiva.setup.new_robot.forward import forward_of, heading
 from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton
 from gradiva.setup.new_robot.soles import is_sole, standing_plane
 from gradiva.simulation import Urdf
@@ -302,9 +302,9 @@ def _are_legs(skeleton: Skeleton, left: int, right: int) -> bool:
 
 def _forward(skeleton: Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[float, bool]:
     """Return as `forward_of`; x of a sole frame that the user names is forward."""
-    left = skeleton.bodies[feet[Side.LEFT]].frames.get(choices.left_sole or "")
-    if left is not None:
-        return float(np.sign((skeleton.poses[feet[Side.LEFT]] @ left)[0, 0])) or 1.0, False
+    for side, sole in ((Side.LEFT, choices.left_sole), (Side.RIGHT, choices.right_sole)):
+        if sole in skeleton.bodies[feet[side]].frames and (forward := heading(skeleton, feet[side], sole)):
+            return forward, False
     return forward_of(skeleton, (feet[Side.LEFT], feet[Side.RIGHT]))
 
 
@@ -320,6 +320,8 @@ def _sole(skeleton: Skeleton, foot: int, side: Side, forward: float, wanted: str
     if wanted is not None:
         if wanted not in body.frames:
             raise ModelError(f"--{side}-sole {wanted}: not a frame of the foot{nearest_name(wanted, body.frames)}")
+        if heading(skeleton, foot, wanted) != forward:
+            raise ModelError(f"--{side}-sole {wanted}: its x axis is not forward when all joints are at zero")
         return wanted
     level = _level_frames(skeleton, foot, forward)
     if not level:

@@ -164,11 +164,12 @@ def _with_base(given: ModelFile, name: str, choices: Choices, folder: Path) -> M
     base, rotation = walking_base(urdf, choices)
     if base == urdf.roots[0]:
         return given
-    robot = _parsed(given)
+    robot, note = _parsed(given), f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'"
     reroot(robot, base)
     if not np.allclose(rotation, np.eye(3), atol=_ALIGNED):
         turn_link(robot, base, rotation)
-    return _written(robot, given, name, folder, f"the root is '{base}', where the legs begin, not '{urdf.roots[0]}'")
+        note += f"; its axes are turned, parallel to those of '{urdf.roots[0]}'"
+    return _written(robot, given, name, folder, note)
 
 
 def _without_names_of_root(given: ModelFile, name: str, folder: Path) -> ModelFile:

@@ -167,7 +167,7 @@ def score_table(result: CampaignResult, scores: Sequence[str]) -> str:
     """
     for name in scores:
         if name not in SCORES:
-            raise ConfigError(f"no score '{name}'{nearest_name(name, SCORES)}; scores are {', '.join(SCORES)}")
+            raise ConfigError(f"no score '{name}'{nearest_name(name, SCORES)}")
     names = [name for name in result.inputs if name != _SEED]
     groups = defaultdict(list)
     for row in result.rows:

@@ -7,9 +7,8 @@ punches meets, and which steps all the time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -129,25 +128,22 @@ def run_punches(run: ExperimentRun) -> None:
     ]
     for place, found in run.pool.grouped(jobs):
         row = _row(*cases[place], found, longest)
-        row["paper"] = float(
-            np.mean([pendulum_lasts(row["robot"], row["doing"], longest, (seed, n)) for n in range(runs)])
-        )
+        pendulum = pendulum_of(row["robot"], row["doing"], options.overrides)
+        punches = (drawn_punches(load_robot(row["robot"]), longest, (seed, number)) for number in range(runs))
+        row["paper"] = float(np.mean([pendulum_lasts(pendulum, longest, each) for each in punches]))
         run.add_row(row, place)
         run.report(len(run.rows), len(cases), f"{row['robot']}, {row['doing']}: {row['value']:.1f} s")
 
 
-def pendulum_lasts(robot: str, doing: str, longest: float, way: tuple[int, int]) -> float:
+def pendulum_of(robot: str, doing: str, overrides: Mapping[str, Any]) -> AttainableImpulses:
+    """Return the pendulum on the soles and legs of a robot, which steps as the settings of its walks say."""
+    return AttainableImpulses(load_setup(robot, overrides), _SPEED if doing == "walking" else 0.0)
+
+
+def pendulum_lasts(pendulum: AttainableImpulses, longest: float, punches: Iterable[Mapping[str, Any]]) -> float:
     """Return for how long a pendulum lasts that the punches of a draw meet, [s]."""
-    punches = [
-        PendulumPush(_PUNCH * np.array(punch["force"][:2]), punch["start"], _PUNCH)
-        for punch in drawn_punches(load_robot(robot), longest, way)
-    ]
-    return _pendulum(robot, _SPEED if doing == "walking" else 0.0).lasts(punches, longest)
-
-
-@lru_cache
-def _pendulum(robot: str, speed: float) -> AttainableImpulses:
-    return AttainableImpulses(load_setup(robot), speed)
+    pushes = [PendulumPush(_PUNCH * np.array(punch["force"][:2]), punch["start"], _PUNCH) for punch in punches]
+    return pendulum.lasts(pushes, longest)
 
 
 def _row(plant: Plant, robot: str, doing: str, found: Sequence[Continued], longest: float) -> Row:

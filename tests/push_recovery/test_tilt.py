@@ -1,17 +1,26 @@
-"""Hip strategy: the flywheel of a pendulum, its double integrator, and the robot that tilts its trunk."""
+"""Hip strategy: a pendulum's flywheel, its double integrator, the robot that tilts; soles kept level in a push."""
 
 import math
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import ControlMode, RobotState, so3
+from gradiva.common import ControlMode, FootReference, RobotState, Side, altered, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.push_recovery import HipStrategy, SteppingMode, followed
-from gradiva.push_recovery.tilt import ZMP_GAIN
+from gradiva.push_recovery import HipStrategy, SoleLevelling, SteppingMode, followed
+from gradiva.push_recovery.tilt import (
+    HEIGHT_GAIN,
+    INTEGRAL_GAIN,
+    LARGEST_HEIGHT_OFFSET,
+    LARGEST_TILT_OFFSET,
+    LEAK_TIME,
+    SOLE_SPEED,
+    TILT_GAIN,
+    ZMP_GAIN,
+)
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
@@ -21,6 +30,7 @@ from gradiva_experiments.experiment import ExperimentOptions
 from gradiva_experiments.shipped.push_recovery import PushedCase
 from tests.conftest import long, model_of
 from tests.whole_body.conftest import inverse_kinematics_of
+from tests.whole_body.standing_robot import state
 
 PERIOD = 0.01
 SOLES = SupportPolygon([(-0.05, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.05, 0.1)])
@@ -215,3 +225,101 @@ def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase,
         sideways = np.array(found)[:60, 1] * np.sign(force[1])
         assert sideways.max() == pytest.approx(walk.setup.walking.hip_strategy.sideways)  # as the push
         assert np.abs(found[-1]).max() < 0.02
+
+
+# -- soles in the air --------------------------------------------------------------------------------------------------
+
+SETUP = load_setup("icub_v2_7")
+ADAPTATION, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
+
+
+def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
+    """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
+    flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
+    rotations = {Side.LEFT: rolled if left_tilt is None else so3.exp(np.array(left_tilt)), Side.RIGHT: rolled}
+    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
+    body = Feet(*feet)
+    fields = {}
+    for side in Side:
+        fields[f"{side}_foot_position"] = np.array([0.0, 0.0, side_heights[side]])
+        fields[f"{side}_foot_rotation"] = rotations[side]
+        fields[f"{side}_foot_wrench"] = np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0])
+    return body, altered(state(), **fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Feet:
+    left_foot: FootReference
+    right_foot: FootReference
+
+
+def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
+    levelling, low = SoleLevelling(ADAPTATION, WEIGHT, SOLE), 0.001
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -low}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
+    moved = levelling.levelled(body, state, True, False, 0.01)
+    lift = (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * low
+    assert lift < 0.01 * SOLE_SPEED
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+    assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
+    tilt = so3.log(moved.right_foot.rotation)
+    np.testing.assert_allclose(tilt, [-0.01 * INTEGRAL_GAIN * 0.02, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
+def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
+    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for tick in range(1, 4):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * SOLE_SPEED, abs=1e-12)
+        assert moved.right_foot.twist[2] == pytest.approx(SOLE_SPEED, abs=1e-9)
+
+
+def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
+    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
+    body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
+    after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    assert after == pytest.approx(lifted * (1.0 - 0.01 / LEAK_TIME), abs=1e-12)
+    for _ in range(1000):
+        levelling.levelled(body, state, False, False, 0.01)
+    assert not levelling.offsets
+
+
+def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
+    levelling, period = SoleLevelling(ADAPTATION, WEIGHT, SOLE), 0.01
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
+    _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
+    moved = levelling.levelled(body, tipped, True, True, period)
+    turn = period * TILT_GAIN * 0.05
+    np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    after = levelling.levelled(body, flat, True, True, period)
+    kept = turn * (1.0 - period / LEAK_TIME)
+    np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_sole_is_moved_no_farther_than_its_limits():
+    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
+    for _ in range(100):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx(LARGEST_HEIGHT_OFFSET, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
+
+
+@pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])
+def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel(landed, gain):
+    config = replace(ADAPTATION, rise_gain=0.3, landed_rise_gain=0.6)
+    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.02
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
+    rise = SOLE.x[0] * math.sin(pitch)
+    assert rise > 0.0
+    moved = levelling.levelled(body, state, True, False, 0.01, landed)
+    lift = -(HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * gain * rise
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
