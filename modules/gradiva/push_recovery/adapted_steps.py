@@ -88,11 +88,10 @@ class AdaptedSteps(StepAdaptation):
 
     def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
         """Return the change of the running step, or the step of a robot that stands; see ``StepAdaptation``."""
-        walking, capture, index = self.walking, None, plan.landings.after(reference.time)
+        walking, index = self.walking, plan.landings.after(reference.time)
         change = walking.retarget(pendulum, reference, plan, index)
         self.log, self.catches = walking.log, walking.catches
-        if index == len(plan.landings):
-            capture = self.standing.capture(pendulum, reference, plan)
+        capture = self.standing.capture(pendulum, reference, plan) if index == len(plan.landings) else None
         if change is None and capture is None and not walking.falls_away:
             return None
         return StepChange(change, capture, walking.falls_away)
@@ -182,8 +181,7 @@ class ReactiveStepping:
             self._stand(state, reference, step, is_pushed)
             return None
         if is_pushed and not self._is_active:
-            self._is_active = True
-            self.falls_away = _falls_away(reference, step, state.dcm_position - reference.dcm.position)
+            self._is_active, self.falls_away = True, _falls_away(state, reference, step)
         change = None
         self.catches = self.catches and self._is_active
         if self._is_active and is_believed:
@@ -227,13 +225,12 @@ class ReactiveStepping:
         is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
         if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
-        is_over_stance = self._goes_over_stance(state, reference, stance)
         self._write_tick(nominal, state, reference, step)
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
             return None
         adapted = self.adapter.adapt(nominal.running)
         is_enough = math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
-        self.catches = is_enough and not is_over_stance
+        self.catches = is_enough and not self._goes_over_stance(state, reference, stance)
         foothold = self._foothold(adapted, step, reference.time)
         if foothold is None and left:
             return None
@@ -325,16 +322,15 @@ class ReactiveStepping:
             self._logged, self.log = logged, SteppingLog.of(*logged)
 
 
-def _falls_away(reference: WalkingReference, step: PlannedStep, error: NDArray) -> bool:
+def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
-    side = step.footstep.side
+    side, error = step.footstep.side, state.dcm_position - reference.dcm.position
     return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
 
 
 def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> float:
     """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
-    left, right = reference.left_foot.position[:2], reference.right_foot.position[:2]
-    way = left - right if side is Side.LEFT else right - left
+    way = (reference.foot(side).position - reference.foot(side.other).position)[:2]
     return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, nearest_name
-from gradiva.setup.new_robot.forward import forward_of, heading
-from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton
+from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton, forward_of, heading
 from gradiva.setup.new_robot.soles import is_sole, standing_plane
 from gradiva.simulation import Urdf
 
