@@ -324,6 +324,7 @@ class GainSchedule:
     def tune(self, walking: ZmpComGains, standing: ZmpComGains) -> None:
         """Take other gains of both situations; the blend between them goes on."""
         self._walking, self._standing = walking, standing
+        self.are_off = not any((walking.zmp, walking.com, standing.zmp, standing.com))  # both: else nothing may jump
         self._blended: tuple[float, ZmpComGains] = math.nan, standing  # of no ratio yet
 
     def reset(self, *, is_walking: bool = False) -> None:
@@ -331,11 +332,6 @@ class GainSchedule:
         self._is_walking = is_walking
         self._start = self._ratio = float(is_walking)
         self._elapsed = math.inf
-
-    @property
-    def are_off(self) -> bool:
-        """Whether the gains of both situations are zero: in one of them alone they blend, and nothing may jump."""
-        return not any((self._walking.zmp, self._walking.com, self._standing.zmp, self._standing.com))
 
     @property
     def progress(self) -> GainProgress:
@@ -352,12 +348,10 @@ class GainSchedule:
         if is_walking != self._is_walking:
             self._is_walking, self._start, self._elapsed = is_walking, self._ratio, 0.0
         self._elapsed += dt
-        target = float(is_walking)
-        if self._elapsed >= self._blend_time:
-            self._ratio = target
-        else:
+        self._ratio = float(is_walking)
+        if self._elapsed < self._blend_time:
             progress = min(minimum_jerk(self._elapsed / self._blend_time)[0], 1.0)  # which rounding may pass
-            self._ratio = self._start + (target - self._start) * progress
+            self._ratio = self._start + (self._ratio - self._start) * progress
         if self._blended[0] != self._ratio:
             self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
         return self._blended[1]
