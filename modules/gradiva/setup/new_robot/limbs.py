@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, nearest_name
-from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton, forward_of, heading
-from gradiva.setup.new_robot.soles import is_sole, standing_plane
+from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton
+from gradiva.setup.new_robot.soles import forward_of, heading, is_sole, standing_plane
 from gradiva.simulation import Urdf
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose

@@ -1,8 +1,9 @@
-"""Fit the rectangles of soles to the shapes of feet."""
+"""Feet of a biped: rectangles of its soles, and where it looks by names, soles, knees and masses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from gradiva.common import ModelError, NDArray, SoleRectangle
 from gradiva.robot_model import read_collada
+from gradiva.setup.new_robot.skeleton import LATERAL, Skeleton
 from gradiva.simulation import RigidBody, Shape, find_mesh, read_stl
 
 _BAND = 0.005  # [m] above the lowest point: rounded edges of a sole touch as well
@@ -126,3 +128,123 @@ def _vertices(path: Path) -> NDArray:
     lines = (line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
     vertices = [line[1:4] for line in lines if line and line[0] == "v"]
     return np.array(vertices, dtype=float).reshape(-1, 3)
+
+
+# -- forward -----------------------------------------------------------------------------------------------------------
+
+_HEEL_TOLERANCE = 0.005  # [m] of the middle of a foot from its ankle: below it neither end is the heel
+_HEEL_FRACTION = 0.1  # [-] of the length of what touches: as above, of long feet
+_LEVEL = 0.3  # [-] of the x axis of a frame along that of the base: one with less looks up, down or aside
+_TURN = 2.0 * np.pi  # [rad] joints that turn farther have no limits
+_ONE_SIDED = 0.5  # [-] of half its range: a knee whose middle is farther from the straight leg bends to one side
+
+
+def forward_of(skeleton: Skeleton, feet: tuple[int, int]) -> tuple[float, bool]:
+    """Return whether a biped looks along x of the base (1) or against it (−1), and whether that is a guess.
+
+    Names say it first: which leg is called the left one, else x of frames called sole. Then shapes do: the heel is the
+    shorter part of what touches, a knee bends backwards, the mass of a foot is ahead of its ankle. It is a guess where
+    names contradict each other, the knee, or heel and mass together, where shapes contradict each other and no name
+    says it, or nothing does.
+
+    Args:
+        skeleton: Of the robot.
+        feet: Bodies of the feet, in any order.
+    """
+    foot = feet[0]
+    names = [sign for sign in (_of_legs(skeleton, feet), _of_soles(skeleton, foot)) if sign]
+    touching, knee, mass = (shape(skeleton, foot) for shape in (_touching, _bending, _mass))
+    shapes = [sign for sign in (touching, knee, mass) if sign]
+    beside_names = [sign for sign in (knee, touching if touching == mass else 0.0) if sign]
+    deciding = [*names, *beside_names] if names else shapes
+    return (names + shapes + [1.0])[0], len(set(deciding)) != 1
+
+
+def _of_soles(skeleton: Skeleton, foot: int) -> float:
+    """Return where x of a frame called sole looks along x of the base: 1, −1, or 0 across it or without one."""
+    soles = [frame for frame in skeleton.bodies[foot].frames if "sole" in frame.lower()]
+    return next((sign for sole in soles if (sign := heading(skeleton, foot, sole))), 0.0)
+
+
+def heading(skeleton: Skeleton, foot: int, frame: str) -> float:
+    """Return where x of a frame of a foot looks, seen from above, along x of the base: 1, −1, or 0 across it."""
+    along, aside = (skeleton.poses[foot] @ skeleton.bodies[foot].frames[frame])[:2, 0]
+    return float(np.sign(along)) if abs(along) > max(abs(aside), _LEVEL) else 0.0
+
+
+def _of_legs(skeleton: Skeleton, feet: tuple[int, int]) -> float:
+    """Return 1 where the leg with positive y has the names of a left one, −1 where of a right one, 0 of neither."""
+    left, right = sorted(feet, key=lambda foot: float(skeleton.position(foot)[1]), reverse=True)
+    chains = zip(skeleton.chain(left), skeleton.chain(right), strict=False)
+    votes = [_side_in(*(skeleton.names(body) for body in pair)) for pair in chains]
+    return float(np.sign(sum(votes)))
+
+
+def _side_in(name: str, other: str) -> int:
+    """Return 1 where names differ by an l, of left, where the other has an r, of right; −1 the other way, else 0."""
+    initials = {("l", "r"): 1, ("r", "l"): -1}
+    name, other = name.lower(), other.lower()
+    changes = SequenceMatcher(None, name, other, autojunk=False).get_opcodes()
+    found = [initials.get((name[i], other[j]), 0) for kind, i, _, j, _ in changes if kind == "replace"]
+    return int(np.sign(sum(found)))
+
+
+def _touching(skeleton: Skeleton, foot: int) -> float:
+    """Return on which side of the ankle the longer part of what touches is along x of the base: 1, −1, or 0."""
+    ends = _touching_ends(skeleton, foot)
+    if ends is None:
+        return 0.0
+    return _ahead(skeleton, foot, sum(ends) / 2.0, max(_HEEL_TOLERANCE, _HEEL_FRACTION * (ends[1] - ends[0])))
+
+
+def _mass(skeleton: Skeleton, foot: int) -> float:
+    """Return on which side of the ankle the centre of mass of a foot is along x of the base: 1, −1, or 0 near it."""
+    centre = skeleton.poses[foot][:3, :3] @ skeleton.bodies[foot].inertial.centre
+    return _ahead(skeleton, foot, float(centre[0]), _HEEL_TOLERANCE)
+
+
+def _ahead(skeleton: Skeleton, foot: int, offset: float, tolerance: float) -> float:
+    """Return the side of the ankle on which a place is, ``offset`` from the origin of the foot, [m]; 0 near it."""
+    from_ankle = offset + float(skeleton.position(foot)[0]) - _ankle(skeleton, foot)
+    return float(np.sign(from_ankle)) * (abs(from_ankle) > tolerance)
+
+
+def _bending(skeleton: Skeleton, foot: int) -> float:
+    """Return whether the knee above a foot lets the shank go backwards when x of the base is forward: 1, −1, or 0.
+
+    The knee is the pitch joint between the others that turns farthest; it says nothing if it bends to both sides.
+    """
+    pitches = []
+    for index in skeleton.chain(foot):
+        joint, along = skeleton.bodies[index].joint, skeleton.lateral(index)
+        if joint is not None and abs(along) > LATERAL:
+            pitches.append(np.sign(along) * np.array(joint.limits))
+    if len(pitches) < 3:
+        return 0.0
+    knee = max(np.clip(pitches[1:-1], -_TURN, _TURN), key=lambda limits: float(abs(limits[1] - limits[0])))
+    middle, half = float(knee.mean()), float(abs(knee[1] - knee[0])) / 2.0
+    return float(np.sign(middle)) if abs(middle) > _ONE_SIDED * half else 0.0
+
+
+def _ankle(skeleton: Skeleton, foot: int) -> float:
+    """Return where the last joint that pitches is along x of the base, [m]: a roll joint may be drawn ahead of it."""
+    for index in reversed(skeleton.chain(foot)):
+        if abs(skeleton.lateral(index)) > LATERAL:
+            return float(skeleton.position(index)[0])
+    return float(skeleton.position(foot)[0])
+
+
+def _touching_ends(skeleton: Skeleton, foot: int) -> tuple[float, float] | None:
+    """Return the ends of what touches the ground from the foot's origin, along x of the base, [m].
+
+    None where they are not known: of meshes alone, and of a foot that stands on an edge when all joints are at zero.
+    """
+    turned = np.eye(4)
+    turned[:3, :3] = skeleton.poses[foot][:3, :3]
+    shapes = [shape for shape in skeleton.bodies[foot].collisions if shape.kind != "mesh"]
+    if not shapes:
+        return None
+    touching = lowest([points_of(shape, turned @ shape.pose, Path()) for shape in shapes])
+    if not covers_sole(touching):
+        return None
+    return float(touching[:, 0].min()), float(touching[:, 0].max())
