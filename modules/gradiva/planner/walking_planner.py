@@ -196,7 +196,7 @@ class WalkingPlanner:
         return capture_offset(capture, self.config)
 
     def offset_in_place(self, step: PlannedStep) -> NDArray:
-        """Return the same of a step after which others in place follow, [m], shape (2,)."""
+        """Return where the DCM is after a step that others in place follow, as ``capture_offset``, [m], shape (2,)."""
         return offset_in_place(step, self.config)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
