@@ -51,7 +51,8 @@ class Result(SphinxDirective):
 
 def _pages_of_results(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Return the pages that are read again in each build: a new run is a file that no page knows yet."""
-    return [page for page in env.found_docs if page.startswith("results/") or page == "how_to/tune"]
+    others = ("how_to/tune", "robots/campaigns")
+    return [page for page in env.found_docs if page.startswith("results/") or page in others]
 
 
 def setup(app: Any) -> dict[str, bool]:

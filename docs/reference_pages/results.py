@@ -1,7 +1,8 @@
 """Makes tables of results/*.json, for the directive ``{result}`` and for the page of published experiments.
 
 ``gradiva experiment NAME --publish`` writes such a file: rows with ``paper``, ``value`` and ``outcome``, and command,
-date, commit and machine. ``{result} runs NAME`` shows all runs of an experiment in one table.
+date, commit and machine. ``{result} runs NAME`` shows all runs of an experiment in one table. ``gradiva campaign
+table … --publish`` writes such files as well, all of the name `CAMPAIGN`.
 ``peers.json`` is of ``gradiva bench --peers --json``.
 """
 
@@ -31,6 +32,8 @@ RUNS = "runs"
 PEERS = "peers"
 """Argument of the directive that stands for the last ``gradiva bench --peers``, of which ``PEERS_FILE`` is."""
 PEERS_FILE = RESULTS / "peers.json"
+CAMPAIGN = "campaign"
+"""Name of the published tables of campaigns, beside those of the experiments."""
 BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
@@ -72,14 +75,16 @@ def published_text() -> str:
 
 def unpublished_text() -> str:
     """Return which experiments nothing is published of, and the command that publishes each."""
-    known = {read(path)["name"] for path in published_paths()}
+    known = {read(path)["name"] for path in published_paths()} - {CAMPAIGN}
     names = [name for name in sorted(all_experiments()) if name not in known]
     missing = "".join(f"- {_command_of(name)}\n" for name in names)
     return f"Published are {len(known)} of {len(all_experiments())} experiments. Not published:\n\n{missing}"
 
 
 def _command_of(name: str) -> str:
-    """Return the command that publishes an experiment, and what it shows."""
+    """Return the command that publishes an experiment or a campaign, and what it shows."""
+    if name == CAMPAIGN:
+        return "`gradiva campaign FILE.toml`, `gradiva campaign table FOLDER --publish`"
     return f"`gradiva experiment {name} --publish`: {all_experiments()[name].description}"
 
 
@@ -219,4 +224,5 @@ def _range(figure: KeyFigure, figures: Mapping[str, list[float]]) -> str:
 def _title(run: Mapping[str, Any], name: str) -> str:
     words, _, unit = name.rpartition("_")
     plain = f"{words} [{_UNITS[unit]}]" if words and unit in _UNITS else name
-    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, plain.replace("_", " "))
+    title = plain if "." in plain else plain.replace("_", " ")  # a key of the configuration stays as it is
+    return {"value": run["value_title"], "paper": run["paper_title"]}.get(name, title)

@@ -1,5 +1,6 @@
 """Campaigns: their rows are there once, whatever dies; their report and their comparison."""
 
+import importlib
 import json
 import os
 import re
@@ -20,14 +21,20 @@ from gradiva_experiments.campaign.engine import Engine, WalkProcess, dask_enviro
 from gradiva_experiments.campaign.report import (
     binned,
     compare_campaigns,
-    inputs_that_matter,
     not_walked,
-    outcome_table,
     summary,
     write_campaign_comparison,
     write_campaign_report,
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores, wilson_interval
+from gradiva_experiments.campaign.tables import (
+    TableOptions,
+    inputs_that_matter,
+    markdown,
+    outcome_lines,
+    paired_lines,
+    publish_table,
+)
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from tests.gradiva_experiments.fake_trials import CYCLIC, TEMPORARY, TROUBLED, WALK
 from tests.gradiva_experiments.killed_campaign import KilledCampaign, growth_of
@@ -310,18 +317,18 @@ def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, w
 
     rows = [row("a", 0.1, "ideal", 1, "walked"), row("a", 0.1, "robot", 1, "walked"), row("a", 0.1, "robot", 2, "fell")]
     rows.append(row("b", 0.2, "robot", 1, "walked badly"))
-    table = outcome_table(CampaignResult("tries", tmp_path, ("robot", "speed", "plant", "seed"), 4, rows), "robot")
-    assert table.split("\n") == [
-        "| robot | ideal | robot |",
+    result = CampaignResult("tries", tmp_path, ("robot", "speed", "plant", "seed"), 4, rows)
+    assert markdown(outcome_lines(result, "robot")).split("\n") == [
+        "| robot | ideal | plant robot |",
         "| --- | --- | --- |",
         "| a | walked | 1 of 2 |",
         "| b | not walked | walked badly |",
     ]
     rows = [row("a", speed, "ideal", 1, "walked") for speed in (2, 10)]
-    table = outcome_table(CampaignResult("tries", tmp_path, ("robot", "speed", "seed"), 2, rows), "robot")
-    assert table.startswith("| robot | 2 | 10 |")
+    lines = outcome_lines(CampaignResult("tries", tmp_path, ("robot", "speed", "seed"), 2, rows), "robot")
+    assert list(lines[0]) == ["robot", "2", "10"]
     status, out, _ = gradiva("campaign", "table", str(walked))
-    assert (status, out.splitlines()[0]) == (0, "| speed | outcome |")
+    assert (status, out.splitlines()[0]) == (0, "| speed [m/s] | outcome |")
     status, _, err = gradiva("campaign", "table", str(walked), "--by", "robot")
     assert status == 2
     assert "no input 'robot' varies, but speed, seed" in err
@@ -329,14 +336,62 @@ def test_outcomes_are_a_table_by_robot_without_inputs_that_go_with_it(gradiva, w
 
 def test_scores_are_a_table_of_their_medians_and_largest_values(gradiva, walked):
     status, out, _ = gradiva("campaign", "table", str(walked), "--score", "dcm_error_m.max")
-    assert (status, out.splitlines()[0]) == (0, "| speed | success | DCM error: median, largest |")
-    assert "| 0.1 | 39 of 40, 98 % (87 to 100 %) | 3 mm, 4.9 mm |" in out.splitlines()
+    assert (status, out.splitlines()[0]) == (0, "| speed [m/s] | success | DCM error [mm]: median, largest |")
+    assert "| 0.1 | 39 of 40, 98 % (87 to 100 %) | 3, 4.9 |" in out.splitlines()
     _, out, _ = gradiva("campaign", "table", str(walked), "--score", "foot_slip_m")
     assert "| 0.1 | 39 of 40, 98 % (87 to 100 %) | – |" in out.splitlines()
     status, _, err = gradiva("campaign", "table", str(walked), "--score", "dcm_error")
     assert status == 2
     assert "no score 'dcm_error'" in err
     assert gradiva("campaign", "table", str(walked), "--score", "foot_slip_m", "--by", "speed")[0] == 2
+
+
+def pair(robot, seed, gain, error, outcome="walked"):
+    return {"robot": robot, "seed": seed, "gain": gain, "outcome": outcome, "dcm_error_m.rms": error, "code": "a"}
+
+
+def paired_result(folder):
+    before = [pair(robot, seed, 1.1, 0.01 + 0.001 * seed) for robot in ("a", "b") for seed in range(8)]
+    after = [{**row, "gain": 1.4, "dcm_error_m.rms": 0.9 * row["dcm_error_m.rms"]} for row in before]
+    after[-1] |= {"outcome": "fell"}
+    return CampaignResult("gains", folder, ("gain", "robot", "seed"), 32, before + after, "abc1234")
+
+
+def test_walks_that_differ_in_one_input_are_pairs_which_are_tested(tmp_path):
+    result = paired_result(tmp_path)
+    lines = paired_lines(result, "gain", ["dcm_error_m.rms"])
+    assert lines[0] == {
+        "robot": "a",
+        "pairs": "8",
+        "success: 1.1, 1.4, p": "8, 8, 1",
+        "DCM error (rms) [mm]: 1.1, 1.4, p": "13.5, 12.2, 0.0078",
+    }
+    assert [list(line.values())[:3] for line in lines[1:]] == [["b", "8", "8, 7, 1"], ["all", "16", "16, 15, 1"]]
+    with pytest.raises(ConfigError, match="pairs need two values of 'seed', it has 0, 1"):
+        paired_lines(result, "seed", [])
+
+
+def test_a_table_is_published_as_the_runs_of_experiments_are(tmp_path, reference, monkeypatch):
+    path = publish_table(paired_result(tmp_path), TableOptions(paired="gain", scores=("dcm_error_m.rms",)), tmp_path)
+    assert path.name == "campaign-gains-paired-gain-score-dcm_error_m.rms.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["command"] == "gradiva campaign table runs/campaign-gains --paired gain --score dcm_error_m.rms"
+    assert (found["name"], found["commit"], found["figures"]) == ("campaign", "abc1234", [])
+    assert found["what"] == "Campaign gains: 32 of 32 walks, 8 seeds from 0 on."
+    results = importlib.import_module("reference_pages.results")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    text = results.runs_text("campaign", "gains --paired")
+    assert "| b | 8 | 8, 7, 1 | 13, 11.7, 0.016 |" in text
+    assert "All 3 rows are as asked." in text
+    assert "gradiva campaign table FOLDER --publish" in results.runs_text("campaign", "others")
+    assert "## table runs/campaign-gains" in results.published_text()
+
+
+def test_tables_are_asked_for_one_by_one(gradiva, walked):
+    with pytest.raises(ConfigError, match="one of the three"):
+        TableOptions(by="speed", matters=True)
+    status, _, err = gradiva("campaign", "table", str(walked), "--matters")
+    assert (status, "enough walks to say which" in err) == (2, True)
 
 
 def test_the_report_names_the_inputs_that_explain_the_cost_of_the_walks(tmp_path):

@@ -79,7 +79,14 @@ def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn(
         ("grip.speed = [0.1]", "unknown table or key 'grip'; did you mean 'grid'"),
         ("draws.speed = { between = [0.2, 0.1] }", "expected the least value first"),
         ("draws.speed = { normal = [0.2] }", "expected between"),
-        ("seeds = 0", "asks for no walk"),
+        ("seeds = 0", "seeds: count = 0: expected 1 or more"),
+        ("seeds = -1", "seeds: count = -1: expected 1 or more"),
+        ("seeds = { count = 1, first = -2 }", "first = -2: expected 0 or more"),
+        ("list = []", "asks for no walk: its list is empty"),
+        ("draws.count = -1", "draws: count = -1: expected 1 or more"),
+        ("draws.count = 'some'", "draws"),
+        ("draws.speed = { betwen = [0.1, 0.2] }", "draws: speed.betwen .* is no distribution.*did you mean 'between'"),
+        ("draws.speed = 0.2", "draws: speed = 0.2 is no distribution"),
         ("walk.speed = 'fast'", "speed = 'fast': expected a number"),
         ("walk.plant = 'robt'", "unknown --plant 'robt'; did you mean 'robot'"),
         ("grid.zmp_com_controller.walking.zmq = [1.0]", "unknown key 'zmq'"),
@@ -89,6 +96,27 @@ def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn(
 def test_a_wrong_file_is_refused_before_the_first_walk(campaign, text, message):
     with pytest.raises(ConfigError, match=message):
         campaign(text).check()
+
+
+def test_what_no_plan_fulfils_is_known_before_the_first_walk_a_line_each_reason(campaign):
+    asked = campaign(
+        """
+        seeds = 50
+        walk.control = "position"
+        [[list]]
+        robot = "icub_v2_7"
+        [[list]]
+        robot = "g1"
+        [grid]
+        speed = [0.1, 0.45, 7.0]
+        """
+    )
+    (line,) = asked.check()
+    assert line.startswith("3 of 6 combinations will be refused, the first: no plan: forward speed 0.45 m/s")
+    wrong = campaign("grid.zmp_com_controller.walking.com = [6.0, 9.0]\ngrid.walking.period = [0.01, -1.0]")
+    with pytest.raises(ConfigError) as caught:
+        wrong.check()
+    assert [line.partition(": ")[0] for line in str(caught.value).splitlines()] == ["pushed"] * 2
 
 
 def test_a_trial_is_another_one_when_a_file_behind_it_has_changed(campaign, tmp_path):

@@ -23,6 +23,7 @@ from gradiva_experiments.continued_walks import check_phases
 from gradiva_experiments.experiment import (
     DEFAULT_ROBOT,
     IS_CAPPED,
+    RESULTS_FOLDER,
     Experiment,
     ExperimentOptions,
     ExperimentRun,
@@ -108,7 +109,6 @@ Publish = Annotated[
 ]
 _ALL = "all"  # plants
 _GAP = 2  # [characters] between two columns
-_RESULTS_FOLDER = Path("results")
 _RESULTS = ("paper", "value", "outcome")
 
 
@@ -185,14 +185,14 @@ def experiment(
         return _list(console)
     chosen, start = _chosen(name, list_all, resume, options, Path(out))
     if is_published:
-        check_publishable(_RESULTS_FOLDER)
+        check_publishable(RESULTS_FOLDER)
     run, is_complete = _carry_out(console, chosen, start, Pool(workers, scheduler))
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
         raise KeyboardInterrupt
     if is_published:
-        console.print(f"published {publish(chosen, run, _RESULTS_FOLDER)}", markup=False, soft_wrap=True)
+        console.print(f"published {publish(chosen, run, RESULTS_FOLDER)}", markup=False, soft_wrap=True)
     return 0 if run.is_fulfilled else 1
 
 

@@ -338,6 +338,13 @@ class Experiment:
 # -- what a run leaves for the site ------------------------------------------------------------------------------------
 
 
+RESULTS_FOLDER = Path("results")
+"""Folder of the site's published results, from the root of the repository."""
+_ABOUT = ("name", "source", "what", "command", "date", "commit", "machine")
+_PUBLISHED = (*_ABOUT, "value_title", "paper_title", "rows", "figures")
+_TITLES = {"value_title": "value", "paper_title": "paper"}
+
+
 def check_publishable(folder: Path) -> None:
     """Make a folder of results if it is missing; called before the first walk, not after the last.
 
@@ -365,29 +372,44 @@ def publish(experiment: Experiment, run: ExperimentRun, folder: Path) -> Path:
     Raises:
         ConfigError: The folder cannot be written.
     """
-    check_publishable(folder)
-    folder = folder.resolve()
     command = experiment.command(run.options)
     name = re.sub(r"[^\w.]+", "-", command.partition(f"experiment {run.name}")[2]).strip("-")
-    path = folder / f"{run.name}{'-' * bool(name)}{name}.json"
     result = {
         "name": run.name,
         "source": run.source,
         "what": experiment.title(run.options.quick),
         "command": command,
-        "date": date.today().isoformat(),
         "commit": run.folder.read_config()["experiment"].get("commit", ""),
-        "machine": this_machine(),
         "value_title": run.value_title,
         "paper_title": run.paper_title,
         "rows": run.rows,
-        "figures": [f"{path.stem}-{Path(figure).name}" for figure in run.figures if figure.endswith(".png")],
     }
+    drawings = [Path(figure) for figure in run.figures if figure.endswith(".png")]
+    return write_published(folder, f"{run.name}{'-' * bool(name)}{name}", result, drawings)
+
+
+def write_published(folder: Path, stem: str, result: Mapping[str, Any], drawings: Sequence[Path] = ()) -> Path:
+    """Write what the site shows of a run or a campaign, with date and machine; return the JSON file, a whole path.
+
+    Args:
+        folder: Usually ``results``; made if it is missing.
+        stem: Name of the file without its suffix.
+        result: Name, source, what it is, command, commit and rows; titles of the columns ``value`` and ``paper``.
+        drawings: PNG files, which are copied beside it.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
+    check_publishable(folder)
+    path = folder.resolve() / f"{stem}.json"
+    figures = {f"{stem}-{drawing.name}": drawing for drawing in drawings}
+    origin = {"date": date.today().isoformat(), "machine": this_machine(), "figures": list(figures)}
     try:
-        for figure in run.figures:
-            if figure.endswith(".png"):
-                shutil.copyfile(figure, folder / f"{path.stem}-{Path(figure).name}")
-        path.write_text(json.dumps(plain(result), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        for name, drawing in figures.items():
+            shutil.copyfile(drawing, path.with_name(name))
+        whole = {**_TITLES, **result, **origin}
+        text = json.dumps(plain({key: whole[key] for key in _PUBLISHED}), indent=1, ensure_ascii=False)
+        path.write_text(f"{text}\n", encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot publish {path}: {error.strerror}") from None
     return path

@@ -8,7 +8,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -137,6 +137,7 @@ class CampaignRun:
         source: Text of the campaign's file, of which the folder has a copy.
         note: Called with a line that the user should read.
         progress: Called with the rows so far and a text.
+        warnings: Lines that are noted before the first walk.
     """
 
     campaign: Campaign
@@ -144,6 +145,7 @@ class CampaignRun:
     source: str
     note: Callable[[str], None] = lambda line: None
     progress: Callable[[int, str], None] = lambda done, text: None
+    warnings: Sequence[str] = ()
     _started: float = field(default_factory=time.monotonic)
     _failed: int = 0
 
@@ -164,6 +166,8 @@ class CampaignRun:
                 self.note(f"{done} of {len(keys)} trials have been walked before")
             if done == len(set(keys)):
                 return
+            for line in self.warnings:
+                self.note(line)
             with engine() as running:
                 running.note = self.note
                 self.note(f"{len(set(keys)) - done} trials on {running.worker_count} workers, {running.dashboard}")
@@ -225,8 +229,9 @@ def begin(path: Path, out: Path) -> CampaignRun:
         WalkingError: The file is wrong.
     """
     campaign = read_campaign(path)
-    campaign.check()
-    return CampaignRun(campaign, out / f"campaign-{campaign.name}", path.read_text(encoding="utf-8"))
+    warnings = campaign.check()
+    folder, text = out / f"campaign-{campaign.name}", path.read_text(encoding="utf-8")
+    return CampaignRun(campaign, folder, text, warnings=warnings)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -264,6 +269,7 @@ class CampaignResult:
         inputs: Names of what it varies.
         count: Number of trials that it asks for.
         rows: Rows of the trials of its file, as it was read last.
+        commit: Commit of the code when it was begun last, empty where it is not known.
     """
 
     name: str
@@ -271,6 +277,7 @@ class CampaignResult:
     inputs: tuple[str, ...]
     count: int
     rows: list[dict[str, Any]]
+    commit: str = ""
 
 
 def read_result(folder: Path) -> CampaignResult:
@@ -286,7 +293,8 @@ def read_result(folder: Path) -> CampaignResult:
         raise ConfigError(f"{folder} is not the folder of a campaign: it has no {_ABOUT}, {_KEYS}") from None
     asked = set(keys)
     rows = [_with_inputs(row, about["inputs"]) for row in read_rows(folder / "rows") if row[KEY] in asked]
-    return CampaignResult(about["name"], folder, tuple(about["inputs"]), len(asked), with_one_type(rows))
+    inputs, commit = tuple(about["inputs"]), about.get("commit", "")
+    return CampaignResult(about["name"], folder, inputs, len(asked), with_one_type(rows), commit)
 
 
 def _with_inputs(row: dict[str, Any], inputs: list[str]) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from gradiva.cli import WalkOptions
-from gradiva.common import ConfigError, WalkingError, from_table, nearest_name
+from gradiva.common import ConfigError, PlanningError, WalkingError, from_table, nearest_name
 from gradiva.setup import data_folder, read_toml, robot_argument, robot_folder
+from gradiva.simulated_walk import plan_from_start
 from gradiva_experiments.campaign.driver import Answer, Row, Search
 from gradiva_experiments.campaign.trial_rows import KEY
 
@@ -39,6 +40,7 @@ _NUMBERS = ("speed", "lateral", "turn", "duration", "flexibility", "stiffness", 
 _TEXTS = ("robot", "goal", "path", "control", "model", "step_adaptation", "ground", "slope", "plant")
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS)
 _HOLE = re.compile(r"\{(\w+)\}")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 _DIGITS = 6  # [-] significant ones of drawn numbers, so that they can be typed
 _CHECKED = 200  # [trials] of which the configuration is tried before the first walk
 
@@ -180,18 +182,45 @@ class Campaign:
         for seed, draw, case, combination in itertools.product(self.seeds, drawn, self.cases, combinations):
             yield trial_of(self.walk, {**combination, **case, **draw}, seed)
 
-    def check(self) -> None:
-        """Refuse inputs that no walk takes, before the first walk: each value once.
+    def check(self) -> list[str]:
+        """Refuse inputs that no walk takes, before the first walk; return a line for each reason of no plan.
+
+        Tried are each value once, then all combinations with the first seed, as many as there is time for. Reasons
+        that differ by their numbers alone are one.
 
         Raises:
             WalkingError: A name, or the configuration of a walk, is wrong.
         """
-        for varied in itertools.islice(self._each_value_once(), _CHECKED):
-            trial = trial_of(self.walk, varied, self.seeds[0])
+        wrong, unplanned = list[WalkingError](), list[str]()
+        tried = list(itertools.islice(self._tried(), _CHECKED))
+        for trial in tried:
             try:
-                walk_options({name: given for name, given in trial.argument.items() if name != TEXTS}).request()
+                request = walk_options(
+                    {name: given for name, given in trial.argument.items() if name != TEXTS}
+                ).request()
+                plan_from_start(request.setup, request.command)
+            except PlanningError as error:
+                unplanned.append(f"no plan: {error}")
             except WalkingError as error:
-                raise type(error)(f"{self.name}: {error}") from None
+                wrong.append(error)
+        if wrong:
+            raise type(wrong[0])("\n".join(f"{self.name}: {same[0]}" for same in alike(map(str, wrong))))
+        return [
+            f"{len(same)} of {len(tried)} combinations will be refused{', the first' * (len(set(same)) > 1)}: {same[0]}"
+            for same in alike(unplanned)
+        ]
+
+    def _tried(self) -> Iterator[CampaignTrial]:
+        """Yield each value once, then all combinations with the first seed."""
+        combinations = itertools.islice(self.trials(), self.count // len(self.seeds))
+        found = itertools.chain(
+            (trial_of(self.walk, varied, self.seeds[0]) for varied in self._each_value_once()), combinations
+        )
+        keys = set[str]()
+        for trial in found:
+            if trial.key not in keys:
+                keys.add(trial.key)
+                yield trial
 
     def _drawn(self) -> list[dict[str, Any]]:
         columns = {name: draw.values(name, self.draw_seed, self.draw_count) for name, draw in self.draws.items()}
@@ -209,12 +238,52 @@ class Campaign:
             yield {**first, **self.cases[0], **draw}
 
 
+def alike(reasons: Iterable[str]) -> list[list[str]]:
+    """Return reasons that differ by their numbers alone together, the most frequent first."""
+    groups: dict[str, list[str]] = {}
+    for reason in reasons:
+        groups.setdefault(_NUMBER.sub("#", reason), []).append(reason)
+    return sorted(groups.values(), key=lambda same: -len(same))
+
+
 @dataclass(frozen=True, slots=True)
 class _Seeds:
     """Table ``seeds``, where it is more than a number."""
 
     count: int
     first: int = 0
+
+    def __post_init__(self) -> None:
+        _check_least("count", self.count, 1)
+        _check_least("first", self.first, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """Keys of the table ``draws`` beside the distributions."""
+
+    count: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_least("count", self.count, 1)
+        _check_least("seed", self.seed, 0)
+
+
+def _check_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ConfigError(f"{name} = {value}: expected {least} or more")
+
+
+def _draw(where: str, value: Any, name: str) -> Draw:
+    """Return a distribution; a misspelt word of it arrives as the last part of a dotted name."""
+    if isinstance(value, Mapping):
+        return from_table(Draw, value, f"{where}, {name}")
+    word = name.rpartition(".")[2]
+    raise ConfigError(
+        f"{where}: {name} = {value!r} is no distribution, expected between = [least, largest], normal = [mean, "
+        f"deviation] or of = [values]{nearest_name(word, [each.name for each in fields(Draw)])}"
+    )
 
 
 def read_campaign(path: Path) -> Campaign:
@@ -231,23 +300,21 @@ def read_campaign(path: Path) -> Campaign:
             raise ConfigError(f"{path}: unknown table or key '{name}'{nearest_name(name, [*known, 'draws'])}")
     seeds = tables.get("seeds", 1)
     table = from_table(_Seeds, seeds if isinstance(seeds, Mapping) else {"count": seeds}, f"{path}, seeds")
-    distributions = {
-        name: from_table(Draw, value, f"{path}, draws, {name}")
-        for name, value in flat({key: value for key, value in draws.items() if key not in ("count", "seed")}).items()
-    }
+    drawn = from_table(_Draws, {key: draws.pop(key) for key in ("count", "seed") if key in draws}, f"{path}, draws")
+    distributions = {name: _draw(f"{path}, draws", value, name) for name, value in flat(draws).items()}
     campaign = Campaign(
         name=path.stem,
         walk=flat(tables.get("walk", {})),
         grid={name: _values(path, name, values) for name, values in flat(tables.get("grid", {})).items()},
         cases=tuple(map(flat, tables.get("list", [{}]))),
         draws=distributions,
-        draw_count=int(draws.get("count", 1)),
-        draw_seed=int(draws.get("seed", 0)),
+        draw_count=drawn.count,
+        draw_seed=drawn.seed,
         seeds=range(table.first, table.first + table.count),
         timeout=float(tables.get("timeout", 600.0)),
     )
     if not campaign.count > 0:
-        raise ConfigError(f"{path} asks for no walk: a list, seeds or the count of draws is empty")
+        raise ConfigError(f"{path} asks for no walk: its list is empty")
     return campaign
 
 

@@ -25,13 +25,12 @@ from gradiva_experiments.campaign.campaign import (
 from gradiva_experiments.campaign.report import (
     compare_campaigns,
     not_walked,
-    outcome_table,
-    rate_text,
-    score_table,
     summary,
     write_campaign_comparison,
     write_campaign_report,
 )
+from gradiva_experiments.campaign.tables import TableOptions, markdown, publish_table, rate_text
+from gradiva_experiments.experiment import RESULTS_FOLDER
 
 Scheduler = Annotated[
     str,
@@ -130,12 +129,26 @@ def table(
         list[str] | None,
         typer.Option("--score", metavar="NAME", help="Median and largest value, a row each combination; repeatable."),
     ] = None,
+    paired: Annotated[
+        str | None,
+        typer.Option(metavar="INPUT", help="Of two values: walks that differ in it alone are pairs, which are tested."),
+    ] = None,
+    matters: Annotated[
+        bool, typer.Option("--matters", help="How much of the variance of errors inputs explain.")
+    ] = False,
+    is_published: Annotated[
+        bool, typer.Option("--publish", help="Write the table to results/ of this folder too: the site's pages.")
+    ] = False,
 ) -> int:
-    """Print outcomes as a Markdown table: a row each value of one input, a column each combination of the others."""
+    """Print a Markdown table of a campaign, and publish it.
+
+    By default outcomes: a row each value of one input, a column each combination of the others.
+    """
     result = read_result(Path(folder))
-    if by and scores:
-        raise ConfigError("--by is of outcomes, --score has a row each combination of inputs: one of the two")
-    print(score_table(result, scores) if scores else outcome_table(result, by))
+    options = TableOptions(by, tuple(scores or ()), paired, matters)
+    print(markdown(options.lines(result)))
+    if is_published:
+        print(f"published {publish_table(result, options, RESULTS_FOLDER)}")
     return 0
 
 

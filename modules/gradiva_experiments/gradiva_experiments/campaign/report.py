@@ -6,7 +6,6 @@ import io
 import itertools
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,43 +17,34 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.stats import rankdata
 
-from gradiva.common import ConfigError, nearest_name
+from gradiva.common import ConfigError
 from gradiva.telemetry import DCM, INK, STYLE, page
-from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success, walk_cost
-from gradiva_experiments.campaign.campaign_file import FAILED
+from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success
+from gradiva_experiments.campaign.campaign_file import FAILED, alike
 from gradiva_experiments.campaign.statistics import (
     PairedRates,
     PairedScores,
     Row,
     compare_rates,
     compare_scores,
-    explained_variance,
     outliers,
     wilson_interval,
 )
+from gradiva_experiments.campaign.tables import (
+    SCORES,
+    SEED,
+    inputs_that_matter,
+    rate_text,
+    score_text,
+    value_of,
+)
 
-SCORES = {
-    "dcm_error_m.max": ("DCM error", "mm", 1e3),
-    "dcm_error_m.rms": ("DCM error (rms)", "mm", 1e3),
-    "zmp_error_m.max": ("ZMP error", "mm", 1e3),
-    "zmp_error_m.rms": ("ZMP error (rms)", "mm", 1e3),
-    "com_error_m.max": ("CoM error", "mm", 1e3),
-    "foot_error_m.max": ("foot error", "mm", 1e3),
-    "max_tilt_rad": ("tilt", "°", math.degrees(1.0)),
-    "foot_slip_m": ("slip of the feet", "mm", 1e3),
-    "walking_speed_mps": ("speed", "m/s", 1.0),
-    "specific_energetic_cost": ("work", "J/kg/m", 1.0),
-}
-"""Scores that are shown: name, unit, and factor from the SI unit."""
 CLOSENESS = "dcm_error_m.max"
 """Score by which a walk that succeeded came close to a fall: the DCM is what diverges."""
 _BINS = 8  # of an input with more values than `_MOST_VALUES`
 _MOST_VALUES = 12
 _MOST_MAPS, _MOST_ROWS, _MOST_CHANGED, _MOST_REASONS = 10, 10, 20, 8
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
-_SEED = "seed"
 
 
 def write_campaign_report(result: CampaignResult) -> Path:
@@ -85,20 +75,6 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-def rate_text(successes: int, trials: int) -> str:
-    """Return a rate with its interval, as ``47 of 50, 94 % (84 to 98 %)``."""
-    if not trials:
-        return "no trial yet"
-    low, high = wilson_interval(successes, trials)
-    return f"{successes} of {trials}, {100 * successes / trials:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
-
-
-def score_text(name: str, value: float | None) -> str:
-    """Return a score in its unit."""
-    _, unit, factor = SCORES[name]
-    return "–" if value is None or math.isnan(value) else f"{factor * value:.3g} {unit}"
-
-
 def _heading(result: CampaignResult) -> str:
     rows = result.rows
     walked = sum(map(is_success, rows))
@@ -119,92 +95,23 @@ def not_walked(result: CampaignResult) -> list[str]:
 
     Reasons that differ by their numbers alone are one, and the first of them is shown.
     """
-    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in result.rows:
-        if row["outcome"] in (REFUSED, FAILED):
-            groups[row["outcome"], _NUMBER.sub("#", row["reason"])].append(row["reason"])
-    found = sorted(groups.items(), key=lambda group: -len(group[1]))
+    reasons = {
+        name: alike(row["reason"] for row in result.rows if row["outcome"] == name) for name in (REFUSED, FAILED)
+    }
+    found = sorted(((name, same) for name, each in reasons.items() for same in each), key=lambda one: -len(one[1]))
     lines = [
-        f"{len(reasons)} of {len(result.rows)} {outcome}{', the first' * (len(set(reasons)) > 1)}: {reasons[0]}"
-        for (outcome, _), reasons in found[:_MOST_REASONS]
+        f"{len(same)} of {len(result.rows)} {outcome}{', the first' * (len(set(same)) > 1)}: {same[0]}"
+        for outcome, same in found[:_MOST_REASONS]
     ]
-    left = sum(len(reasons) for _, reasons in found[_MOST_REASONS:])
+    left = sum(len(same) for _, same in found[_MOST_REASONS:])
     return [*lines, f"{left} for {len(found) - _MOST_REASONS} other reasons"] if left else lines
-
-
-def outcome_table(result: CampaignResult, by: str | None = None) -> str:
-    """Return outcomes as a Markdown table: a row each value of one input, a column each combination of the others.
-
-    Both are in the order in which they come first. A cell has the outcome of its trial, or how many of its trials did
-    what was commanded. Inputs that go with that of the rows, as the speed of each robot, and the seed make no columns.
-    Without ``by`` the rows are robots, or the first input that varies.
-
-    Raises:
-        ConfigError: The campaign does not vary that input.
-    """
-    if by is None:
-        by = next((name for name in ("robot", *result.inputs) if name in result.inputs and name != _SEED), _SEED)
-    if by not in result.inputs:
-        raise ConfigError(f"{result.folder}: no input '{by}' varies, but {', '.join(result.inputs) or 'none'}")
-    lines = list(dict.fromkeys(_value(row, by) for row in result.rows))
-    others = [name for name in result.inputs if name not in (by, _SEED) and not _goes_with(result.rows, name, by)]
-    columns = list(dict.fromkeys(tuple(_value(row, name) for name in others) for row in result.rows))
-    cells = defaultdict(list)
-    for row in result.rows:
-        cells[_value(row, by), tuple(_value(row, name) for name in others)].append(row)
-    head = [by, *(", ".join(map(str, column)) or "outcome" for column in columns)]
-    table = [[str(line), *(_outcome(cells[line, column]) for column in columns)] for line in lines]
-    return _markdown(head, table)
-
-
-def score_table(result: CampaignResult, scores: Sequence[str]) -> str:
-    """Return scores as a Markdown table: a row each combination of inputs, with its rate of success.
-
-    A cell has median and largest value of the trials that did what was commanded.
-
-    Raises:
-        ConfigError: No such score is shown.
-    """
-    for name in scores:
-        if name not in SCORES:
-            raise ConfigError(f"no score '{name}'{nearest_name(name, SCORES)}")
-    names = [name for name in result.inputs if name != _SEED]
-    groups = defaultdict(list)
-    for row in result.rows:
-        groups[tuple(_value(row, name) for name in names)].append(row)
-    head = [*names, "success", *(f"{SCORES[name][0]}: median, largest" for name in scores)]
-    lines = [
-        [*map(str, values), rate_text(sum(map(is_success, rows)), len(rows)), *(_spread(rows, name) for name in scores)]
-        for values, rows in groups.items()
-    ]
-    return _markdown(head, lines)
-
-
-def _spread(rows: Sequence[Row], score: str) -> str:
-    values = [row[score] for row in rows if is_success(row) and row.get(score) is not None]
-    return f"{score_text(score, float(np.median(values)))}, {score_text(score, max(values))}" if values else "–"
-
-
-def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(words) + " |" for words in (head, ["---"] * len(head), *lines))
-
-
-def _goes_with(rows: Sequence[Row], name: str, other: str) -> bool:
-    """Return whether an input has one value for each value of another one."""
-    return len({(_value(row, other), _value(row, name)) for row in rows}) == len({_value(row, other) for row in rows})
-
-
-def _outcome(rows: Sequence[Row]) -> str:
-    if len(rows) == 1:
-        return str(rows[0]["outcome"])
-    return f"{sum(map(is_success, rows))} of {len(rows)}" if rows else "not walked"
 
 
 # -- one input, two inputs -------------------------------------------------------------------------------------------
 
 
 def _inputs(result: CampaignResult) -> list[str]:
-    names = [name for name in result.inputs if name != _SEED and len({_value(row, name) for row in result.rows}) > 1]
+    names = [name for name in result.inputs if name != SEED and len({value_of(row, name) for row in result.rows}) > 1]
     if not names:
         return []
     cards = "".join(_card(_input_figure(result.rows, name), name) for name in names)
@@ -213,23 +120,18 @@ def _inputs(result: CampaignResult) -> list[str]:
 
 def binned(rows: Sequence[Row], name: str) -> list[tuple[str, list[Row]]]:
     """Return the rows by value of an input, in order, with a label; many numbers by equally filled ranges."""
-    values = {_value(row, name) for row in rows}
+    values = {value_of(row, name) for row in rows}
     numbers = all(isinstance(value, int | float) for value in values)
     if not numbers or len(values) <= _MOST_VALUES:
         ordered = sorted(values, key=(lambda value: value) if numbers else str)
         groups = defaultdict(list)
         for row in rows:
-            groups[_value(row, name)].append(row)
+            groups[value_of(row, name)].append(row)
         return [(f"{value:.4g}" if numbers else str(value), groups[value]) for value in ordered]
     sorted_rows = sorted(rows, key=lambda row: row[name])
     parts = [part for part in np.array_split(np.arange(len(rows)), _BINS) if len(part)]
     chunks = [[sorted_rows[index] for index in part] for part in parts]
     return [(f"{chunk[0][name]:.3g} to {chunk[-1][name]:.3g}", chunk) for chunk in chunks]
-
-
-def _value(row: Row, name: str) -> Any:
-    value = row.get(name)
-    return "–" if value is None else value
 
 
 def _input_figure(rows: Sequence[Row], name: str) -> Figure:
@@ -274,25 +176,8 @@ def _matters(result: CampaignResult) -> list[str]:
     return ["<h2>Inputs that matter</h2>", f'<p class="note">{note}</p>', table_card(["input", "explains"], cells)]
 
 
-def inputs_that_matter(result: CampaignResult) -> dict[str, float]:
-    """Return the fraction of the variance of the walks' cost that each input explains, see `explained_variance`.
-
-    Of inputs that are numbers, by their ranks: whatever the scale of their draws. Empty where there are too few walks.
-    """
-    rows = [row for row in result.rows if row["outcome"] not in (REFUSED, FAILED)]
-    names = [name for name in result.inputs if name != _SEED and _are_different_numbers(rows, name)]
-    values = np.array([rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
-    costs = np.array([walk_cost(row) for row in rows])
-    return dict(zip(names, explained_variance(values, costs), strict=False))
-
-
-def _are_different_numbers(rows: Sequence[Row], name: str) -> bool:
-    values = {row.get(name) for row in rows}
-    return len(values) > 2 and all(isinstance(value, float) for value in values)
-
-
 def _maps(result: CampaignResult) -> list[str]:
-    names = [name for name in result.inputs if name != _SEED and len({_value(row, name) for row in result.rows}) > 1]
+    names = [name for name in result.inputs if name != SEED and len({value_of(row, name) for row in result.rows}) > 1]
     pairs = list(itertools.combinations(names, 2))
     if not pairs:
         return []
@@ -352,7 +237,7 @@ def _closest(rows: Sequence[Row]) -> list[str]:
 
 
 def _outliers(result: CampaignResult) -> list[str]:
-    names = [name for name in result.inputs if name != _SEED]
+    names = [name for name in result.inputs if name != SEED]
     walked = [row for row in result.rows if is_success(row)]
     found = outliers(walked, list(SCORES), lambda row: tuple(str(row.get(name)) for name in names))
     cells = [

@@ -20,7 +20,7 @@ from gradiva.telemetry import page
 from gradiva_experiments.campaign.campaign import WALK, is_success, shown, walk_cost
 from gradiva_experiments.campaign.driver import AnyEngine
 from gradiva_experiments.campaign.engine import Engine
-from gradiva_experiments.campaign.report import rate_text, table_card
+from gradiva_experiments.campaign.report import table_card
 from gradiva_experiments.campaign.search import (
     OBJECTIVES,
     Candidate,
@@ -32,6 +32,7 @@ from gradiva_experiments.campaign.search import (
     walk_all,
 )
 from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
+from gradiva_experiments.campaign.tables import rate_text
 from gradiva_experiments.campaign.trial_rows import TrialRows
 from gradiva_experiments.typed_options import with_options
 

@@ -26,7 +26,7 @@ from gradiva_experiments.experiment import Experiment, ExperimentOptions, Experi
 
 _DURATION = 10.0  # [s] of the command of each walk
 _SPEED = 0.8  # [-] of the robot's highest speed
-_SEEDS, _FRESH = 6, 6  # of a candidate, and of the figures afterwards
+_SEEDS, _FRESH = 10, 10  # of a candidate, and of the figures afterwards
 _STARTS, _SEED_STEP = 3, 100  # of each robot, and between their first seeds
 _WALKS = 300  # after which no candidate is begun
 _WITHIN = 1.05  # [-] of the shipped score that is good enough
