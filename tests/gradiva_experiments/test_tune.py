@@ -224,7 +224,8 @@ def test_a_law_of_ones_own_states_its_search_space_in_its_file(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("[tune]\ndcm_controller.proportional_gain = { between = [1.05, 1.9] }\n")
     space = read_space({"robot": "icub_v2_7", "from": [str(file)]})
-    assert space.before == {"dcm_controller.proportional_gain": 1.1}
+    shipped = load_setup("icub_v2_7").walking.dcm_controller.proportional_gain
+    assert space.before == {"dcm_controller.proportional_gain": shipped}
     file.write_text("[tune]\ndcm_controller.gain = { between = [1.05, 1.9] }\n")
     with pytest.raises(ConfigError, match=r"dcm_controller\.gain: the configuration of .* has no such number"):
         read_space({"robot": "icub_v2_7", "from": [str(file)]})
