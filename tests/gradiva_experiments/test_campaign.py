@@ -373,7 +373,7 @@ def test_walks_that_differ_in_one_input_are_pairs_which_are_tested(tmp_path):
 
 def test_a_table_is_published_as_the_runs_of_experiments_are(tmp_path, reference, monkeypatch):
     path = publish_table(paired_result(tmp_path), TableOptions(paired="gain", scores=("dcm_error_m.rms",)), tmp_path)
-    assert path.name == "campaign-gains-paired-gain-score-dcm_error_m.rms.json"
+    assert path.name == "campaign-gains-paired.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     assert found["command"] == "gradiva campaign table runs/campaign-gains --paired gain --score dcm_error_m.rms"
     assert (found["name"], found["commit"], found["figures"]) == ("campaign", "abc1234", [])

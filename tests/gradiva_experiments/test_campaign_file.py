@@ -170,7 +170,9 @@ def test_tables_in_a_list_reach_the_walk(campaign):
     assert (motion.joints, motion.amplitude, motion.frequency) == (("l_elbow",), 0.5, 1.0)
 
 
-@pytest.mark.parametrize("name", ["dcm_gain", "dcm_gain_modes", "feet_without_sensors", "gains_that_matter", "shipped_robots"])
+@pytest.mark.parametrize(
+    "name", ["dcm_gain", "dcm_gain_modes", "feet_without_sensors", "gains_that_matter", "shipped_robots"]
+)
 def test_the_first_walk_of_a_campaign_of_the_examples_is_configured(name):
     campaign = read_campaign(EXAMPLES / "campaigns" / f"{name}.toml")
     trial = next(campaign.trials())

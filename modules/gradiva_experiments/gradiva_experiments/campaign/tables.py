@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections import defaultdict
 from collections.abc import Sequence
@@ -288,6 +287,12 @@ class TableOptions:
         words += ["--paired", self.paired] if self.paired is not None else []
         return [*words, *(word for name in self.scores for word in ("--score", name)), *["--matters"] * self.matters]
 
+    @property
+    def kind(self) -> str:
+        """Name of the kind of table: a campaign has one published table of each."""
+        kinds = {"matters": self.matters, "paired": self.paired is not None, "scores": bool(self.scores)}
+        return next((name for name, is_asked in kinds.items() if is_asked), "outcomes")
+
 
 def markdown(lines: Sequence[Line]) -> str:
     """Return the rows of a table in Markdown."""
@@ -297,7 +302,7 @@ def markdown(lines: Sequence[Line]) -> str:
 
 
 def publish_table(result: CampaignResult, options: TableOptions, folder: Path) -> Path:
-    """Write a table of a campaign beside the published runs of experiments; return the JSON file.
+    """Write a table of a campaign beside the published runs of experiments, one of each kind; return the JSON file.
 
     Raises:
         ConfigError: The folder cannot be written, or the campaign has no row yet.
@@ -306,15 +311,16 @@ def publish_table(result: CampaignResult, options: TableOptions, folder: Path) -
     if not lines:
         raise ConfigError(f"{result.folder} has no row that could be published")
     words = ["gradiva", "campaign", "table", f"runs/campaign-{result.name}", *options.words]
-    stem = re.sub(r"[^\w.]+", "-", "-".join(["campaign", result.name, *options.words]))
     what = f"Campaign {result.name}: {len(result.rows)} of {result.count} walks{_seeds(result)}{_versions(result)}."
     rows = [{**line, "asked": str(Asked.AS_FOUND), "outcome": "measured", "reason": ""} for line in lines]
     about = {"name": "campaign", "source": "Gradiva's own campaigns", "what": what, "command": shlex.join(words)}
-    return write_published(folder, stem, {**about, "commit": result.commit, "rows": rows})
+    return write_published(
+        folder, f"campaign-{result.name}-{options.kind}", {**about, "commit": result.commit, "rows": rows}
+    )
 
 
 def _seeds(result: CampaignResult) -> str:
-    seeds = sorted({row[SEED] for row in result.rows})
+    seeds = sorted({int(row[SEED]) for row in result.rows})
     return f", {len(seeds)} seeds from {seeds[0]} on" if len(seeds) > 1 else f", seed {seeds[0]}"
 
 
