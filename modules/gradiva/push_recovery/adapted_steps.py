@@ -300,11 +300,13 @@ class ReactiveStepping:
 
         Where it is so near to its present reference that nothing follows from it, that distance is returned.
         """
-        self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
-        while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
+        now_x, now_y = reference.dcm.position.tolist()
+        distance, lateness = math.hypot(x - now_x, y - now_y), self._config.lateness
+        if lateness == 0.0:
+            return distance
+        self._way.appendleft((reference.time, now_x, now_y))
+        while self._way[-1][0] < reference.time - lateness - TIME_ROUNDING:
             self._way.pop()
-        _, now_x, now_y = self._way[0]
-        distance = math.hypot(x - now_x, y - now_y)
         if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)

@@ -12,7 +12,7 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, nearest_name
+from gradiva.common import NDArray, nearest_name, sealed
 
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
@@ -176,8 +176,7 @@ class FlatFunction:
             nonlocal defaults
             if defaults is None:
                 defaults = _defaults(kind, {*names, *values})
-            flat, instance = output.copy(), new(kind)
-            flat.flags.writeable = False
+            flat, instance = sealed(output.copy()), new(kind)
             for field, part in vectors:
                 field(instance, flat[part])
             for field, part, shape in matrices:
