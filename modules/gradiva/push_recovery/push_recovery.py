@@ -96,7 +96,7 @@ class PushRecovery:
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
         """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""
         stands = not walks and self.steps.is_recovering(time)
-        return Push(stands or is_catching, stands, is_trusted) if stands or is_catching or not is_trusted else _CALM
+        return Push(stands or is_catching, stands, is_trusted)
 
     def answered(
         self,
@@ -117,11 +117,10 @@ class PushRecovery:
             ahead: The plan at the time of ``body``.
             push: Its state.
         """
-        last, dcm = self._slow_dcm.value, pendulum.dcm_position
-        slow_dcm = self._slow_dcm.update(dcm, self._period)
+        last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
+        slow_dcm = self._slow_dcm.update(pendulum.dcm_position, self._period)
         if push.is_caught or not self.trunk.is_upright:
-            rate = (slow_dcm - (dcm if last is None else last)) / self._period
-            self.trunk.update(pendulum, rate, now, push.is_caught, self._period)
+            self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:
@@ -144,9 +143,6 @@ class Push:
     is_caught: bool
     stands: bool
     is_trusted: bool
-
-
-_CALM = Push(False, False, True)
 
 
 class MovedSoles:

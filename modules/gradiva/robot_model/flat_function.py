@@ -12,7 +12,7 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, nearest_name, sealed
+from gradiva.common import NDArray, nearest_name
 
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
@@ -176,7 +176,8 @@ class FlatFunction:
             nonlocal defaults
             if defaults is None:
                 defaults = _defaults(kind, {*names, *values})
-            flat, instance = sealed(output.copy()), new(kind)
+            flat, instance = output.copy(), new(kind)
+            flat.setflags(write=False)
             for field, part in vectors:
                 field(instance, flat[part])
             for field, part, shape in matrices:
