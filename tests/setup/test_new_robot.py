@@ -186,8 +186,8 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     ("effort", "finding"),
     [
         (300, "ok stands on one foot with 31% of the torque of left_hip_roll"),
-        (25, "warn torques: to stand on one foot left_hip_roll needs 42.9 N·m and has 25, 1 more lack torque; all joints"),
-        (12, "fail torques: to stand on both feet right_knee needs 16.8 N·m and has 12, 1 more lack torque; all joints"),
+        (25, "warn torques: left_hip_roll needs 42.9 N·m to stand on one foot and has 25, 1 more lack some; all"),
+        (12, "fail torques: right_knee needs 16.8 N·m to stand on both feet and has 12, 1 more lack some; all"),
     ],
 )
 def test_a_robot_that_cannot_stand_for_want_of_torque_is_named_with_joint_need_and_limit(tmp_path, effort, finding):

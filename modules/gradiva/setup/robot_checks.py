@@ -92,10 +92,10 @@ def _standing_torques(argument: str) -> Iterator[Finding]:
         worst = int(np.argmax(fractions))
         joint, most = setup.robot.joints[worst], float(fractions[worst])
         if most > 1.0:
-            has = f"{needed[worst]:.3g} N·m and has {limits[worst]:.3g}"
             others = int(np.sum(fractions > 1.0)) - 1
-            more = f", {others} more lack torque" if others else ""
-            yield Finding(verdict, f"torques: to stand on {where} {joint} needs {has}{more}{_same(setup.robot, limits)}")
+            more = f", {others} more lack some" if others else ""
+            need = f"{joint} needs {needed[worst]:.3g} N·m to stand on {where} and has {limits[worst]:.3g}"
+            yield Finding(verdict, f"torques: {need}{more}{_same(setup.robot, limits)}")
             return
         text = f"stands on {where} with {most:.0%} of the torque of {joint}"
     yield Finding(OK, text)
