@@ -186,6 +186,15 @@ def test_keys_of_the_loop_are_looked_at_first_and_a_line_comes_before(monkeypatc
     assert lines == [f"little stability margin: looking which takes it of {', '.join(looked_at)} (some seconds each)"]
 
 
+@pytest.mark.parametrize(("contact_time", "warns"), [(2.0, False), (20.0, False), (28.0, True)])
+def test_a_floor_on_which_the_com_gain_topples_the_robot_is_warned_of(monkeypatch, contact_time, warns):
+    wide = StabilityMargins(Margins(9.0, 60.0, 1.5, 17.0), "", 6.0, 1.5)
+    monkeypatch.setattr(sys.modules[check_margins.__module__], "stability_margins", lambda setup: wide)
+    text = check_margins(load_setup("g1", {"simulation.ground.contact_time": contact_time}))
+    assert text.startswith("little stability margin") == ("M_s 6.0 (K_CoM up to 1.5 1/s)" in text) == warns
+    assert bool(text) == warns
+
+
 def test_a_small_margin_is_a_warning():
     setup = load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 1.8})
     assert check_margins(setup).startswith("little stability margin: wrench loop, one foot or both for 0.25 s: ")
