@@ -125,7 +125,8 @@ def new(
     speed = draft.description.max_speed / 2.0
     shown = name if name in robot_names() else folder / name
     findings = [finding for finding in torque_findings(str(shown)) if finding.verdict != OK]
-    findings += [check_first_walk(str(shown))] if walks else []
+    if walks and all(finding.verdict != FAIL for finding in findings):
+        findings.append(check_first_walk(str(shown)))
     for finding in findings:
         console.print(f"{finding.verdict:8}{name}: {finding.text}", markup=False, soft_wrap=True)
     console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
