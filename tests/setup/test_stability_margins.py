@@ -135,6 +135,8 @@ def test_a_robot_without_margin_fails_its_check_but_where_dry_friction_holds_sma
     findings = list(robot_checks.margin_findings("icub_v2_7"))
     assert [finding.verdict for finding in findings] == [FAIL, FAIL, WARN, WARN]  # ideal, then robot
     assert all("-1.0 dB" in finding.text for finding in findings)
+    balance = "balance on one foot on a floor of 28 ms: M_s 3.0 (K_CoM up to 1.0 1/s)"
+    assert all(finding.text.endswith(balance) for finding in findings)
     assert {finding.remedy for finding in findings} == {unstable.advice}
 
 

@@ -129,7 +129,7 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
         yield Finding(
             verdict,
             f"{control} control, plant {plant}: wrench loop with a gain margin of {margins.gain_db:.1f} dB ({where}),"
-            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}",
+            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}{found.balance_text}",
             finding.remedy,
         )
 

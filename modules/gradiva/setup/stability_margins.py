@@ -195,10 +195,11 @@ class StabilityMargins:
         margins = self.margins
         figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
         where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
-        return f"wrench loop, {SITUATION}: {figures} at {where}{self._balance_text}"
+        return f"wrench loop, {SITUATION}: {figures} at {where}{self.balance_text}"
 
     @property
-    def _balance_text(self) -> str:
+    def balance_text(self) -> str:
+        """M_s of balance behind a semicolon, with the largest K_CoM where that is less; empty where it is not known."""
         if math.isnan(self.balance_peak):
             return ""
         gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
