@@ -156,6 +156,7 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
+        self._asked: NominalStep | None = None  # a last step of which a change was asked for
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
         self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
         self._last_dcm: tuple[float, float] | None = None
@@ -188,7 +189,10 @@ class ReactiveStepping:
             left, nominal = len(plan.landings) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
-            change = self._change(state, reference, step, nominal, left)
+            if left or nominal is not self._asked:
+                change = self._change(state, reference, step, nominal, left)
+            else:
+                self.catches = False  # the planner has refused that change of the last step
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -235,6 +239,7 @@ class ReactiveStepping:
         if foothold is None and left:
             return None
         self._changes += 1
+        self._asked = None if left else nominal
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
 
