@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -54,6 +55,7 @@ _OUTPUTS = (  # of the state function that are fields of the state
 )
 
 _MEASURED = ("joint_positions", "joint_velocities", "contact_wrenches")
+_measured = attrgetter(*_MEASURED)
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
@@ -528,8 +530,7 @@ class StateEstimator(Estimator):
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
-        for name in _MEASURED:
-            values[name] = getattr(measurement, name)
+        values.update(zip(_MEASURED, _measured(measurement), strict=True))
         values["period"] = measurement.time - self._time
         values["natural_frequency"] = reference.dcm.natural_frequency
         for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
@@ -558,8 +559,7 @@ class StateEstimator(Estimator):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        positions, velocities = measurement.joint_positions, measurement.joint_velocities
-        wrenches = measurement.contact_wrenches
+        positions, velocities, wrenches = _measured(measurement)
         if not (positions.shape == velocities.shape == self._joints and wrenches.shape == self._wrenches):
             for name, shape in zip(_MEASURED, (self._joints, self._joints, self._wrenches), strict=True):
                 if (found := getattr(measurement, name).shape) != shape:

@@ -244,10 +244,9 @@ class WalkingPlan:
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
         dcm, com_position, com_velocity = self.dcm_at(time)
-        if phase.rise:
-            height, rate = phase.rise_at(time)
-            com_position[2] += height
-            com_velocity[2] += rate
+        height, rate = phase.rise_at(time) if phase.rise else (0.0, 0.0)
+        com_position[2] += height
+        com_velocity[2] += rate
         reference = unchecked(
             WalkingReference,
             time=time,

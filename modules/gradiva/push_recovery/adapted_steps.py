@@ -183,16 +183,14 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
-        change = None
-        self.catches = self.catches and self._is_active
+        change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
-            if left or nominal is not self._asked:
-                change = self._change(state, reference, step, nominal, left)
-            else:
-                self.catches = False  # the planner has refused that change of the last step
+            is_refused = not left and nominal is self._asked  # by the planner, in the tick before
+            self.catches = self.catches and not is_refused
+            change = None if is_refused else self._change(state, reference, step, nominal, left)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -307,8 +305,6 @@ class ReactiveStepping:
         """
         now_x, now_y = reference.dcm.position.tolist()
         distance, lateness = math.hypot(x - now_x, y - now_y), self._config.lateness
-        if lateness == 0.0:
-            return distance
         self._way.appendleft((reference.time, now_x, now_y))
         while self._way[-1][0] < reference.time - lateness - TIME_ROUNDING:
             self._way.pop()
