@@ -107,6 +107,16 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
     np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
+def test_a_foot_that_rests_is_written_once_and_again_when_it_is_planned_elsewhere(rigid):
+    other, rest, unloaded = rigid_controller(), reference(), on_one_foot()
+    other.reset(start_posture())
+    turned = altered(rest.left_foot, rotation=so3.rotation_z(0.1))
+    for asked in (rest, rest, unloaded, rest, replace(rest, left_foot=turned), replace(rest, left_foot=turned)):
+        copies = replace(asked, left_foot=altered(asked.left_foot), right_foot=altered(asked.right_foot))
+        torques = [each.command(state(), wanted, PERIOD).values for each, wanted in ((rigid, asked), (other, copies))]
+        np.testing.assert_array_equal(*torques)
+
+
 def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
     wrenches = {"left_foot_wrench": weight_on(0.2), "right_foot_wrench": weight_on(0.8)}
     before, moments = state(), []
