@@ -108,13 +108,14 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
 
 
 def test_a_foot_that_rests_is_written_once_and_again_when_it_is_planned_elsewhere(rigid):
-    other, rest, unloaded = rigid_controller(), reference(), on_one_foot()
-    other.reset(start_posture())
-    turned = altered(rest.left_foot, rotation=so3.rotation_z(0.1))
-    for asked in (rest, rest, unloaded, rest, replace(rest, left_foot=turned), replace(rest, left_foot=turned)):
-        copies = replace(asked, left_foot=altered(asked.left_foot), right_foot=altered(asked.right_foot))
-        torques = [each.command(state(), wanted, PERIOD).values for each, wanted in ((rigid, asked), (other, copies))]
-        np.testing.assert_array_equal(*torques)
+    rest = reference()
+    turned = replace(rest, left_foot=altered(rest.left_foot, rotation=so3.rotation_z(0.1)))
+    asked = [rest, rest, on_one_foot(), rest, turned, turned]
+    copies = [replace(each, left_foot=replace(each.left_foot), right_foot=replace(each.right_foot)) for each in asked]
+    torques = [rigid.command(state(), each, PERIOD).values for each in asked]
+    rigid.reset(start_posture())
+    for each, before in zip(copies, torques, strict=True):
+        np.testing.assert_array_equal(rigid.command(state(), each, PERIOD).values, before)
 
 
 def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
