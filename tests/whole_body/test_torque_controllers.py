@@ -107,7 +107,7 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
     np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
-def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted_or_is_planned_elsewhere(rigid):
+def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted(rigid):
     def commanded(*asked):
         rigid.reset(start_posture())
         return [rigid.command(state(), each, PERIOD).values for each in asked]
@@ -116,10 +116,8 @@ def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted_or_is_pl
         return replace(each, left_foot=replace(each.left_foot), right_foot=replace(each.right_foot))
 
     rest = reference()
-    turned = replace(rest, left_foot=altered(rest.left_foot, rotation=so3.rotation_z(0.1)))
-    asked = rest, rest, on_one_foot(), rest, turned, turned
+    asked = rest, rest, on_one_foot(), rest, rest
     np.testing.assert_array_equal(commanded(*asked), commanded(*map(copied, asked)))
-    assert np.abs(commanded(rest, turned)[1] - commanded(rest, rest)[1]).max() > 0.1
 
 
 def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
