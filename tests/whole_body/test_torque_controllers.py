@@ -117,9 +117,9 @@ def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted(rigid):
 
     rest = reference()
     asked = rest, rest, on_one_foot(), rest, rest
-    torques = commanded(*asked)
-    np.testing.assert_array_equal(torques, commanded(*map(copied, asked)))
-    assert np.abs(torques[2] - torques[1]).max() == pytest.approx(RATE * PERIOD)  # other forces, as fast as they may
+    np.testing.assert_array_equal(commanded(*asked), commanded(*map(copied, asked)))
+    commanded(rest, on_one_foot())
+    np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
 def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
