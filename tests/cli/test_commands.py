@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -97,6 +98,16 @@ def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
         2,
         "error: there is a robot 'mine' already: take another name, or remove its folder\n",
     )
+
+
+def test_a_new_robot_that_cannot_stand_is_named_and_not_walked(gradiva, monkeypatch, tmp_path):
+    humanoid = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    (tmp_path / "weak.urdf").write_text(humanoid.replace('effort="300"', 'effort="12"'))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gradiva.cli.checks.run_walk", None)
+    status, out, _ = gradiva("robots", "new", "weak", "--urdf", "weak.urdf")
+    assert status == 1
+    assert "fail    weak: torques: right_knee needs 16.8 N·m to stand on both feet and has 12" in out
 
 
 @pytest.mark.parametrize(

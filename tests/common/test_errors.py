@@ -21,3 +21,7 @@ def test_many_names_that_are_all_far_give_no_hint_but_examples():
 def test_a_name_that_holds_what_was_written_is_meant_where_none_is_spelt_like_it():
     assert nearest_name("foot", ["foot_admittance", "safety"]).startswith("; did you mean 'foot_admittance'?")
     assert nearest_name("f", ["foot_admittance", "safety"]).startswith(" (valid")
+
+
+def test_where_there_is_no_name_none_is_listed():
+    assert nearest_name("foot", []) == ""

@@ -11,6 +11,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.push_recovery import SteppingMode
+from gradiva.setup import Plant
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva_experiments import ExperimentOptions, Pool, continued_walks, find_experiment
@@ -194,6 +195,15 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     assert total["reason"] == f"+8% over off ({26 * unit:.1f} N·s), worse in 2 of 4 cells"
     assert "| pendulum | impulse [N·s] |" in run.table_path.read_text()
     assert len(run.figures) == 2
+
+
+def test_the_pendulum_beside_a_map_has_the_settings_of_its_walks():
+    attainable, search = [], ImpulseSearch(np.pi / 2.0, 0.1, 1.0)
+    for settings in ((), ("planner.footsteps.double_support_ratio=0.4",)):
+        options = ExperimentOptions(settings=settings, plants=(Plant.IDEAL,), speeds=(0.1,), modes=ADAPTED[:1])
+        (case,) = push_recovery.cases(options)
+        attainable.append(case.attainable(search, "late"))
+    assert len(set(attainable)) == 2, attainable
 
 
 def test_laws_stand_beside_each_other_in_rows_sums_and_figure(tmp_path, monkeypatch):

@@ -304,6 +304,35 @@ def test_the_last_step_stays_where_the_robot_can_stand_after_it_and_is_else_neve
         assert len(plan.landings) == len(step.plan.landings) + following - left
 
 
+def test_a_change_of_the_last_step_that_the_planner_refuses_is_asked_for_once():
+    step, planner, error = SingleSupport(0.3, 0.05, -1), WalkingPlanner(SETUP.walking.planner), 0.08 * AHEAD
+    asked = step.retarget(error)
+    assert asked is not None
+    assert step.stepping.catches
+    assert step.retarget(error) is None, "the plan is the same, so it was refused"
+    assert (step.stepping.log.changes, step.stepping.catches) == (1, False)
+    step.stepping.reset()
+    step.plan = planner.retarget(step.plan, step.retarget(error), step.reference.time)
+    step.reference = step.plan.at(step.reference.time)
+    assert step.retarget(0.055 * AHEAD) is not None, "one that was taken may be followed by others"
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize(("force", "appended"), [(50.0, CATCHING_STEPS), (-50.0, 0)], ids=["outward", "inward"])
+def test_a_last_step_with_an_error_to_either_side_ends_standing(ready, force, appended):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.1, duration=2.0))
+    steps = walk.controller.plan.steps
+    last, swing = steps[-1], steps[-1].touch_down - steps[-1].lift_off
+    outward = (0.0, last.footstep.side.sign * force, 0.0)  # [N] from the stance foot to the swinging one
+    walk.robot.push(Push(walk.setup.robot.torso_frame, outward, last.lift_off + 0.25 * swing, 0.1))
+    assert walk.run_until(lambda: walk.controller.state is not WalkingState.WALKING, 10.0)
+    walk.run(0.5)
+    assert not walk.is_down
+    assert len(walk.controller.plan.landings) == len(steps) + appended
+    assert (walk.controller.adaptations > 0) == (appended > 0)
+
+
 def test_a_tick_at_the_time_of_an_adapted_landing_finds_the_foot_on_the_ground_whatever_its_last_digit():
     step, adapted = SingleSupport(0.61), []
     adapter = step.stepping.adapter

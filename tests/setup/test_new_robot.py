@@ -20,7 +20,7 @@ from gradiva.setup.new_robot import (
     robot_text,
     write_robot,
 )
-from gradiva.setup.robot_checks import check_robot_folder
+from gradiva.setup.robot_checks import check_robot_folder, torque_findings
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
 from tests.conftest import EVERY_ROBOT, description_of
@@ -83,9 +83,9 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
         "soft_ground.toml",
     ]
     findings = check_robot_folder("romeo")
-    assert [finding.verdict for finding in findings] == [*["ok"] * 7, "warn", "ok", "ok"]
+    assert [finding.verdict for finding in findings] == [*["ok"] * 8, "warn", "ok", "ok"]
     assert all(
-        "wrench loop" in finding.text for finding in findings[6:]
+        "wrench loop" in finding.text for finding in findings[7:]
     )  # by position, with gains that nobody has tuned
     walk = SimulatedWalk(load_setup("romeo"), compiler=interpreted)
     assert walk.get_ready()
@@ -109,6 +109,16 @@ def test_a_urdf_outside_the_packages_is_named_by_its_path(tmp_path):
     assert find_model_file("file", "mine.urdf", tmp_path) == file
     with pytest.raises(ModelError, match=r"there is no file nowhere\.urdf"):
         package_and_model("nowhere.urdf")
+    with pytest.raises(ModelError, match=r"is a folder: name a file in it, mine\.urdf"):
+        package_and_model(str(tmp_path))
+    file.unlink()
+    with pytest.raises(ModelError, match=r"is a folder without a \.urdf"):
+        package_and_model(str(tmp_path))
+
+
+def test_a_model_that_a_package_lacks_is_refused_with_the_nearest_name():
+    with pytest.raises(ModelError, match=r"did you mean 'talos_data/robots/talos_reduced\.urdf'\? \(valid: .* others"):
+        package_and_model("example-robot-data:talos_data/robots/talos.urdf")
 
 
 @pytest.mark.parametrize(
@@ -170,6 +180,23 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     assert len(ankles) == 2
     with pytest.raises(ModelError, match=r"a leg has 5 joints, down to .* walking needs 6"):
         find_limbs(read_urdf(file), Choices())
+
+
+@pytest.mark.parametrize(
+    ("effort", "finding"),
+    [
+        (300, "ok stands on one foot with 31% of the torque of left_hip_roll"),
+        (25, "warn torques: left_hip_roll needs 42.9 N·m to stand on one foot and has 25, 1 more lack some; all"),
+        (12, "fail torques: right_knee needs 16.8 N·m to stand on both feet and has 12, 1 more lack some; all"),
+    ],
+)
+def test_a_robot_that_cannot_stand_for_want_of_torque_is_named_with_joint_need_and_limit(tmp_path, effort, finding):
+    humanoid = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    file = tmp_path / "weak.urdf"
+    file.write_text(humanoid.replace('effort="300"', f'effort="{effort}"'))
+    write_robot(draft_robot("weak", ModelFile(("file", str(file)), file)), tmp_path / "weak")
+    (found,) = torque_findings(str(tmp_path / "weak"))
+    assert f"{found.verdict} {found.text}".startswith(finding)
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

@@ -47,6 +47,7 @@ def test_shipped_robots_hold_what_they_promise(robot):
         ("y = [-0.062, 0.062]", "y = [-0.03, 0.03]", "soles: described x=.* shapes: "),
         ("posture = [0.0, 0.0]", "posture = [0.0, 50.0]", "limits: torso_2_joint starts at 50.0°, its limits are"),
         ('base_link = "base_link"', 'base_link = "torso_1_link"', "not the root of the URDF, which is 'base_link'"),
+        ("100.0, 160.0, 160.0", "100.0, 60.0, 160.0", "torques: leg_left_2_joint needs 85.7 N·m to"),
         ("arm_left_5_joint", "arm_left_5", r"robots/mine/robot.toml.*no control board has joint 'arm_left_5'"),
         ('head = ["head_1_joint"', 'head = ["head_0_joint", "head_1_joint"', "ports: no joint 'head_0_joint'"),
         ("[joint_groups.head]", "[joint_groups.skull]", "posture_weights: unknown joint group 'head'"),

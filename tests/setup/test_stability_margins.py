@@ -135,6 +135,8 @@ def test_a_robot_without_margin_fails_its_check_but_where_dry_friction_holds_sma
     findings = list(robot_checks.margin_findings("icub_v2_7"))
     assert [finding.verdict for finding in findings] == [FAIL, FAIL, WARN, WARN]  # ideal, then robot
     assert all("-1.0 dB" in finding.text for finding in findings)
+    balance = "balance on one foot on a floor of 28 ms: M_s 3.0 (K_CoM up to 1.0 1/s)"
+    assert all(finding.text.endswith(balance) for finding in findings)
     assert {finding.remedy for finding in findings} == {unstable.advice}
 
 
@@ -184,6 +186,15 @@ def test_keys_of_the_loop_are_looked_at_first_and_a_line_comes_before(monkeypatc
     assert f"{key} = 5 (shipped" in check_margins(load_setup("icub_v2_7"), lines.append)
     assert looked_at == [key, *list(others)[:5]]
     assert lines == [f"little stability margin: looking which takes it of {', '.join(looked_at)} (some seconds each)"]
+
+
+@pytest.mark.parametrize(("contact_time", "warns"), [(2.0, False), (20.0, False), (28.0, True)])
+def test_a_floor_on_which_the_com_gain_topples_the_robot_is_warned_of(monkeypatch, contact_time, warns):
+    wide = StabilityMargins(Margins(9.0, 60.0, 1.5, 17.0), "", 6.0, 1.5)
+    monkeypatch.setattr(sys.modules[check_margins.__module__], "stability_margins", lambda setup: wide)
+    text = check_margins(load_setup("g1", {"simulation.ground.contact_time": contact_time}))
+    assert text.startswith("little stability margin") == ("M_s 6.0 (K_CoM up to 1.5 1/s)" in text) == warns
+    assert bool(text) == warns
 
 
 def test_a_small_margin_is_a_warning():

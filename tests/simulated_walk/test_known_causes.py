@@ -169,6 +169,15 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     assert (mode.kind, mode.text.startswith("walking.control = velocity")) == (CauseKind.SETTING, True)
 
 
+def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
+    settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
+    cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
+    assert "0.30 m/s are known to be walked, at which it falls as well" in cause.text
+    assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot stands")
+    unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
+    assert unknown.why == "tried and falls as well: --speed 0.30, --speed 0.15, --speed 0.07"
+
+
 def test_a_cause_of_the_kind_that_is_measured_is_tried_before_a_harmless_difference_without_which_it_stands_by_chance():
     settings = {"planner.max_speed": 0.6, "simulation.ground.friction": 0.9}
     oscillating = Cause(CauseKind.SETTING, "the loop oscillates", "")

@@ -223,13 +223,15 @@ def test_a_base_that_looks_backward_is_shown_in_the_direction_of_walking(log):
         np.testing.assert_allclose(np.radians(shown), expected, atol=1e-12)
 
 
-def test_red_bars_are_explained_where_they_are_drawn(log):
+def test_red_bars_are_joints_nearer_to_a_limit_than_they_track_and_are_explained_where_they_are_drawn(log):
+    positions = log["joints_state::positions::measured"]
+    errors = np.abs(positions - log["joints_state::positions::desired"]).max(axis=0)
+    assert errors.max() < np.radians(1.0)
     for margin, note in (
-        (0.1, ""),
-        (np.radians(1.0), "red: less than 3°"),
-        (np.radians(-1.0), f"red: less than 3°, {len(JOINTS)} beyond the limit"),
+        (np.radians(1.0), ""),
+        (0.9 * errors, "red: less than its tracking error"),
+        (np.radians(-1.0), f"red: less than its tracking error, {len(JOINTS)} beyond the limit"),
     ):
-        positions = log["joints_state::positions::measured"]
         limits = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         table = joint_table(joint_figures(WalkRecord(log, JOINTS, joint_limits=limits)), JOINTS)
         assert re.findall(r'<small class="tight">(.*?)</small>', table) == [note] * bool(note)
@@ -290,6 +292,21 @@ def test_a_step_that_lands_early_has_a_negative_delay_in_tiles_and_comparisons_a
         label = "largest step delay (earlier: negative)"
         assert f'{label}</div><div class="value">{text} ' in tiles(result)
         assert figure_cells(delay, [result, result]) == [f"<td>{text}</td>"] * 2
+
+
+def test_tiles_of_stability_margins_name_their_case_and_mark_a_peak_beyond_its_bound():
+    margins = {"margins": {"gain_db": 8.0, "phase_deg": 50.0, "peak": 1.6}, "balance_peak": 6.0}
+    bounds = {f"stability_margins.{name}": 2.0 for name in ("margins.peak", "balance_peak")}
+    result = {"stability_margins": margins | {"case": "single support, gains of walking"}, "healthy": bounds}
+    shown = re.findall(r'class="tile( \w+)?"><div class="label">(.*?)</div>', tiles(result))
+    assert shown == [
+        ("", "gain margin, wrench loop"),
+        ("", "phase margin, wrench loop"),
+        ("", "M_s from 5 Hz, wrench loop"),
+        (" beyond", "M_s up to 5 Hz, balance, one foot, 28 ms floor"),
+    ]
+    assert tiles(result).count("in single support, gains of walking") == 1
+    assert unhealthy_figures(result) == "", "it was warned of before the walk, where it matters"
 
 
 def usual(least, most, unusual):

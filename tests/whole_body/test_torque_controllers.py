@@ -107,6 +107,21 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
     np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
+def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted(rigid):
+    def commanded(*asked):
+        rigid.reset(start_posture())
+        return [rigid.command(state(), each, PERIOD).values for each in asked]
+
+    def copied(each):
+        return replace(each, left_foot=replace(each.left_foot), right_foot=replace(each.right_foot))
+
+    rest = reference()
+    asked = rest, rest, on_one_foot(), rest, rest
+    np.testing.assert_array_equal(commanded(*asked), commanded(*map(copied, asked)))
+    commanded(rest, on_one_foot())
+    np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
+
+
 def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
     wrenches = {"left_foot_wrench": weight_on(0.2), "right_foot_wrench": weight_on(0.8)}
     before, moments = state(), []

@@ -104,9 +104,10 @@ def new(
     with leaving_at_once():
         from gradiva.cli.checks import check_first_walk
         from gradiva.cli.output import text_console
-        from gradiva.common.errors import OK
+        from gradiva.common.errors import FAIL, OK
         from gradiva.setup import robot_names
         from gradiva.setup.new_robot import Choices, check_name, draft_robot, model_file_of, write_robot
+        from gradiva.setup.robot_checks import torque_findings
 
     check_name(name, folder / name, robot_names())
     choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
@@ -123,11 +124,13 @@ def new(
             console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
     shown = name if name in robot_names() else folder / name
-    finding = check_first_walk(str(shown)) if walks else None
-    if finding is not None:
+    findings = [finding for finding in torque_findings(str(shown)) if finding.verdict != OK]
+    if walks and all(finding.verdict != FAIL for finding in findings):
+        findings.append(check_first_walk(str(shown)))
+    for finding in findings:
         console.print(f"{finding.verdict:8}{name}: {finding.text}", markup=False, soft_wrap=True)
     console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
-    return 0 if finding is None or finding.verdict == OK else 1
+    return 1 if any(finding.verdict == FAIL for finding in findings) else 0
 
 
 def _table(names: list[str]) -> object:

@@ -67,6 +67,7 @@ _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
 _MOST_VARIANTS = 6
+_MOST_PUSHES = 4  # in the line that names them
 _NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
 """Arguments of ``gradiva walk`` that `WalkOptions` has by another name."""
 _COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
@@ -163,6 +164,8 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         with console.status("writing the report"):
             lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)
+        if pushed := acted_pushes(outcome):
+            console.print(f"pushed  {pushed}", markup=False, soft_wrap=True)
         lost += unsaved(Path(results.json_to or STDOUT), lambda: target.write(outcome.result))
         _warn(console, idle_disturbances(outcome))
         if film_path is not None:
@@ -255,6 +258,13 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     if outcome.result["report"] or not len(outcome.log):
         report = outcome.result["report"] or "none: the robot never balanced"
         console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def acted_pushes(outcome: WalkOutcome) -> str:
+    """Return the pushes that began before the end of the walk, the first ones of many; empty where none did."""
+    acted = [str(push) for push in outcome.walk.robot.pushes if push.start < outcome.walk.time]
+    more = f" and {len(acted) - _MOST_PUSHES} more" * (len(acted) > _MOST_PUSHES)
+    return f"{'; '.join(acted[:_MOST_PUSHES])}{more}"
 
 
 def idle_disturbances(outcome: WalkOutcome) -> list[str]:

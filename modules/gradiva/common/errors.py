@@ -84,9 +84,11 @@ def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
     A name that holds what was written is meant, where none is spelt like it. Of many valid names the message
-    lists the nearest, and how many others there are.
+    lists the nearest, and how many others there are; it is empty where there is none.
     """
     names = sorted(set(valid))
+    if not names:
+        return ""
     close = difflib.get_close_matches(name, names, n=1) or [known for known in names if len(name) > 2 and name in known]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -53,6 +54,8 @@ _OUTPUTS = (  # of the state function that are fields of the state
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
 
+_MEASURED = ("joint_positions", "joint_velocities", "contact_wrenches")
+_measured = attrgetter(*_MEASURED)
 _RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
@@ -88,8 +91,8 @@ class SamplePredictor:
         self._joint_velocities: deque[tuple[float, NDArray]] = deque(maxlen=_REMEMBERED)
         self._rates: deque[tuple[float, NDArray]] = deque(maxlen=_REMEMBERED)
 
-    def at(self, measurement: Measurement, time: float, use_imu: bool) -> tuple[Measurement, float, NDArray]:
-        """Return the measurement at ``time`` [s], the age of its velocities, [s], and their change, [rad/s], (n,).
+    def at(self, measurement: Measurement, time: float, use_imu: bool) -> tuple[Measurement, float, npt.ArrayLike]:
+        """Return the measurement at ``time`` [s], age of its velocities, [s], and their change, [rad/s], (n,) or 0.
 
         A measurement of that instant is returned as it is; one from the future counts as of that instant.
 
@@ -101,7 +104,7 @@ class SamplePredictor:
         imu = measurement.imu if use_imu else None
         taken, imu_taken = measurement.time, measurement.time if imu is None else measurement.imu_time
         if abs(time - taken) < _SAME and abs(time - imu_taken) < _SAME:
-            return measurement, 0.0, np.zeros_like(measurement.joint_velocities)
+            return measurement, 0.0, 0.0
         age, imu_age = known_age(taken, time), known_age(imu_taken, time)
         velocities, oldest = measurement.joint_velocities, min(taken, imu_taken)
         then = _remembered(self._joint_velocities, taken, velocities, oldest)
@@ -203,7 +206,7 @@ class OdometryBase:
 
 def _are_finite(*arrays: NDArray) -> bool:
     """Return whether all numbers are finite, in a quarter of the time of asking each."""
-    return math.isfinite(sum([np.vdot(array, array) for array in arrays]))
+    return math.isfinite(sum([flat.dot(flat) for array in arrays for flat in (array.ravel(),)]))
 
 
 class StanceAnchor:
@@ -467,7 +470,7 @@ class StateEstimator(Estimator):
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag, age, change = 0.0, 0.0, np.zeros_like(measurement.joint_velocities)
+        lag, age, change = 0.0, 0.0, cast(npt.ArrayLike, 0.0)
         if time is not None and self._config.predicts:
             age = known_age(measurement.wrenches_time, time)
             measurement, lag, change = self._predictor.at(measurement, time, self._use_imu)
@@ -527,8 +530,7 @@ class StateEstimator(Estimator):
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
-        for name in ("joint_positions", "joint_velocities", "contact_wrenches"):
-            values[name] = getattr(measurement, name)
+        values.update(zip(_MEASURED, _measured(measurement), strict=True))
         values["period"] = measurement.time - self._time
         values["natural_frequency"] = reference.dcm.natural_frequency
         for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
@@ -557,13 +559,11 @@ class StateEstimator(Estimator):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        for name, value, shape in (
-            ("joint_positions", measurement.joint_positions, self._joints),
-            ("joint_velocities", measurement.joint_velocities, self._joints),
-            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
-        ):
-            if value.shape != shape:
-                raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
-        if not _are_finite(measurement.joint_positions, measurement.joint_velocities):
-            name = "joint_velocities" if _are_finite(measurement.joint_positions) else "joint_positions"
+        positions, velocities, wrenches = _measured(measurement)
+        if not (positions.shape == velocities.shape == self._joints and wrenches.shape == self._wrenches):
+            for name, shape in zip(_MEASURED, (self._joints, self._joints, self._wrenches), strict=True):
+                if (found := getattr(measurement, name).shape) != shape:
+                    raise EstimationError(f"{name} has shape {found}, the robot has {shape}")
+        if not _are_finite(positions, velocities):
+            name = "joint_velocities" if _are_finite(positions) else "joint_positions"
             raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")

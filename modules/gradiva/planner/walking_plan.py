@@ -147,6 +147,8 @@ class Timeline(Sequence[T]):
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if type(index) is int and 0 <= index < len(self._items):  # nearly always
+            return self._items[index]
         if isinstance(index, int) and not -len(self.times) <= index < len(self.times):
             raise IndexError(f"index {index} of {len(self.times)} parts of a plan")
         places = range(len(self.times))[index]
@@ -242,9 +244,9 @@ class WalkingPlan:
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
         dcm, com_position, com_velocity = self.dcm_at(time)
-        rise = phase.rise_at(time)
-        com_position[2] += rise[0]
-        com_velocity[2] += rise[1]
+        height, rate = phase.rise_at(time) if phase.rise else (0.0, 0.0)
+        com_position[2] += height
+        com_velocity[2] += rate
         reference = unchecked(
             WalkingReference,
             time=time,

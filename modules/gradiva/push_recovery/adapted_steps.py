@@ -156,6 +156,7 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
+        self._asked: NominalStep | None = None  # a last step of which a change was asked for
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
         self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
         self._last_dcm: tuple[float, float] | None = None
@@ -182,13 +183,14 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
-        change = None
-        self.catches = self.catches and self._is_active
+        change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
-            change = self._change(state, reference, step, nominal, left)
+            is_refused = not left and nominal is self._asked  # by the planner, in the tick before
+            self.catches = self.catches and not is_refused
+            change = None if is_refused else self._change(state, reference, step, nominal, left)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -235,6 +237,7 @@ class ReactiveStepping:
         if foothold is None and left:
             return None
         self._changes += 1
+        self._asked = None if left else nominal
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
 
@@ -300,11 +303,11 @@ class ReactiveStepping:
 
         Where it is so near to its present reference that nothing follows from it, that distance is returned.
         """
-        self._way.appendleft((reference.time, *reference.dcm.position.tolist()))
-        while self._way[-1][0] < reference.time - self._config.lateness - TIME_ROUNDING:
+        now_x, now_y = reference.dcm.position.tolist()
+        distance, lateness = math.hypot(x - now_x, y - now_y), self._config.lateness
+        self._way.appendleft((reference.time, now_x, now_y))
+        while self._way[-1][0] < reference.time - lateness - TIME_ROUNDING:
             self._way.pop()
-        _, now_x, now_y = self._way[0]
-        distance = math.hypot(x - now_x, y - now_y)
         if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)

@@ -177,7 +177,7 @@ class FlatFunction:
             if defaults is None:
                 defaults = _defaults(kind, {*names, *values})
             flat, instance = output.copy(), new(kind)
-            flat.flags.writeable = False
+            flat.setflags(write=False)
             for field, part in vectors:
                 field(instance, flat[part])
             for field, part, shape in matrices:

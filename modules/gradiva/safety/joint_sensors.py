@@ -70,12 +70,13 @@ class RepeatedRates:
             positions: Of which they are the rates, shape (n,).
             taken: When they were read, [s].
         """
-        if taken == self._taken:
-            return None  # the same sample
         repeated = rates == self._rates
-        if not np.count_nonzero(repeated):
+        count = np.count_nonzero(repeated)
+        if not count:
             self.accept(rates, positions, taken)
             return None
+        if taken == self._taken and count == self._count:
+            return None  # the same sample; other rates are a new one, whatever its stamp
         self._rates, self._taken, duration = rates, taken, taken - self._since
         begins = ~(repeated & (duration <= _LONGEST_REPEAT))
         self._since[begins], duration[begins] = taken, 0.0

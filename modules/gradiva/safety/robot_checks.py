@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +121,9 @@ class JointCheck:
         )
         self._debounce = VectorDebounce(np.repeat(durations, n))
         self._values = np.zeros(4 * n)
-        self._is_below, self._is_above = np.zeros((2, 4 * n), dtype=bool)
+        self._positions, self._velocities, self._torques, self._offsets = self._values.reshape(4, n)
+        self._is_beyond = np.zeros((2, 4 * n), dtype=bool)
+        self._is_below, self._is_above = self._is_beyond
 
     def reset(self) -> None:
         """Forget the past."""
@@ -134,15 +137,15 @@ class JointCheck:
             commanded_positions: Where the joints were commanded to be by now, [rad], shape (n,).
             time: [s].
         """
-        positions, values = measurement.joint_positions, self._values
-        parts = positions, measurement.joint_velocities, measurement.joint_torques, positions - commanded_positions
-        np.concatenate(parts, out=values)
-        is_below = np.less(values, self._lower, self._is_below)
-        is_above = np.greater(values, self._upper, self._is_above)
-        if not (np.count_nonzero(is_below) or np.count_nonzero(is_above)):
+        values, self._positions[...] = self._values, measurement.joint_positions
+        self._velocities[...], self._torques[...] = measurement.joint_velocities, measurement.joint_torques
+        np.subtract(self._positions, commanded_positions, self._offsets)
+        np.less(values, self._lower, self._is_below)
+        np.greater(values, self._upper, self._is_above)
+        if not np.count_nonzero(self._is_beyond):
             self._debounce.clear()
             return []
-        return [self._finding(index) for index in self._debounce.update(is_below | is_above, time)]
+        return [self._finding(index) for index in self._debounce.update(self._is_below | self._is_above, time)]
 
     def _finding(self, index: int) -> Finding:
         part, joint = divmod(index, len(self._joints))
@@ -388,13 +391,14 @@ class FallCheck:
 
     def __init__(self, config: FallCheckConfig, start_posture: RobotPosture) -> None:
         self._config = config
-        self._up_in_base = start_posture.base_rotation[2].copy()  # at the start
+        self._up_in_base = start_posture.base_rotation[2].tolist()  # at the start
         self._lowest = config.min_base_height * float(start_posture.base_position[2])
 
     def findings(self, state: RobotState, reference: WalkingReference) -> list[Finding]:
         """Return the limits beyond which the robot cannot be caught any more."""
         config, found = self._config, []
-        tilt = math.acos(min(1.0, max(-1.0, float(state.base_rotation[2].dot(self._up_in_base)))))
+        cosine = sum(map(mul, state.base_rotation[2].tolist(), self._up_in_base))
+        tilt = math.acos(min(1.0, max(-1.0, cosine)))
         if tilt > config.max_tilt:
             text = f"the base is tilted by {beside_limit(math.degrees(tilt), math.degrees(config.max_tilt), 0, '°')}"
             found.append(Finding(SafetyKind.TILT, "", text))

@@ -79,11 +79,11 @@ class FrozenSensorCheck:
             time: When it was taken, [s].
             is_lifted: Whether the sensor is that of a foot which is planned to be in the air.
         """
-        has_changed, is_clock_set_back = values != self._values, time < self._since
+        has_changed = values != self._values
         if self._unloaded > 0.0 and not self._is_zero_alive:
             self._learn_zero(values, has_changed, time)
-        if has_changed or is_clock_set_back or (not self._is_zero_alive and (is_lifted or not any(values))):
-            self.accept(values, time)
+        if has_changed or time < self._since or (not self._is_zero_alive and (is_lifted or not any(values))):
+            self._values, self._since, self._last, self._repeats = values, time, time, 0
             return False
         if time > self._last:
             self._last, self._repeats = time, self._repeats + 1
@@ -91,10 +91,12 @@ class FrozenSensorCheck:
 
     def _learn_zero(self, values: list[float], has_changed: bool, time: float) -> None:
         """Note whether the sensor reads something, another one each time, where it has carried nothing for a while."""
-        is_unloaded = max(values) <= self._unloaded and -self._unloaded <= min(values) and not math.isnan(sum(values))
+        unloaded = self._unloaded
+        is_unloaded = max(values) <= unloaded and -unloaded <= min(values) and not math.isnan(sum(values))
         if not (is_unloaded and has_changed and any(values)) or time < self._loaded:
             self._loaded = time
-        self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
+        else:
+            self._is_zero_alive = time - self._loaded >= _IN_THE_AIR
 
 
 class WrenchCheck:
@@ -484,7 +486,12 @@ class SensorCheck:
         Raises:
             EstimationError: One of those without which no robot can be balanced: positions, velocities, wrenches.
         """
-        wrong = {name: why for name, value, shape in self._readings(measurement) if (why := _mismatch(value, shape))}
+        wrong = {
+            name: why
+            for name, value, shape in self._readings(measurement)
+            if (type(value) is not _ARRAY or value.dtype is not _FLOAT or value.shape != shape)
+            and (why := _mismatch(value, shape))
+        }
         if measurement.base is not None and not isinstance(measurement.base, BaseMeasurement):
             wrong["base"] = f"is a {type(measurement.base).__name__}"
         if not wrong:
@@ -580,7 +587,7 @@ class SensorCheck:
 
 def _mismatch(value: object, shape: tuple[int, ...]) -> str:
     """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
-    if type(value) is _ARRAY and (value.dtype is _FLOAT or value.dtype == _FLOAT) and value.shape == shape:
+    if type(value) is _ARRAY and value.dtype == _FLOAT and value.shape == shape:
         return ""
     if isinstance(value, np.ndarray):
         return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"

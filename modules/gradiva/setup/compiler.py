@@ -22,11 +22,12 @@ import casadi as cs
 
 _SPEED = 1e5  # [characters/s] of C source that a slow machine compiles
 _TIMEOUT = 300.0  # [s]
-# -O2 would run a sixth faster and compile four times as long, all of it in front of the first walk; -ffast-math changes
-# the whole process.
-_FLAGS = ("-O1", "-march=native", "-shared", "-fPIC")
-# Passes that look for loops and branches, of which this code has next to none: a third of the time that gcc takes.
-_FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts")
+# Operations are rounded as they stand, none contracted to fused ones: digits do not depend on what a compiler finds.
+# -ffast-math would change the whole process.
+_FLAGS = ("-O2", "-ffp-contract=off", "-march=native", "-shared", "-fPIC")
+# Passes that look for loops and branches, of which this code has next to none. Without them -O2 takes as long as -O1,
+# in front of the first walk, and what it makes runs a sixth faster.
+_FEWER_PASSES = ("-fno-tree-ch", "-fno-tree-dominator-opts", "-fno-tree-vrp", "-fno-gcse")
 # A function of 400 kB without loops runs once in a tick, from beyond the second-level cache: the processor mostly waits
 # for its code. Fetched ahead, inverse kinematics take 28 µs, not 62 (38 000 operations, Xeon).
 _PREFETCH = '__asm__ volatile("prefetcht1 4096(%rip)");\n'  # of the code that comes 4 kB later

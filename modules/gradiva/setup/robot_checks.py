@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from gradiva.common import ControlMode, ModelError, ModelNotInstalled, Side, WalkingError, nearest_name
+from gradiva.common import ControlMode, ModelError, ModelNotInstalled, NDArray, Side, WalkingError, nearest_name
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.layers import Plant
@@ -17,6 +17,7 @@ from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.setup.stability_margins import SITUATION, stability_margins
+from gradiva.setup.standing_plant import StandingBody
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
@@ -51,7 +52,7 @@ def check_robot_folder(argument: str, needs_model: bool = True) -> list[Finding]
     of_model = [finding for check in checks for finding in _tried(check.__name__.strip("_"), partial(check, robot))]
     if any(finding.verdict == FAIL for finding in (*of_files, *of_model)):
         return [*of_files, *of_model]
-    return [*of_files, *of_model, *_tried("margins", lambda: margin_findings(argument))]
+    return [*of_files, *of_model, *torque_findings(argument), *_tried("margins", lambda: margin_findings(argument))]
 
 
 def _tried(name: str, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
@@ -67,6 +68,44 @@ def _configuration(argument: str, robot: RobotDescription) -> Iterator[Finding]:
         weights = load_setup(argument, choice).walking.inverse_kinematics.posture_weights
     robot.spread(weights, "inverse_kinematics.posture_weights")
     yield Finding(OK, "configuration")
+
+
+def torque_findings(argument: str) -> list[Finding]:
+    """Return whether the peak torques of a robot hold it in its start posture on both feet, and on one.
+
+    Gears that do not turn hold more than that. On one foot the CoM is above it, as it nearly is in a walk.
+    """
+    return _tried("torques", lambda: _standing_torques(argument))
+
+
+def _standing_torques(argument: str) -> Iterator[Finding]:
+    setup, text = load_setup(argument), ""
+    limits = IdynTreeModel(setup.robot).torque_limits()
+    for sides, where, verdict in ((tuple(Side), "both feet", FAIL), ((Side.LEFT,), "one foot", WARN)):
+        try:
+            needed = np.abs(StandingBody(setup, sides).joint_torques)
+        except ModelError:
+            if len(sides) > 1:
+                raise
+            continue  # a robot that stands on both feet need not reach a posture on one
+        fractions = needed / limits
+        worst = int(np.argmax(fractions))
+        joint, most = setup.robot.joints[worst], float(fractions[worst])
+        if most > 1.0:
+            others = int(np.sum(fractions > 1.0)) - 1
+            more = f", {others} more lack some" if others else ""
+            need = f"{joint} needs {needed[worst]:.3g} N·m to stand on {where} and has {limits[worst]:.3g}"
+            yield Finding(verdict, f"torques: {need}{more}{_same(setup.robot, limits)}")
+            return
+        text = f"stands on {where} with {most:.0%} of the torque of {joint}"
+    yield Finding(OK, text)
+
+
+def _same(robot: RobotDescription, limits: NDArray) -> str:
+    """Return a note on torque limits that are the same for all joints of the legs: drives of real ones differ."""
+    legs = [robot.joints.index(joint) for joint in robot.leg_joints]
+    is_one = len(set(limits[legs])) == 1
+    return "; all joints of the legs have it: a placeholder, to be corrected in the URDF?" * is_one
 
 
 def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant.ROBOT)) -> Iterator[Finding]:
@@ -90,7 +129,7 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
         yield Finding(
             verdict,
             f"{control} control, plant {plant}: wrench loop with a gain margin of {margins.gain_db:.1f} dB ({where}),"
-            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}",
+            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}{found.balance_text}",
             finding.remedy,
         )
 

@@ -34,6 +34,7 @@ SHARES = {
     "GAZEBO_MODEL_PATH": (".", "../.."),  # share and share/ergoCub/robots
 }
 """Environment variables with folders, to the ways from there to the folder ``share`` that holds packages of models."""
+_LISTED = 6  # files of a folder that is given in place of one
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -268,6 +269,11 @@ def package_and_model(urdf: str) -> tuple[str, str]:
         find_model_file(package, model)
         return package, model
     path = Path(urdf).resolve()
+    if path.is_dir():
+        found = [str(file.relative_to(path)) for file in sorted(path.rglob("*.urdf"))]
+        more = f" and {len(found) - _LISTED} more" * (len(found) > _LISTED)
+        what = f": name a file in it, {', '.join(found[:_LISTED])}{more}" if found else " without a .urdf"
+        raise ModelError(f"{urdf} is a folder{what}")
     if not path.is_file():
         raise ModelError(f"there is no file {urdf}")
     robots = _example_robot_data()
@@ -296,7 +302,8 @@ def _find_in_example_robot_data(model: str) -> Path:
     if not robots.is_dir():
         raise _missing_package("example-robot-data")
     if not (robots / model).is_file():
-        raise ModelError(f"example-robot-data has no file '{model}' below its robots")
+        files = [str(file.relative_to(robots)) for file in robots.rglob("*.urdf")]
+        raise ModelError(f"example-robot-data has no file '{model}' below its robots{nearest_name(model, files)}")
     return robots / model
 
 

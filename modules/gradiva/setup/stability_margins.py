@@ -54,6 +54,7 @@ from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.robots import cache_folder
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
+from gradiva.simulation import GroundKind
 from gradiva.walking import Chatter, WalkingConfig, high_pass_gains
 
 CONTACT_TIMES = (0.002, 0.006, 0.02)
@@ -194,10 +195,11 @@ class StabilityMargins:
         margins = self.margins
         figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
         where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
-        return f"wrench loop, {SITUATION}: {figures} at {where}{self._balance_text}"
+        return f"wrench loop, {SITUATION}: {figures} at {where}{self.balance_text}"
 
     @property
-    def _balance_text(self) -> str:
+    def balance_text(self) -> str:
+        """M_s of balance behind a semicolon, with the largest K_CoM where that is less; empty where it is not known."""
         if math.isnan(self.balance_peak):
             return ""
         gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
@@ -215,7 +217,7 @@ class StabilityMargins:
         return f"{self.gain}={self.value:g}: the largest value with {wanted} is {self.largest:.3g}{beside}"
 
     def finding(self) -> Finding:
-        """Return the verdict: loops without margin fail."""
+        """Return the verdict: loops without margin fail. M_s of balance has none: few floors are so soft."""
         verdict = OK if self.margins.is_wide else WARN if self.is_stable else FAIL
         return Finding(verdict, self.text, self.advice)
 
@@ -380,7 +382,8 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     except (ModelError, np.linalg.LinAlgError) as error:
         return f"stability margins are not known: {error}"
     if margins.margins.is_wide:
-        return ""
+        topples = _stands_softly(setup) and margins.balance_peak > PEAK
+        return f"little stability margin: {setup.with_files(margins.text)}" if topples else ""
     key, advice = _keys_to_blame(setup, margins, announce)
     text = f"{margins.text}; {advice}"
     if margins.is_stable:
@@ -388,6 +391,12 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     if setup.simulation.friction.coulomb:
         return f"no stability margin, but dry friction, which the model lacks, may hold it: {setup.with_files(text)}"
     raise ConfigError(f"the robot would oscillate: {text}", [key])
+
+
+def _stands_softly(setup: Setup) -> bool:
+    """Return whether the floor is softer than those of the margins, so that M_s of balance counts."""
+    ground = setup.simulation.ground
+    return ground.kind == GroundKind.RIGID and ground.contact_time * setup.simulation.timestep > CONTACT_TIMES[-1]
 
 
 def _keys_to_blame(setup: Setup, found: StabilityMargins, announce: Callable[[str], None]) -> tuple[str, str]:

@@ -150,6 +150,11 @@ class StandingBody:
         self.com_position = now["com"]
         self.stiffness = self._stiffness()
 
+    @property
+    def joint_torques(self) -> NDArray:
+        """Torques that hold the posture, the weight in equal parts on the feet that stand, [N·m], shape (n,)."""
+        return self._forces(self.posture)[6:]
+
     def _stiffness(self) -> NDArray:
         """Return K_g by central differences, under forces of the ground that keep their points and directions."""
         columns = []

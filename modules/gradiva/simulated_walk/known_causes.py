@@ -27,6 +27,7 @@ from gradiva.walking import WalkingState
 
 _LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
 _SLOWER = 0.5  # [-] of the speed that was asked for
+_SLOWER_THAN_KNOWN = 0.5, 0.25  # [-] of the known speed, where the robot falls at that as well
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _MAX_SPEED = "planner.max_speed"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
@@ -290,15 +291,25 @@ def different_plant(known: KnownWalk) -> Cause | None:
     return Cause(found[0].kind, "; ".join(each.text for each in found), "; ".join(each.advice for each in found))
 
 
-def lower_speed(known: KnownWalk) -> Difference | None:
-    """Return the speed as a difference to half of it, or to the known one below it; None where none is asked."""
+def lower_speeds(known: KnownWalk) -> list[Difference]:
+    """Return the speed as differences to lower ones, the highest first: to half of it; none where none is asked.
+
+    One beyond the known speed differs from that, and from fractions of it: it is known by position control, and other
+    controls may be slower.
+    """
     limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
     asked = commanded_speed(known.command, planner)
     if asked == 0.0:
-        return None
-    factor = limit / asked if asked > limit else _SLOWER
+        return []
     text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
-    return Difference(CauseKind.SPEED, text, f"--speed {factor * asked:.2f}", {_MAX_SPEED: None}, factor)
+    slower = f"{text}, at which it {known.no_better} as well"
+    lower = [(_SLOWER * asked, text)]
+    if asked > limit:
+        lower = [(limit, text), *((factor * limit, slower) for factor in _SLOWER_THAN_KNOWN)]
+    settings = {_MAX_SPEED: None}
+    return [
+        Difference(CauseKind.SPEED, words, f"--speed {speed:.2f}", settings, speed / asked) for speed, words in lower
+    ]
 
 
 def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Cause:
@@ -338,9 +349,9 @@ def tried_cause(
     if not known.is_repeatable:
         return inferred
     found = differences(known)
-    speed = lower_speed(known)
-    candidates = _candidates(known, found[:_MOST_WALKS], speed)
-    if candidates or speed is not None or known.setup.plant is not Plant.IDEAL:
+    speeds = lower_speeds(known)
+    candidates = _candidates(found[:_MOST_WALKS], speeds)
+    if candidates or speeds or known.setup.plant is not Plant.IDEAL:
         report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
     named = (measured, inferred and inferred.kind)
     candidates.sort(key=lambda difference: named.index(difference.kind) if difference.kind in named else len(named))
@@ -350,22 +361,19 @@ def tried_cause(
     if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
-    return _without_differences(known, found, speed, inferred, report)
+    return _without_differences(known, found, speeds, inferred, report)
 
 
-def _candidates(known: KnownWalk, found: Sequence[Difference], speed: Difference | None) -> list[Difference]:
-    """Return what is tried first: all differences, but a choice that is shipped after a speed beyond the known one.
-
-    Args:
-        known: The walk.
-        found: Its differences.
-        speed: A lower one than commanded; it counts where more was asked for than the robot is known to walk.
-    """
-    asked = commanded_speed(known.command, known.setup.walking.planner)
-    is_too_fast = asked > load_robot(known.setup.robot_argument).max_speed
+def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> list[Difference]:
+    """Return what is tried first: all differences, but a choice that is shipped after a speed beyond the known one."""
     own = [difference for difference in found if not difference.is_choice]
     choices = [difference for difference in found if difference.is_choice]
-    return [*own, *([speed] if speed and is_too_fast else []), *choices]
+    return [*own, *(speeds if _is_too_fast(speeds) else ()), *choices]
+
+
+def _is_too_fast(speeds: Sequence[Difference]) -> bool:
+    """Return whether more was asked for than the robot is known to walk: then there are several lower speeds."""
+    return len(speeds) > 1
 
 
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
@@ -376,7 +384,7 @@ def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
 def _without_differences(
     known: KnownWalk,
     found: Sequence[Difference],
-    speed: Difference | None,
+    speeds: Sequence[Difference],
     inferred: Cause | None,
     report: Callable[[str], None],
 ) -> Cause | None:
@@ -392,12 +400,13 @@ def _without_differences(
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
             advice = f"--plant ideal {known.better}; another --seed draws another"
             return Cause(kind, f"{ideal.text}{text}{aside}", advice, is_tried=True)
-    if speed is not None and _is_better_without(known, speed, report):
+    untried = () if _is_too_fast(speeds) else speeds
+    if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
         advice = f"{speed.advice} {known.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
-    tried = [*([speed.advice] if speed else []), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
+    tried = [*(speed.advice for speed in speeds), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
     why = f"tried and {known.no_better_either}: {', '.join(tried)}" if tried else ""
     return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 

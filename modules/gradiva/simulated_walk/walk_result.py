@@ -512,6 +512,7 @@ def _healthy_bounds(setup: Setup) -> dict[str, float]:
     return {
         **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
+        "stability_margins.balance_peak": PEAK,
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
 

@@ -107,7 +107,7 @@ def tiles(result: Mapping[str, Any]) -> str:
     cells = [
         f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
-        f"{_usual(figure, result)}{_healthy(figure, result)}</div>"
+        f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
@@ -134,10 +134,14 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
 
 
 def unhealthy_figures(result: Mapping[str, Any]) -> str:
-    """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none."""
+    """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none.
+
+    Stability margins are not among them: they are warned of before the walk.
+    """
     if result.get("outcome") in _BAD:
         return ""
-    found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_beyond(result)]
+    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith("stability_margins."))
+    found = [figure for figure in figures if figure.is_beyond(result)]
     return _listed(
         "beyond healthy", [(each, _healthy_range(each, result)) for each in found if not each.usual(result)], result
     )
@@ -167,6 +171,18 @@ def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     return f'<div class="label">{shown}</div>' if (shown := _healthy_range(figure, result)) else ""
 
 
+def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    return f'<div class="label">in {escape(str(case))}</div>' if (case := _entry(result, figure.case)) else ""
+
+
+def _entry(result: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
+    found: Any = result
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
 def _healthy_range(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     """Return up to where a figure is healthy, or from where on; nothing where the result does not say."""
     if (bound := figure.bound(result)) is None:
@@ -187,6 +203,7 @@ class KeyFigure:
         ground: The only ground on which it is shown; any when empty.
         better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
         is_enough: Whether a value within its healthy bound is as good as any other.
+        case: Key of the text that says in which case the value is found; empty where there is one case.
     """
 
     key: str
@@ -197,6 +214,7 @@ class KeyFigure:
     ground: str = ""
     better: int = 0
     is_enough: bool = False
+    case: str = ""
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -204,10 +222,7 @@ class KeyFigure:
 
     def value(self, result: Mapping[str, Any]) -> Any:
         """Return the value in SI units; None where the result has none."""
-        found: Any = result
-        for part in self.key.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-        return found
+        return _entry(result, self.key)
 
     def bound(self, result: Mapping[str, Any]) -> float | None:
         """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
@@ -404,7 +419,8 @@ def joint_table(figures: Sequence[JointFigures], joints: Sequence[str]) -> str:
 
 def _bar(figures: JointFigures, row: int) -> str:
     value, most = float(figures.values[row]), max(float(np.nanmax(figures.values, initial=0.0)), 1e-6)
-    tight, length = " tight" * (value < figures.tight), 100.0 * max(value, 0.0) / most
+    tight = " tight" * bool(figures.tight is not None and value < figures.tight[row])
+    length = 100.0 * max(value, 0.0) / most
     dark = "" if figures.rms is None else f'<i class="rms" style="width:{100.0 * figures.rms[row] / most:.1f}%"></i>'
     text = number(value, 1.0, 2 if abs(value) < 10.0 else 0)
     return f'<td class="bar{tight}"><i style="width:{length:.1f}%"></i>{dark}<span>{text}</span></td>'
@@ -412,10 +428,10 @@ def _bar(figures: JointFigures, row: int) -> str:
 
 def _beyond(figures: JointFigures) -> str:
     """Return the explanation of red bars where there are some."""
-    tight, beyond = (int(np.sum(figures.values < limit)) for limit in (figures.tight, 0.0))
-    if not tight or figures.tight <= 0.0:
+    if figures.tight is None or not np.any(figures.values < figures.tight):
         return ""
-    note = f"red: less than {figures.tight:g}°" + f", {beyond} beyond the limit" * bool(beyond)
+    beyond = int(np.sum(figures.values < 0.0))
+    note = "red: less than its tracking error" + f", {beyond} beyond the limit" * bool(beyond)
     return f' <small class="tight">{note}</small>'
 
 
@@ -450,7 +466,7 @@ KEY_FIGURES = (
     KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
-    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND, better=-1),
+    KeyFigure("foot_tilt_rad", "max tilt of a loaded sole", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
     KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
@@ -467,13 +483,18 @@ KEY_FIGURES = (
     KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
     KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
     KeyFigure(
-        *("stability_margins.margins.gain_db", "gain margin, wrench loop, both feet 0.25 s", "dB", 1.0, 1),
+        *("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1),
         better=1,
         is_enough=True,
+        case="stability_margins.case",
     ),
     KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1, is_enough=True),
-    KeyFigure("stability_margins.margins.peak", "M_s, wrench loop", "", 1.0, 1, better=-1, is_enough=True),
-    KeyFigure("stability_margins.balance_peak", "M_s < 5 Hz, balance, one foot, 28 ms floor", "", 1.0, 1, better=-1),
+    KeyFigure("stability_margins.margins.peak", "M_s from 5 Hz, wrench loop", "", 1.0, 1, better=-1, is_enough=True),
+    KeyFigure(
+        *("stability_margins.balance_peak", "M_s up to 5 Hz, balance, one foot, 28 ms floor", "", 1.0, 1),
+        better=-1,
+        is_enough=True,
+    ),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures", better=-1),
     KeyFigure("held_ticks", "held ticks", better=-1),

@@ -431,23 +431,28 @@ class JointFigures:
         title: What and in which unit.
         values: Shape (n,).
         rms: Of what ``values`` is the maximum, shape (n,), or None.
-        tight: Less than this is worth a look.
+        tight: Values below which a joint is worth a look, shape (n,); None: none is.
     """
 
     title: str
     values: NDArray
     rms: NDArray | None = None
-    tight: float = -np.inf
+    tight: NDArray | None = None
 
 
 def joint_figures(record: WalkRecord) -> list[JointFigures]:
-    """Return margin to the limits, tracking error and torque of the joints, where they are known."""
+    """Return margin to the limits, tracking error and torque of the joints, where they are known.
+
+    The inverse kinematics keeps desired positions off the limits: a joint is worth a look that comes nearer to one than
+    it tracks, by which it may touch its stop.
+    """
     measured, figures = record.log["joints_state::positions::measured"], []
+    errors = {"tracking error [deg]": np.degrees(measured - record.log["joints_state::positions::desired"])}
     if record.joint_limits is not None:
         lower, upper = record.joint_limits
         margin = np.degrees(np.nanmin(np.minimum(measured - lower, upper - measured), axis=0))
-        figures.append(JointFigures("least margin to a position limit [deg]", margin, tight=_TIGHT_MARGIN))
-    errors = {"tracking error [deg]": np.degrees(measured - record.log["joints_state::positions::desired"])}
+        tight = np.minimum(_TIGHT_MARGIN, np.nanmax(np.abs(errors["tracking error [deg]"]), axis=0))
+        figures.append(JointFigures("least margin to a position limit [deg]", margin, tight=tight))
     if "joints_state::torques::measured" in record.log:
         errors["torque [N·m]"] = record.log["joints_state::torques::measured"]
     for title, values in errors.items():

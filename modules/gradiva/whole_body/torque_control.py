@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    TIME_ROUNDING,
     ConfigError,
     ControlMode,
     FootReference,
@@ -51,6 +52,7 @@ _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
 _REST = np.zeros(6)
 _VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+_UP = np.array([0.0, 0.0, 1.0])
 
 
 class Form(StrEnum):
@@ -309,13 +311,21 @@ class LandingMemory:
         """Begin again: feet land as planned."""
         self._tilts = dict.fromkeys(Side, (0.0, 0.0))  # θ, roll and pitch
         self._heights = dict.fromkeys(Side, 0.0)  # h
+        self._rotations = dict.fromkeys(Side, np.eye(3))  # Exp(θ) of a foot in the air
         self._air_times = dict.fromkeys(Side, 0.0)  # t
         self._last_landed: Side | None = None  # None: both at once, or both stand as the robot began
+        self._unlearned = 0.0  # [s] since something was learned last
 
     def update(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float) -> None:
         """Learn from the feet that are ``loaded`` after a tick of ``period`` [s]."""
-        gain, is_shared = low_pass_gain(_LANDING_TIME, period), len(loaded) == len(Side)
         self._note_landings(loaded, period)
+        self._unlearned += period
+        if self._unlearned > _LEARNING_PERIOD - TIME_ROUNDING:
+            self._learn(state, reference, loaded, low_pass_gain(_LANDING_TIME, self._unlearned))
+            self._unlearned = 0.0
+
+    def _learn(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], gain: float) -> None:
+        is_shared = len(loaded) == len(Side)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             if side not in loaded:
                 continue
@@ -337,6 +347,8 @@ class LandingMemory:
         if landed:
             self._last_landed = landed[0] if len(landed) == 1 else None
         for side, air_time in self._air_times.items():
+            if side not in loaded and air_time == 0.0:
+                self._rotations[side] = so3.exp(np.array((*self._tilts[side], 0.0)))
             self._air_times[side] = 0.0 if side in loaded else air_time + period
 
     def _learn_heights(self, state: RobotState, reference: WholeBodyReference, gain: float) -> None:
@@ -349,13 +361,16 @@ class LandingMemory:
     def expected(self, side: Side, foot: FootReference) -> FootReference:
         """Return the reference of a foot in the air as it is to land."""
         s, rate, acceleration = minimum_jerk(self._air_times[side] / _LANDING_BLEND)
-        rise = self._heights[side] * np.array((s, rate / _LANDING_BLEND, acceleration / _LANDING_BLEND**2))
+        height, rotation = self._heights[side], foot.rotation.dot(self._rotations[side])
+        position = foot.position + (s * height) * _UP
+        if rate == acceleration == 0.0:  # all of it is blended in
+            return altered(foot, position=position, rotation=rotation)
         return altered(
             foot,
-            position=foot.position + rise[0] * _VERTICAL[:3],
-            rotation=foot.rotation.dot(so3.exp(np.array((*self._tilts[side], 0.0)))),
-            twist=foot.twist + rise[1] * _VERTICAL,
-            acceleration=foot.acceleration + rise[2] * _VERTICAL,
+            position=position,
+            rotation=rotation,
+            twist=foot.twist + (rate / _LANDING_BLEND * height) * _VERTICAL,
+            acceleration=foot.acceleration + (acceleration / _LANDING_BLEND**2 * height) * _VERTICAL,
         )
 
 
@@ -364,6 +379,7 @@ def _learned(last: float, seen: float, largest: float, gain: float) -> float:
     return last + gain * (min(max(seen, -largest), largest) - last)
 
 
+_LEARNING_PERIOD = 0.005  # [s] a thirtieth of T: ticks of 1 ms would learn no more of it
 _LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
 _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
 _RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
@@ -442,6 +458,7 @@ class TorqueController:
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
+        self._resting: dict[Side, FootReference | None] = dict.fromkeys(Side)
 
     @property
     def desired_posture(self) -> RobotPosture:
@@ -496,6 +513,9 @@ class TorqueController:
             self._landings.update(state, reference, loaded, period)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
+            if is_loaded and foot is self._resting[side]:
+                continue  # its values are those of the last tick
+            self._resting[side] = foot if is_loaded else None
             if self._landings is not None and not is_loaded:
                 foot = self._landings.expected(side, foot)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from gradiva.common import ControlMode, Side
 from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, load_setup
-from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP, plain
 from gradiva_experiments.continued_walks import (
     PHASES,
     STANDING,
@@ -55,11 +56,13 @@ class PushedCase(RobotCase):
         speed: Forward, [m/s]; 0: the robot stands.
         mode: Of step adaptation.
         model: Law of layer 2, as in ``walking.model``.
+        settings: JSON of ``table.key`` to value, over the robot's configuration, that the pendulum is of as well.
     """
 
     speed: float
     mode: SteppingMode
     model: str
+    settings: str = "{}"
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed, counted from the first; a speed beyond the planner's limit lifts it."""
@@ -81,7 +84,8 @@ class PushedCase(RobotCase):
         """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
         if phase == STANDING:
             return None
-        return _attainable(self.robot, self.speed, self.mode, search.direction, PHASES[phase], search.duration)
+        push = self.mode, search.direction, PHASES[phase], search.duration
+        return _attainable(self.robot, self.settings, self.speed, *push)
 
     @property
     def as_row(self) -> Row:
@@ -95,21 +99,21 @@ class PushedCase(RobotCase):
 
 
 @cache
-def _attainable(robot: str, speed: float, *push: Any) -> float:
+def _attainable(robot: str, settings: str, speed: float, *push: Any) -> float:
     """Return the impulse of a pendulum, which is the same for all laws and seeds, [N·s]."""
-    return _pendulum(robot, speed).impulse(*push)
+    return _pendulum(robot, settings, speed).impulse(*push)
 
 
 @lru_cache
-def _pendulum(robot: str, speed: float) -> AttainableImpulses:
-    return AttainableImpulses(load_setup(robot), speed)
+def _pendulum(robot: str, settings: str, speed: float) -> AttainableImpulses:
+    return AttainableImpulses(load_setup(robot, json.loads(settings)), speed)
 
 
 def cases(options: ExperimentOptions) -> list[PushedCase]:
     """Return the walks: the product of what is chosen."""
-    quick = options.quick
+    quick, settings = options.quick, json.dumps(plain(options.overrides))
     return [
-        PushedCase(robot, plant, control, speed, mode, model)
+        PushedCase(robot, plant, control, speed, mode, model, settings)
         for robot in options.robots or (options.robot,)
         for plant in options.plants
         for control in options.controls or (ControlMode.POSITION,)
