@@ -188,6 +188,8 @@ def test_a_cause_of_the_kind_that_is_measured_is_tried_before_a_harmless_differe
     fast = fall(settings, falls, FAST, inferred=oscillating, measured=CauseKind.SPEED)
     assert (fast.kind, fast.text.startswith("too fast: 0.60 m/s")) == (CauseKind.SPEED, True)
     assert fall(settings, falls, FAST, inferred=oscillating).kind is CauseKind.FRICTION
+    by_torque = {"simulation.ground.friction": 0.9, "walking.control": "torque"}
+    assert fall(by_torque, lambda settings, *_: len(settings) > 1, inferred=oscillating).kind is CauseKind.FRICTION
 
 
 def test_where_nothing_differs_the_plant_as_drawn_or_what_was_measured_is_the_cause():

@@ -338,7 +338,7 @@ def tried_cause(
     """Return the first difference without which the robot does better, what was inferred where there is none.
 
     A fall is chance in part: without a harmless difference the robot may stand as well. So differences of the kind that
-    the measurements name are tried before all others.
+    the measurements name are tried before all others, but never a control mode, each of which is shipped.
 
     Args:
         known: The walk that ended in a fall or a stop.
@@ -354,7 +354,11 @@ def tried_cause(
     if candidates or speeds or known.setup.plant is not Plant.IDEAL:
         report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
     named = (measured, inferred and inferred.kind)
-    candidates.sort(key=lambda difference: named.index(difference.kind) if difference.kind in named else len(named))
+
+    def rank(each: Difference) -> int:
+        return len(named) if each.is_choice or each.kind not in named else named.index(each.kind)
+
+    candidates.sort(key=rank)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
         return replace(_cause_of(known, cure, inferred, report), is_shown=True)
