@@ -107,7 +107,7 @@ def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
     np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
 
 
-def test_a_foot_that_rests_is_written_once_and_again_when_it_was_lifted(rigid):
+def test_a_foot_that_rests_keeps_its_values_until_it_is_lifted(rigid):
     def commanded(*asked):
         rigid.reset(start_posture())
         return [rigid.command(state(), each, PERIOD).values for each in asked]
@@ -322,6 +322,18 @@ def test_a_foot_is_to_land_as_high_and_as_tilted_as_it_was_seen_to_rest():
     np.testing.assert_allclose(so3.log(swing.rotation.T @ lands.rotation), [0.02, -0.01, 0.0], atol=2e-4)
     np.testing.assert_allclose(lands.twist, swing.twist, atol=1e-12)
     assert landings.expected(Side.RIGHT, planned.right_foot).position[2] == planned.right_foot.position[2]
+
+
+@pytest.mark.parametrize("period", [0.001, 0.005, 0.02])
+def test_landings_are_learned_alike_by_ticks_of_any_length(period):
+    landings, seen, planned = feet_seen((0.02, -0.01), 0.004)
+    for _ in range(round(0.06 / period)):
+        landings.update(seen, planned, set(Side), period)
+    part = 1.0 - np.exp(-0.06 / 0.15)
+    landings.update(seen, planned, {Side.RIGHT}, 1e-6)
+    landed = landings.expected(Side.LEFT, altered(planned.left_foot, in_contact=False)).rotation
+    turn = so3.log(planned.left_foot.rotation.T @ landed)
+    np.testing.assert_allclose(turn, [0.02 * part, -0.01 * part, 0.0], atol=1e-4)
 
 
 def test_the_learned_height_comes_in_smoothly_after_lift_off_with_the_motion_of_its_derivatives():

@@ -44,6 +44,7 @@ MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
 MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
+_REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
 
@@ -156,7 +157,7 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode)
         self._is_active = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
-        self._asked: NominalStep | None = None  # a last step of which a change was asked for
+        self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
         self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
         self._last_dcm: tuple[float, float] | None = None
@@ -188,8 +189,7 @@ class ReactiveStepping:
             left, nominal = len(plan.landings) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
-            is_refused = not left and nominal is self._asked  # by the planner, in the tick before
-            self.catches = self.catches and not is_refused
+            is_refused = not left and reference.time < self._asked_again
             change = None if is_refused else self._change(state, reference, step, nominal, left)
         self._log(step if change is None else _changed(step, change))
         return change
@@ -237,7 +237,7 @@ class ReactiveStepping:
         if foothold is None and left:
             return None
         self._changes += 1
-        self._asked = None if left else nominal
+        self._asked_again = -math.inf if left else reference.time + _REFUSED
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
 

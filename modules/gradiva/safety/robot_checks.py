@@ -137,8 +137,10 @@ class JointCheck:
             commanded_positions: Where the joints were commanded to be by now, [rad], shape (n,).
             time: [s].
         """
-        values, self._positions[...] = self._values, measurement.joint_positions
-        self._velocities[...], self._torques[...] = measurement.joint_velocities, measurement.joint_torques
+        values = self._values
+        self._positions[...] = measurement.joint_positions
+        self._velocities[...] = measurement.joint_velocities
+        self._torques[...] = measurement.joint_torques
         np.subtract(self._positions, commanded_positions, self._offsets)
         np.less(values, self._lower, self._is_below)
         np.greater(values, self._upper, self._is_above)

@@ -220,9 +220,9 @@ class FrictionCompensator:
             self._period = period
             function.set(period=period, return_gain=low_pass_gain(_VELOCITY_TIME_CONSTANT, period))
         now, commanded = measured
-        row_0, row_1, row_2, row_3, row_4 = self._signals
-        row_0[...], row_1[...], row_2[...] = torques, velocities[actuated], accelerations[actuated]
-        row_3[...], row_4[...] = now[actuated], commanded[actuated]
+        torque, velocity, acceleration, measured_velocity, integral = self._signals
+        torque[...], velocity[...], acceleration[...] = torques, velocities[actuated], accelerations[actuated]
+        measured_velocity[...], integral[...] = now[actuated], commanded[actuated]
         if not self._fade.is_constant:
             self._parts[...] = self._fade.update(loaded, period)
         if self._is_first:

@@ -314,15 +314,15 @@ class LandingMemory:
         self._rotations = dict.fromkeys(Side, np.eye(3))  # Exp(θ) of a foot in the air
         self._air_times = dict.fromkeys(Side, 0.0)  # t
         self._last_landed: Side | None = None  # None: both at once, or both stand as the robot began
-        self._unlearned = 0.0  # [s] since something was learned last
+        self._since_learning = 0.0  # [s]
 
     def update(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float) -> None:
         """Learn from the feet that are ``loaded`` after a tick of ``period`` [s]."""
         self._note_landings(loaded, period)
-        self._unlearned += period
-        if self._unlearned > _LEARNING_PERIOD - TIME_ROUNDING:
-            self._learn(state, reference, loaded, low_pass_gain(_LANDING_TIME, self._unlearned))
-            self._unlearned = 0.0
+        self._since_learning += period
+        if self._since_learning > _LEARNING_PERIOD - TIME_ROUNDING:
+            self._learn(state, reference, loaded, low_pass_gain(_LANDING_TIME, self._since_learning))
+            self._since_learning = 0.0
 
     def _learn(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], gain: float) -> None:
         is_shared = len(loaded) == len(Side)
@@ -342,7 +342,7 @@ class LandingMemory:
             self._learn_heights(state, reference, gain)
 
     def _note_landings(self, loaded: Collection[Side], period: float) -> None:
-        """Note which foot has landed last, and for how long each one has been in the air."""
+        """Note which foot landed last, and of each one in the air its duration and the tilt with which it lands."""
         landed = [side for side in loaded if self._air_times[side] > 0.0]
         if landed:
             self._last_landed = landed[0] if len(landed) == 1 else None
@@ -363,7 +363,7 @@ class LandingMemory:
         s, rate, acceleration = minimum_jerk(self._air_times[side] / _LANDING_BLEND)
         height, rotation = self._heights[side], foot.rotation.dot(self._rotations[side])
         position = foot.position + (s * height) * _UP
-        if rate == acceleration == 0.0:  # all of it is blended in
+        if rate == acceleration == 0.0:  # at lift-off, and once all of it is blended in
             return altered(foot, position=position, rotation=rotation)
         return altered(
             foot,
@@ -459,6 +459,7 @@ class TorqueController:
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
         self._resting: dict[Side, FootReference | None] = dict.fromkeys(Side)
+        self._foot_values: dict[Side, dict[str, npt.ArrayLike]] = {}
 
     @property
     def desired_posture(self) -> RobotPosture:
@@ -513,13 +514,13 @@ class TorqueController:
             self._landings.update(state, reference, loaded, period)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
-            if is_loaded and foot is self._resting[side]:
-                continue  # its values are those of the last tick
-            self._resting[side] = foot if is_loaded else None
-            if self._landings is not None and not is_loaded:
-                foot = self._landings.expected(side, foot)
-            search = self._searches[side].update(foot.in_contact and not is_loaded, period)
-            values.update(foot_values(side, state, foot, is_loaded, search))
+            if not is_loaded or foot is not self._resting[side]:  # one that rests has the values of the last tick
+                self._resting[side] = foot if is_loaded else None
+                if self._landings is not None and not is_loaded:
+                    foot = self._landings.expected(side, foot)
+                search = self._searches[side].update(foot.in_contact and not is_loaded, period)
+                self._foot_values[side] = dict(foot_values(side, state, foot, is_loaded, search))
+            values.update(self._foot_values[side])
         values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
