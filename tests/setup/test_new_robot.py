@@ -203,3 +203,11 @@ def test_a_foot_without_shapes_asks_for_its_sole():
     humanoid = "example-robot-data:simple_humanoid_description/urdf/simple_humanoid.urdf"
     with pytest.raises(ModelError, match=r"the foot 'l_ankle' has no shapes: give its sole with --sole"):
         draft_of("new", humanoid)
+
+
+def test_a_sole_in_a_wrong_scale_is_named_with_its_size(tmp_path):
+    text = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    urdf = tmp_path / "large.urdf"
+    urdf.write_text(text.replace('size="0.2 0.1 0.04"', 'size="1.2 0.6 0.04"'))
+    with pytest.raises(ModelError, match=r"'left_foot' cover 1.200 m × 0.600 m, which is no sole: give it with --sole"):
+        draft_of("new", str(urdf))

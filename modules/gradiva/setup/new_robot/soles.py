@@ -16,7 +16,7 @@ from gradiva.simulation import RigidBody, Shape, find_mesh, read_stl
 
 _BAND = 0.005  # [m] above the lowest point: rounded edges of a sole touch as well
 _RIM = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)  # [rad]
-_LEAST = 0.02  # [m] edge of a sole
+_LEAST, _MOST = 0.02, 0.6  # [m] edge of a sole; longer ones are meshes in a wrong scale
 _STEEPEST = 0.7  # [-] cosine to the vertical of a plane on which a foot stands when all joints are at zero
 _SAME = 0.9995  # [-] cosine between normals of one plane, 2°
 MESHES = (".stl", ".dae", ".obj")
@@ -33,7 +33,8 @@ def fit_sole(foot: RigidBody, sole_frame: str, model_file: Path) -> SoleRectangl
         model_file: The URDF, from which meshes are found.
 
     Raises:
-        ModelError: The foot has no shapes or touches the ground in less than a rectangle, or a mesh cannot be read.
+        ModelError: The foot has no shapes, touches the ground in less than a rectangle or more than a sole, or a mesh
+            cannot be read.
     """
     in_sole: NDArray = np.linalg.inv(foot.frames[sole_frame]).astype(float)
     points = _shape_points(foot, in_sole, model_file)
@@ -41,7 +42,7 @@ def fit_sole(foot: RigidBody, sole_frame: str, model_file: Path) -> SoleRectangl
         raise ModelError(f"the foot '{foot.name}' has no shapes: give its sole with --sole X0,X1,Y0,Y1,Z")
     touching = lowest(points)
     (x0, y0), (x1, y1) = np.round(touching[:, :2].min(axis=0), 4), np.round(touching[:, :2].max(axis=0), 4)
-    if min(x1 - x0, y1 - y0) < _LEAST:
+    if min(x1 - x0, y1 - y0) < _LEAST or max(x1 - x0, y1 - y0) > _MOST:
         raise ModelError(
             f"the lowest points of '{foot.name}' cover {x1 - x0:.3f} m × {y1 - y0:.3f} m, which is no sole: give it"
             " with --sole X0,X1,Y0,Y1,Z"
