@@ -51,7 +51,7 @@ class Result(SphinxDirective):
 
 def _pages_of_results(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Return the pages that are read again in each build: a new run is a file that no page knows yet."""
-    others = ("how_to/tune", "robots/campaigns")
+    others = ("how_to/tune", "robots/campaigns", "robots/ergocub")
     return [page for page in env.found_docs if page.startswith("results/") or page in others]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradiva.planner import GoalCommand, VelocityCommand
-from gradiva.setup import Plant, data_folder, load_setup
+from gradiva.setup import Plant, data_folder, installed_robot_names, load_setup
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 
@@ -132,6 +132,8 @@ def test_the_wheel_has_all_published_bands():
 
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: f"{row['robot']}-{row['plant']}-{row['control']}")
 def test_a_published_band_is_what_a_walk_of_the_shipped_robot_is_set_beside(row):
+    if row["robot"] not in installed_robot_names():
+        pytest.skip(f"the model of {row['robot']} is not installed")
     speed = 0.5 * (row["slowest"] + row["fastest"])
     found = usual(
         row["robot"], VelocityCommand(speed, duration=10.0), Plant(row["plant"]), **{"walking.control": row["control"]}
