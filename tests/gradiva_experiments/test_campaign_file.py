@@ -101,7 +101,7 @@ def test_a_wrong_file_is_refused_before_the_first_walk(campaign, text, message):
 
 
 def test_a_campaign_of_which_no_combination_has_a_plan_is_refused_before_the_first_walk(campaign):
-    with pytest.raises(PlanningError, match="^pushed: no plan: forward speed 10.0 m/s is outside its limits"):
+    with pytest.raises(PlanningError, match=r"^pushed: no plan: forward speed 10\.0 m/s is outside its limits"):
         campaign("seeds = 3\ngrid.speed = [10.0]").check()
 
 
