@@ -14,6 +14,8 @@ from gradiva.simulation.rigid_tree import RigidTree
 TORSO = "torso"
 """Link of a push on the torso frame of the robot, whatever its model calls it."""
 
+_STRONGEST = 1e4  # [N, N·m] some thirty times the weight of a robot, with which the simulation does not diverge
+
 
 @dataclass(frozen=True, slots=True)
 class Push:
@@ -36,6 +38,19 @@ class Push:
     def __post_init__(self) -> None:
         if not 0.0 < self.duration < math.inf:
             raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive, and finite")
+        if not 0.0 <= self.start < math.inf:
+            raise ConfigError(f"push on '{self.link}': start={self.start} must be 0 s or later, and finite")
+        for name, unit in (("force", "N"), ("torque", "N·m")):
+            given = getattr(self, name)
+            if np.shape(given) != (3,) or not np.linalg.norm(given) <= _STRONGEST:
+                raise ConfigError(
+                    f"push on '{self.link}': {name}={given}: expected x, y, z of at most {_STRONGEST:g} {unit}"
+                )
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it has a force or a torque."""
+        return any((*self.force, *self.torque))
 
     @property
     def end(self) -> float:
