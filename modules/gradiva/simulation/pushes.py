@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, NDArray, so3
+from gradiva.common import ConfigError, ModelError, NDArray, nearest_name, so3
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.rigid_tree import RigidTree
 
@@ -90,8 +90,10 @@ class Pusher:
         frame = self._frame(push.link)
         try:
             body = self._tree.body_of(frame)
-        except ModelError as error:
-            raise ModelError(f"push on '{push.link}': {error}; '{TORSO}' is its {self._torso_frame}") from None
+        except ModelError:
+            nearest = nearest_name(push.link, [TORSO, *(name for each in self._tree.bodies for name in each.frames)])
+            missing = f"push on '{push.link}': the model has no link or frame '{push.link}'{nearest}"
+            raise ModelError(f"{missing}; '{TORSO}' is its {self._torso_frame}") from None
         inertial = body.inertials.get(frame)
         point = body.frames[frame][:3, 3] if inertial is None else inertial.centre
         first = round(push.start / self._model.opt.timestep)

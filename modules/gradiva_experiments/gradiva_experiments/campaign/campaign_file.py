@@ -23,7 +23,7 @@ import numpy as np
 
 from gradiva.cli import WalkOptions
 from gradiva.common import ConfigError, PlanningError, WalkingError, from_table, nearest_name
-from gradiva.setup import data_folder, read_toml, robot_argument, robot_folder
+from gradiva.setup import data_folder, overlay_file, read_toml, robot_argument, robot_folder
 from gradiva.simulated_walk import plan_from_start
 from gradiva_experiments.campaign.driver import Answer, Row, Search
 from gradiva_experiments.campaign.trial_rows import KEY
@@ -380,7 +380,7 @@ def _put(options: Options, name: str, value: Any) -> None:
     else:
         options[name] = str(value)
     if name == "from":
-        options["files"] = [str(Path(file).resolve()) for file in options["files"]]
+        options["files"] = [str(overlay_file(Path(file)).resolve()) for file in options["files"]]
     elif name == "path":
         options["path"] = str(Path(options["path"]).resolve())
     elif name == "robot":
