@@ -333,3 +333,9 @@ def test_control_and_model_are_written_out_wherever_they_were_chosen(options_of)
 
 def test_options_of_the_result_are_not_in_the_command(options_of):
     assert "--out" not in options_of([*ELSEWHERE, "--out", "elsewhere", "--json", "-"]).request().arguments
+
+
+def test_the_folder_of_a_run_stands_for_its_configuration(tmp_path):
+    (tmp_path / "config.toml").write_text('robot = "talos"\n[walking]\nperiod = 0.005\n')
+    setup = WalkOptions(files=(str(tmp_path),)).request().setup
+    assert (setup.robot.name, setup.walking.walking.period) == ("talos", 0.005)

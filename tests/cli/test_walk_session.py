@@ -121,8 +121,14 @@ def test_pushes_that_acted_are_named_the_first_ones_of_many():
     assert acted_pushes(SimpleNamespace(walk=walk)) == "push of 30 N on chest from 2.00 to 2.10 s"
     walk.robot.pushes = [pushes[0]] * 6
     assert acted_pushes(SimpleNamespace(walk=walk)).endswith("; push of 30 N on chest from 2.00 to 2.10 s and 2 more")
-    walk.robot.pushes = pushes[1:]
+    walk.robot.pushes = [pushes[1], Push("chest", (0.0, 0.0, 0.0), 2.0, 0.1)]
     assert acted_pushes(SimpleNamespace(walk=walk)) == ""
+    request = SimpleNamespace(
+        setup=SimpleNamespace(simulation=SimpleNamespace(pushes=walk.robot.pushes[1:], faults=()))
+    )
+    assert idle_disturbances(SimpleNamespace(walk=walk, request=request)) == [
+        "warning: the push of 0 N on chest from 2.00 to 2.10 s has no force"
+    ]
 
 
 def test_pushes_and_faults_that_were_to_begin_after_the_end_of_the_walk_are_named():

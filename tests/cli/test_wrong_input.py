@@ -27,6 +27,7 @@ WRONG = {
     "no time to walk": (["--duration", "0"], "--duration 0: expected more than 0 s"),
     "negative duration": (["--duration", "-3"], "--duration -3: expected more than 0 s"),
     "negative duration of a goal": (["--goal", "1,0", "--duration", "-3"], "--duration -3: expected more than 0 s"),
+    "duration below one step": (["--duration", "0.01"], "--duration 0.01: expected 0.5 s, the shortest step, or more"),
     "endless duration": (["--duration", "inf"], "--duration inf"),
     "duration too long": (
         ["--duration", "1e6"],
@@ -47,6 +48,8 @@ WRONG = {
         "speed of the goal (1.000, 0.000) m: -0.1 m/s, must be positive",
     ),
     "no such path": (["--path", "nowhere.csv"], "cannot read nowhere.csv: No such file or directory"),
+    "path that is a folder": (["--path", "."], "cannot read .: it is a folder, expected a CSV file of points x,y"),
+    "settings that are a folder": (["--from", "."], "cannot read .: it is a folder, expected a TOML file"),
     "unknown control": (["--control", "positon"], "unknown --control 'positon'; did you mean 'position'?"),
     "unknown model": (["--model", "dmc"], "unknown --model 'dmc'; did you mean 'dcm'?"),
     "unknown step adaptation": (
@@ -90,6 +93,12 @@ WRONG = {
         ["--fault", "tilted_imu,0,torso,0.1"],
         "tilted_imu: name='torso', is neither of a joint nor of a force-torque sensor: leave it empty",
     ),
+    "fault before the start": (
+        ["--fault", "weak_motor,-4,l_knee,0.4"],
+        "weak_motor of 'l_knee': start=-4.0, must be 0 s or later",
+    ),
+    "push by a rocket": (["--push", "torso,1e9,0,0,4,0.1"], "force=(1000000000.0, 0.0, 0.0): expected x, y, z of at"),
+    "push of a misspelt torso": (["--push", "tors,9,0,0,4,0.1"], "no link or frame 'tors'; did you mean 'torso'? ("),
     "push of four parts": (["--push", "chest,0,30,0"], "expected LINK,FX,FY,FZ,START,DURATION"),
     "push not a number": (["--push", "chest,0,nan,0,4,0.1"], "'nan' is no finite number"),
     "push of no duration": (["--push", "chest,0,30,0,4,0"], "duration=0.0 must be positive"),
@@ -224,6 +233,12 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["bench", "--robot", "nao"], "unknown robot 'nao'"),
         (["bench", "--json", "nowhere/b.json"], "cannot write nowhere/b.json"),
         (["report", "nowhere"], "nowhere is not a run: there is no such folder"),
+        (["report", "taken"], "taken is not a run: it is a file, expected its folder"),
+        (["campaign", "."], "cannot read .: it is a folder, expected a TOML file"),
+        (
+            ["robots", "new", "own", "--mjcf", "."],
+            "cannot read .: it is a folder, expected a file of XML that begins with <mujoco>",
+        ),
         (["report"], "RUN"),
         (["view", "."], ". is not a run: it has no config.toml"),
         (["view", "nowhere", "--port", "99999"], "--port"),

@@ -456,6 +456,24 @@ def test_what_varies_in_one_campaign_alone_cannot_be_paired(walked, tmp_path):
         compare_campaigns(read_result(walked), read_result(run.folder))
 
 
+def test_trials_without_a_walk_are_counted_and_a_campaign_of_those_alone_ends_with_status_1(
+    gradiva, walked, tmp_path, monkeypatch
+):
+    _, out, _ = gradiva("campaign", "table", str(walked))
+    assert "| 0.1 | 39 of 40, 1 failed |" in out.splitlines()
+    (tmp_path / walked.name).symlink_to(walked)
+    (tmp_path / "speeds.toml").write_text(FILE)
+    arguments = ("campaign", str(tmp_path / "speeds.toml"), "--out", str(tmp_path))
+    _, out, _ = gradiva(*arguments)
+    assert "98 of 120, 82 % (74 to 88 %) did what was commanded, 3 failed" in out
+    rows = [{"outcome": "refused", "reason": "no plan"}, {"outcome": "failed", "reason": "died"}]
+    monkeypatch.setattr(command, "read_result", lambda folder: CampaignResult("none", tmp_path, (), 2, rows))
+    monkeypatch.setattr(command, "write_campaign_report", lambda result: tmp_path)
+    status, out, _ = gradiva(*arguments)
+    assert status == 1
+    assert "did what was commanded, 1 refused, 1 failed" in out
+
+
 def test_wrong_input_of_the_command_is_one_line(gradiva, tmp_path):
     status, _, err = gradiva("campaign", str(tmp_path / "none.toml"))
     assert status == 2

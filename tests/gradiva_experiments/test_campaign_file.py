@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, PlanningError
 from gradiva.setup import load_setup
 from gradiva_experiments.campaign.campaign import with_files
 from gradiva_experiments.campaign.campaign_file import Draw, read_campaign, walk_options
@@ -80,10 +80,12 @@ def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn(
         ("draws.speed = { between = [0.2, 0.1] }", "expected the least value first"),
         ("draws.speed = { normal = [0.2] }", "expected between"),
         ("seeds = 0", "seeds: count = 0: expected 1 or more"),
-        ("seeds = -1", "seeds: count = -1: expected 1 or more"),
-        ("seeds = { count = 1, first = -2 }", "first = -2: expected 0 or more"),
+        ("seeds = -1", "seeds: count = -1 is negative: expected 1 or more"),
+        ("seeds = { count = 1, first = -2 }", "first = -2 is negative: expected 0 or more"),
         ("list = []", "asks for no walk: its list is empty"),
-        ("draws.count = -1", "draws: count = -1: expected 1 or more"),
+        ("draws.count = -1", "draws: count = -1 is negative: expected 1 or more"),
+        ("timeout = -1", "timeout = -1: expected more than 0 s"),
+        ("timeout = 'long'", "timeout = 'long': expected more than 0 s"),
         ("draws.count = 'some'", "draws"),
         ("draws.speed = { betwen = [0.1, 0.2] }", "draws: speed.betwen .* is no distribution.*did you mean 'between'"),
         ("draws.speed = 0.2", "draws: speed = 0.2 is no distribution"),
@@ -96,6 +98,11 @@ def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn(
 def test_a_wrong_file_is_refused_before_the_first_walk(campaign, text, message):
     with pytest.raises(ConfigError, match=message):
         campaign(text).check()
+
+
+def test_a_campaign_of_which_no_combination_has_a_plan_is_refused_before_the_first_walk(campaign):
+    with pytest.raises(PlanningError, match=r"^pushed: no plan: forward speed 10\.0 m/s is outside its limits"):
+        campaign("seeds = 3\ngrid.speed = [10.0]").check()
 
 
 def test_what_no_plan_fulfils_is_known_before_the_first_walk_a_line_each_reason(campaign):

@@ -52,6 +52,13 @@ def test_a_goal_is_a_place_and_has_a_heading_only_where_one_is_commanded(yaw, co
     assert len(error.complaints()) == complaints
 
 
+def test_a_path_of_no_length_is_the_place_where_the_robot_stands():
+    command = PathCommand(np.zeros((2, 2)), 0.19)
+    at_its_end = final_pose(plan_from_start(SETUP, command))
+    assert error_of(command, at_its_end).off_path == 0.0
+    assert error_of(command, at_its_end).complaints() == []
+
+
 def test_turns_on_the_spot_have_a_way():
     command = VelocityCommand(0.0, angular=math.radians(20.0), duration=10.0)
     turned = planned_middles(plan_from_start(SETUP, command))[-1, 2]

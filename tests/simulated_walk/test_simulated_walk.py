@@ -8,6 +8,7 @@ import pytest
 
 import gradiva_experiments
 from gradiva import experiments
+from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceLayer, balance_layer
@@ -115,3 +116,8 @@ def test_a_walk_that_does_not_end_is_given_up_long_after_the_end_of_its_plan():
     assert not walk.follow(VelocityCommand(0.1, duration=4.0))
     assert walk.time == 17.0
     assert walk.overdue.startswith("still steps 10 s after the planned end of the walk")
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(ConfigError, match="seed=-1: expected a whole number"):
+        SimulatedWalk(load_setup("icub_v2_7"), seed=-1)

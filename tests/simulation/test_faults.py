@@ -109,6 +109,7 @@ def test_a_motor_gets_hotter_and_the_others_do_not() -> None:
     [
         ({"kind": "silence", "start": 0.0, "duration": 0.0}, "duration=0.0, must be positive"),
         ({"kind": "nan_encoder", "start": 0.0}, "name a joint"),
+        ({"kind": "nan_encoder", "start": -4.0, "name": "l_knee"}, "of 'l_knee': start=-4.0, must be 0 s or later"),
         ({"kind": "silence", "start": 0.0, "name": "l_knee"}, "name='l_knee'"),
         ({"kind": "hot_motor", "start": 0.0, "name": "l_knee"}, "value=0 is no fault"),
         ({"kind": "weak_motor", "start": 0.0, "name": "l_knee", "value": 1.0}, "must lie between 0 and 1"),

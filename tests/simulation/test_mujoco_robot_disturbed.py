@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
-from gradiva.common import ModelError, so3
+from gradiva.common import ConfigError, ModelError, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import data_folder, load_robot, load_setup, read_toml
 from gradiva.simulation import MujocoRobot, Push
@@ -53,6 +56,27 @@ def test_pushes_to_the_left_and_right_move_the_robot_there_alike() -> None:
         speeds.append(robot.truth().com_velocity[1])
     assert speeds[0] == speeds[1] > 0.02  # the torso of each robot is its torso frame
     assert speeds[2] == pytest.approx(-speeds[0], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"force": (math.nan, 0.0, 0.0)},
+            r"push on 'torso': force=\(nan, 0.0, 0.0\): expected x, y, z of at most 10000 N",
+        ),
+        ({"force": (1e9, 0.0, 0.0)}, "of at most 10000 N"),
+        ({"force": (10.0, 0.0)}, r"force=\(10.0, 0.0\): expected x, y, z"),
+        ({"force": 10.0}, "force=10.0: expected x, y, z"),
+        ({"torque": (0.0, 0.0, math.inf)}, "of at most 10000 N·m"),
+        ({"start": -1.0}, "start=-1.0 must be 0 s or later"),
+        ({"start": math.nan}, "start=nan must be 0 s or later"),
+    ],
+)
+def test_a_push_that_cannot_be_is_refused(wrong: dict[str, Any], message: str) -> None:
+    right: dict[str, Any] = {"link": "torso", "force": (1.0, 0.0, 0.0), "start": 1.0, "duration": 0.1}
+    with pytest.raises(ConfigError, match=message):
+        Push(**(right | wrong))
 
 
 def test_a_torque_turns_the_robot(make_icub: MakeRobot) -> None:

@@ -468,6 +468,15 @@ def test_pushes_and_the_first_sign_of_a_fall_are_marked_in_each_panel(log, tmp_p
     assert not draw_plot("Zero moment point", WalkRecord(log, JOINTS, walk_result())).axes[0].patches
 
 
+def test_matplotlib_draws_the_bars_of_the_joints():
+    record = WalkRecord(bending_log(4.0), JOINTS, walk_result())
+    figure, numbers = draw_plot("Joints", record), joint_figures(record)
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [each.title for each in numbers]
+    for axis, each in zip(figure.axes, numbers, strict=True):
+        np.testing.assert_array_equal([bar.get_width() for bar in axis.containers[0]], each.values)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(JOINTS)
+
+
 @pytest.mark.parametrize("title", TITLES[:-1])
 def test_matplotlib_draws_every_curve_of_a_plot_with_its_unit(title):
     record = WalkRecord(bending_log(4.0), JOINTS, walk_result())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
-from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
+from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name, unreadable
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, nested, parse_setting, read_toml, robot_of
@@ -199,7 +199,10 @@ class WalkOptions:
         given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
         numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
         forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
-        duration = DEFAULT_DURATION if self.duration is None else _duration(self.duration)
+        duration, step = self.duration, setup.walking.planner.min_step_duration
+        duration = DEFAULT_DURATION if duration is None else _duration(duration)
+        if duration < step:
+            raise ConfigError(f"--duration {duration:g}: expected {step:g} s, the shortest step, or more")
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
 
 
@@ -338,7 +341,7 @@ def read_path(file: Path) -> NDArray:
         with file.open(encoding="utf-8", newline="") as lines:
             rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if _has_content(row)]
     except OSError as error:
-        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
+        raise ConfigError(unreadable(file, error, "a CSV file of points x,y")) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{file} is no CSV file: {error}") from None
     if rows and not _is_point(rows[0][1]) and not any(_is_number(cell) for cell in rows[0][1]):

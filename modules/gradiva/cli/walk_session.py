@@ -262,19 +262,20 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
 
 def acted_pushes(outcome: WalkOutcome) -> str:
     """Return the pushes that began before the end of the walk, the first ones of many; empty where none did."""
-    acted = [str(push) for push in outcome.walk.robot.pushes if push.start < outcome.walk.time]
+    acted = [str(push) for push in outcome.walk.robot.pushes if push.start < outcome.walk.time and push.is_felt]
     more = f" and {len(acted) - _MOST_PUSHES} more" * (len(acted) > _MOST_PUSHES)
     return f"{'; '.join(acted[:_MOST_PUSHES])}{more}"
 
 
 def idle_disturbances(outcome: WalkOutcome) -> list[str]:
-    """Return a warning for each push and each fault that was to begin after the walk had ended."""
+    """Return a warning for each push and fault that was to begin after the end of the walk, and push without force."""
     end, simulation = outcome.walk.time, outcome.request.setup.simulation
     late = [f"{push}" for push in simulation.pushes if push.start >= end]
     for fault in simulation.faults:
         if fault.start >= end:
             late.append(f"fault {fault.kind}{f' of {fault.name}' * bool(fault.name)} from {fault.start:.2f} s on")
-    return [f"warning: the walk ended at {end:.2f} s, before the {disturbance}" for disturbance in late]
+    without_force = [f"warning: the {push} has no force" for push in simulation.pushes if not push.is_felt]
+    return [f"warning: the walk ended at {end:.2f} s, before the {each}" for each in late] + without_force
 
 
 def _warn(console: Console, lines: list[str]) -> None:

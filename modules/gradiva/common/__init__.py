@@ -29,6 +29,7 @@ from gradiva.common.errors import (
     StateError,
     WalkingError,
     nearest_name,
+    unreadable,
 )
 from gradiva.common.lazy_module import LazyModule
 from gradiva.common.plugins import Registry, installed_plugins, load_plugin, plugin_errors, plugin_names
@@ -121,4 +122,5 @@ __all__ = [
     "setting",
     "so3",
     "unchecked",
+    "unreadable",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 _MANY = 12  # [names] a longer list is not read
 _NEAREST = 3  # [names] listed of many
@@ -96,6 +97,12 @@ def nearest_name(name: str, valid: Iterable[str]) -> str:
         nearest = difflib.get_close_matches(name, names, n=_NEAREST, cutoff=0.0)
         listed = f"{', '.join(nearest)} and {len(names) - len(nearest)} others"
     return f"{hint} (valid: {listed})"
+
+
+def unreadable(path: Path, error: OSError, wanted: str) -> str:
+    """Return the message about a file that cannot be read; of a folder it says which file is ``wanted``."""
+    why = f"it is a folder, expected {wanted}" if path.is_dir() else error.strerror
+    return f"cannot read {path}: {why}"
 
 
 OK, WARN, FAIL = "ok", "warn", "fail"

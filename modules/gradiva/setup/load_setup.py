@@ -30,6 +30,7 @@ from gradiva.setup.robots import (
     ROBOT_FILE,
     file_place,
     load_robot,
+    overlay_file,
     read_toml,
     robot_argument,
     robot_folder,
@@ -260,7 +261,7 @@ def robot_of(files: Iterable[Path]) -> str | None:
     Raises:
         ConfigError: A file is missing or is not TOML.
     """
-    names = [name for path in files if isinstance(name := read_toml(Path(path)).get("robot"), str)]
+    names = [name for path in files if isinstance(name := read_toml(overlay_file(Path(path))).get("robot"), str)]
     return names[-1] if names else None
 
 
@@ -286,7 +287,7 @@ def _without_plant(layer: Layer) -> Layer:
 
 def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     """Return the tables of a file without the robot and the command of a run."""
-    tables = read_toml(path)
+    tables = read_toml(overlay_file(path))
     named = tables.pop("robot", robot)
     tables.pop(_SEARCH_SPACE, None)
     if tables.pop("run", None) is not None:

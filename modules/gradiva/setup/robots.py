@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import gradiva
-from gradiva.common import ConfigError, ModelError, ModelNotInstalled, from_table, installed_plugins, nearest_name
+from gradiva.common import (
+    ConfigError,
+    ModelError,
+    ModelNotInstalled,
+    from_table,
+    installed_plugins,
+    nearest_name,
+    unreadable,
+)
 from gradiva.robot_model import RobotDescription
 
 SEARCH_PATH = "GRADIVA_ROBOTS"
@@ -335,6 +343,11 @@ def _missing_package(requirement: str) -> ModelError:
     return ModelError(f"the model package is not installed: pip install '{requirement}'")
 
 
+def overlay_file(path: Path) -> Path:
+    """Return the configuration of a run for the folder of a run, another path as it is."""
+    return file if (file := path / "config.toml").is_file() else path
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tables of a TOML file.
 
@@ -344,7 +357,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return deepcopy(_parsed(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+        raise ConfigError(unreadable(path, error, "a TOML file")) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
 

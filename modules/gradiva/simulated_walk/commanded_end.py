@@ -160,8 +160,8 @@ def _way(middles: NDArray, lever: float) -> float:
 def _farthest(middles: NDArray, log: SignalLog) -> float:
     """Return how far at most the feet's middle was from the straight lines between planned ones, [m]."""
     walked = middles_of_feet(log) if len(log) else middles
-    starts, lines = middles[:-1], np.diff(middles, axis=0)
-    away = walked[:, None] - starts
+    lines = np.diff(middles, axis=0, append=middles[-1:])  # the last has no length, and is all of a plan without steps
+    away = walked[:, None] - middles
     squares = np.maximum(np.sum(lines**2, axis=1), 1e-12)
     fractions = np.clip(np.sum(away * lines, axis=2) / squares, 0.0, 1.0)
     return float(np.linalg.norm(away - fractions[:, :, None] * lines, axis=2).min(axis=1).max(initial=0.0))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gradiva.common import GRAVITY, ControlMode, Measurement, NDArray, PlanningError
+from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError
 from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
@@ -105,9 +105,11 @@ class SimulatedWalk:
             checks: Of safety, beside the shipped ones and those that the configuration names.
 
         Raises:
-            ConfigError: The period of the controller is no whole number of physics steps.
+            ConfigError: The period of the controller is no whole number of physics steps, or the seed is negative.
             ModelError: The model does not fit the description, or a push names a link that it lacks.
         """
+        if seed < 0:
+            raise ConfigError(f"seed={seed}: expected a whole number, 0 or more")
         setup.steps_per_tick()  # refuses a period that the physics cannot keep
         self.setup = setup
         self.seed = seed

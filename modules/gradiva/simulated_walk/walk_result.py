@@ -469,7 +469,7 @@ def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: E
     complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
     if not complaints:
         return ending
-    pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time]
+    pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
     diagnosis = diagnose_walk(walk)
     if diagnosis.cause is None or diagnosis.cause.kind is None:
         with suppress(WalkingError):  # the robot cannot be loaded any more to be compared: it was walked

@@ -103,6 +103,8 @@ class Fault:
     value: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.start < math.inf:
+            raise ConfigError(f"{self.kind} of '{self.name}': start={self.start}, must be 0 s or later, and finite")
         if self.duration is not None and self.duration <= 0.0:
             raise ConfigError(f"{self.kind}: duration={self.duration}, must be positive")
         if bool(self.name) != (self.kind.is_of_wrench or self.kind.is_of_joint):

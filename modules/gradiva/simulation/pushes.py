@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, NDArray, so3
+from gradiva.common import ConfigError, ModelError, NDArray, nearest_name, so3
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.rigid_tree import RigidTree
 
 TORSO = "torso"
 """Link of a push on the torso frame of the robot, whatever its model calls it."""
+
+_STRONGEST = 1e4  # [N, N·m] some thirty times the weight of a robot, with which the simulation does not diverge
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,19 @@ class Push:
     def __post_init__(self) -> None:
         if not 0.0 < self.duration < math.inf:
             raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive, and finite")
+        if not 0.0 <= self.start < math.inf:
+            raise ConfigError(f"push on '{self.link}': start={self.start} must be 0 s or later, and finite")
+        for name, unit in (("force", "N"), ("torque", "N·m")):
+            given = getattr(self, name)
+            if np.shape(given) != (3,) or not np.linalg.norm(given) <= _STRONGEST:
+                raise ConfigError(
+                    f"push on '{self.link}': {name}={given}: expected x, y, z of at most {_STRONGEST:g} {unit}"
+                )
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it has a force or a torque."""
+        return any((*self.force, *self.torque))
 
     @property
     def end(self) -> float:
@@ -75,8 +90,10 @@ class Pusher:
         frame = self._frame(push.link)
         try:
             body = self._tree.body_of(frame)
-        except ModelError as error:
-            raise ModelError(f"push on '{push.link}': {error}; '{TORSO}' is its {self._torso_frame}") from None
+        except ModelError:
+            nearest = nearest_name(push.link, [TORSO, *(name for each in self._tree.bodies for name in each.frames)])
+            missing = f"push on '{push.link}': the model has no link or frame '{push.link}'{nearest}"
+            raise ModelError(f"{missing}; '{TORSO}' is its {self._torso_frame}") from None
         inertial = body.inertials.get(frame)
         point = body.frames[frame][:3, 3] if inertial is None else inertial.centre
         first = round(push.start / self._model.opt.timestep)

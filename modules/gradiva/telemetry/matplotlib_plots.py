@@ -11,12 +11,13 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray
-from gradiva.telemetry.plot_style import FOOT, PUSH, STYLE, SUPPORT, WARNING, shade
-from gradiva.telemetry.walk_panels import FromAbove, Panel
+from gradiva.telemetry.plot_style import FOOT, INK, PUSH, STYLE, SUPPORT, WARNING, shade
+from gradiva.telemetry.walk_panels import FromAbove, JointFigures, Panel
 
 _WIDTH, _PANEL_HEIGHT = 5.9, 1.05  # inch
 _TOP, _BOTTOM, _LEFT, _RIGHT, _GAP = 0.42, 0.42, 0.52, 0.1, 0.26  # inch
 _WIDE_LEGEND = 4  # entries, of which more get less space each
+_BAR_HEIGHT = 0.17  # inch, of a joint
 _ABOVE_WIDTH, _ABOVE_HEIGHT = 12.1, (2.6, 7.0)  # inch, of the walk from above: least and greatest height
 
 
@@ -91,6 +92,23 @@ def _write_legend(figure: Figure, axes: Sequence[Axes]) -> None:
     figure.legend(
         named.values(), named, loc="upper right", bbox_to_anchor=place, ncols=len(named), borderaxespad=0.1, **narrow
     )
+
+
+def draw_joints(figures: Sequence[JointFigures], joints: Sequence[str]) -> Figure:
+    """Return a column of bars for each number of the joints, pale, with its rms dark; red bars are worth a look."""
+    rows, count = np.arange(len(figures[0].values)), len(figures[0].values)
+    names = joints if len(joints) == count else [f"joint {index}" for index in range(count)]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(_ABOVE_WIDTH, _TOP + _BOTTOM + _BAR_HEIGHT * count), layout="constrained")
+        for axis, each in zip(figure.subplots(1, len(figures), sharey=True, squeeze=False)[0], figures, strict=True):
+            is_tight = np.zeros(count, bool) if each.tight is None else each.values < each.tight
+            axis.barh(rows, each.values, color=np.where(is_tight, WARNING, SUPPORT))
+            if each.rms is not None:
+                axis.barh(rows, each.rms, color=INK)
+            axis.set_title(each.title)
+            axis.set_yticks(rows, names)
+        axis.invert_yaxis()
+    return figure
 
 
 def draw_from_above(walk: FromAbove) -> Figure:

@@ -30,6 +30,7 @@ from gradiva.telemetry.walk_panels import (
     external_wrench_panels,
     foot_panels,
     force_panels,
+    joint_figures,
     leg_torque_panels,
     sole_panels,
     solver_panels,
@@ -212,9 +213,9 @@ def draw_plot(title: str, record: WalkRecord) -> Figure:
     Raises:
         LogError: There is no such plot, or the log lacks signals that it needs.
     """
-    from gradiva.telemetry.matplotlib_plots import draw_from_above, draw_panels
+    from gradiva.telemetry.matplotlib_plots import draw_from_above, draw_joints, draw_panels
 
-    by_title = {plot.title: plot for plot in (FROM_ABOVE, *PLOTS)}
+    by_title = {plot.title: plot for plot in (FROM_ABOVE, *PLOTS, JOINTS)}
     if title not in by_title:
         raise LogError(f"no plot '{title}'{nearest_name(title, by_title)}")
     plot = by_title[title]
@@ -222,4 +223,6 @@ def draw_plot(title: str, record: WalkRecord) -> Figure:
         raise LogError(f"no plot '{title}': the log has no {', '.join(missing)}")
     if plot is FROM_ABOVE:
         return draw_from_above(FromAbove.of(record))
+    if plot is JOINTS:
+        return draw_joints(joint_figures(record), record.joints)
     return draw_panels(plot.panels(record), record.log.times, record.pushes(), record.first_sign())

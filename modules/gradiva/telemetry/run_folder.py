@@ -34,7 +34,8 @@ class RunFolder:
         """
         self.path = Path(path)
         if not self.config_path.is_file():
-            what = "it has no config.toml" if self.path.is_dir() else "there is no such folder"
+            no_folder = "it is a file, expected its folder" if self.path.exists() else "there is no such folder"
+            what = "it has no config.toml" if self.path.is_dir() else no_folder
             raise ConfigError(f"{self.path} is not a run: {what}")
 
     @classmethod

@@ -61,11 +61,15 @@ class TargetTask(Task):
             priority: ``soft``, ``hard`` or ``off``.
 
         Raises:
-            ConfigError: A number is negative, or the priority is unknown.
+            ConfigError: A number is negative or none, or the priority is unknown.
         """
         if priority not in [*Priority]:
             raise ConfigError(f"task '{name}': unknown priority '{priority}'{nearest_name(priority, Priority)}")
-        super().__init__(name, TargetTaskConfig(Priority(priority), weight, gain))
+        try:
+            config = TargetTaskConfig(Priority(priority), float(weight), float(gain))
+        except (ConfigError, TypeError, ValueError) as error:
+            raise ConfigError(f"task '{name}': {error}") from None
+        super().__init__(name, config)
         self.target: dict[str, NDArray] = {}
 
     def reference(self, body: WholeBodyReference) -> Mapping[str, npt.ArrayLike]:
@@ -83,13 +87,15 @@ class TargetTask(Task):
         """Keep parts of the target; those that are None stay as they are.
 
         Raises:
-            ConfigError: One has a wrong shape, or is no rotation; the target stays as it was.
+            ConfigError: One has a wrong shape, is not finite, or is no rotation; the target stays as it was.
         """
         target = dict(self.target)
         for part, value in parts.items():
             try:
                 if value is not None:
                     target[part] = readonly(value, self.PARTS[part][0])
+                    if not np.isfinite(target[part]).all():
+                        raise ValueError("must be finite")
             except (ValueError, TypeError) as error:
                 raise ConfigError(f"task '{self.name}': {part}: {error}") from None
         rotation = parts.get("rotation")

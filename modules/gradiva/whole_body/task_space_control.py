@@ -84,10 +84,12 @@ class InverseKinematics:
             compiler: How the problem's function becomes fast, such as ``GccCompiler``.
 
         Raises:
-            ConfigError: Two tasks have one name, one states no velocity, or they are no list.
+            ConfigError: Two tasks have one name, one states no velocity, there is none, or they are no list.
             ModelError: A task names a frame that the robot does not have.
         """
         self.robot, self.tasks = robot, task_list(tasks)
+        if not self.tasks:
+            raise ConfigError("inverse kinematics has no task: give one at least, such as PostureTask()")
         lower, upper = robot.joint_limits()
         limits = lower + position_margin, upper - position_margin
         body, composer = kinematic_problem(SymbolicDynamics.of(robot), self.tasks, *limits)
@@ -122,7 +124,12 @@ def check_posture(robot: IdynTreeModel, posture: RobotPosture) -> None:
 
     Raises:
         ModelError: It has not; the message says what it has.
+        ConfigError: It is no posture.
     """
+    if not isinstance(posture, RobotPosture):
+        raise ConfigError(
+            f"posture: expected a RobotPosture (described_posture(robot)), got a {type(posture).__name__}"
+        )
     joints, description = len(posture.joint_positions), robot.description
     if joints != len(description.joints):
         raise ModelError(f"{description.name} has {len(description.joints)} joints, the posture has {joints}")

@@ -233,8 +233,8 @@ def refuse_negative(config: object) -> None:
     """
     for entry in fields(config):  # type: ignore[arg-type]
         value = getattr(config, entry.name)
-        if isinstance(value, float) and value < 0.0:
-            raise ConfigError(f"{entry.name}={value}, must not be negative")
+        if isinstance(value, int | float) and not value >= 0.0:
+            raise ConfigError(f"{entry.name}={value}, must not be negative or NaN")
 
 
 # -- equations that tasks share ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, Side
+from gradiva.common import ModelError, NDArray, Side, unreadable
 from gradiva.setup.new_robot.limbs import Choices, missing_soles, standing_turn, walking_base
 from gradiva.setup.new_robot.soles import MESHES
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
@@ -103,7 +103,7 @@ def _check_kind(path: Path, root: str) -> None:
     try:
         found = ElementTree.parse(path).getroot()
     except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}") from None
+        raise ModelError(unreadable(path, error, f"a file of XML that begins with <{root}>")) from None
     except ElementTree.ParseError as error:
         raise ModelError(
             f"{path} is no file of XML ({error}): a URDF begins with <robot>, an MJCF with <mujoco>"

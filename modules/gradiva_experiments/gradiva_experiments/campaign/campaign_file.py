@@ -23,7 +23,7 @@ import numpy as np
 
 from gradiva.cli import WalkOptions
 from gradiva.common import ConfigError, PlanningError, WalkingError, from_table, nearest_name
-from gradiva.setup import data_folder, read_toml, robot_argument, robot_folder
+from gradiva.setup import data_folder, overlay_file, read_toml, robot_argument, robot_folder
 from gradiva.simulated_walk import plan_from_start
 from gradiva_experiments.campaign.driver import Answer, Row, Search
 from gradiva_experiments.campaign.trial_rows import KEY
@@ -189,7 +189,7 @@ class Campaign:
         that differ by their numbers alone are one.
 
         Raises:
-            WalkingError: A name, or the configuration of a walk, is wrong.
+            WalkingError: A name, or the configuration of a walk, is wrong; or no combination has a plan.
         """
         wrong, unplanned = list[WalkingError](), list[str]()
         tried = list(itertools.islice(self._tried(), _CHECKED))
@@ -205,6 +205,8 @@ class Campaign:
                 wrong.append(error)
         if wrong:
             raise type(wrong[0])("\n".join(f"{self.name}: {same[0]}" for same in alike(map(str, wrong))))
+        if len(unplanned) == len(tried) < _CHECKED:
+            raise PlanningError("\n".join(f"{self.name}: {same[0]}" for same in alike(unplanned)))
         return [
             f"{len(same)} of {len(tried)} combinations will be refused{', the first' * (len(set(same)) > 1)}: {same[0]}"
             for same in alike(unplanned)
@@ -272,7 +274,13 @@ class _Draws:
 
 def _check_least(name: str, value: int, least: int) -> None:
     if value < least:
-        raise ConfigError(f"{name} = {value}: expected {least} or more")
+        raise ConfigError(f"{name} = {value}{' is negative' * (value < 0)}: expected {least} or more")
+
+
+def _timeout(path: Path, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+        raise ConfigError(f"{path}: timeout = {value!r}: expected more than 0 s")
+    return float(value)
 
 
 def _draw(where: str, value: Any, name: str) -> Draw:
@@ -311,7 +319,7 @@ def read_campaign(path: Path) -> Campaign:
         draw_count=drawn.count,
         draw_seed=drawn.seed,
         seeds=range(table.first, table.first + table.count),
-        timeout=float(tables.get("timeout", 600.0)),
+        timeout=_timeout(path, tables.get("timeout", 600.0)),
     )
     if not campaign.count > 0:
         raise ConfigError(f"{path} asks for no walk: its list is empty")
@@ -372,7 +380,7 @@ def _put(options: Options, name: str, value: Any) -> None:
     else:
         options[name] = str(value)
     if name == "from":
-        options["files"] = [str(Path(file).resolve()) for file in options["files"]]
+        options["files"] = [str(overlay_file(Path(file)).resolve()) for file in options["files"]]
     elif name == "path":
         options["path"] = str(Path(options["path"]).resolve())
     elif name == "robot":

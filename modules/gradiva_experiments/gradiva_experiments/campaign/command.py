@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from gradiva.cli import JsonTarget, console_beside, progress_bar
 from gradiva.common import ConfigError
 from gradiva_experiments.campaign.campaign import (
+    REFUSED,
     WALK,
     CampaignResult,
     CampaignRun,
@@ -22,6 +23,7 @@ from gradiva_experiments.campaign.campaign import (
     read_result,
     shown,
 )
+from gradiva_experiments.campaign.campaign_file import FAILED
 from gradiva_experiments.campaign.report import (
     compare_campaigns,
     not_walked,
@@ -29,7 +31,7 @@ from gradiva_experiments.campaign.report import (
     write_campaign_comparison,
     write_campaign_report,
 )
-from gradiva_experiments.campaign.tables import TableOptions, markdown, publish_table, rate_text
+from gradiva_experiments.campaign.tables import TableOptions, lost_text, markdown, publish_table, rate_text
 from gradiva_experiments.experiment import RESULTS_FOLDER
 
 Scheduler = Annotated[
@@ -82,7 +84,8 @@ def run(
 ) -> int:
     """Walk what a file asks for; the same command goes on where it was interrupted.
 
-    Exit status: 0 all trials have a row, 2 wrong input, 130 interrupted by Ctrl-C, which leaves what is done so far.
+    Exit status: 0 all trials have a row, 1 each of them failed or was refused, 2 wrong input, 130 interrupted by
+    Ctrl-C, which leaves what is done so far.
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
@@ -95,7 +98,7 @@ def run(
     result = read_result(campaign_run.folder)
     _print(console, result)
     target.write(figures(result))
-    return 0
+    return int(all(row["outcome"] in (REFUSED, FAILED) for row in result.rows))
 
 
 def walk(
@@ -204,7 +207,8 @@ def _print_so_far(console: Console, folder: Path) -> None:
 
 def _print(console: Console, result: CampaignResult) -> None:
     walked = sum(map(is_success, result.rows))
-    rate = f"{rate_text(walked, len(result.rows))} did what was commanded" if result.rows else "no walk has ended yet"
+    rate = f"{rate_text(walked, len(result.rows))} did what was commanded{lost_text(result.rows)}"
+    rate = rate if result.rows else "no walk has ended yet"
     for line in (rate, *not_walked(result)):
         console.print(line, markup=False, soft_wrap=True)
     console.print(str(write_campaign_report(result)), markup=False, soft_wrap=True)

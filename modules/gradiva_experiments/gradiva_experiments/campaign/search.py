@@ -22,7 +22,7 @@ from optuna.pruners import WilcoxonPruner
 from optuna.samplers import CmaEsSampler, NSGAIISampler
 
 from gradiva.common import ConfigError, from_table
-from gradiva.setup import read_toml
+from gradiva.setup import overlay_file, read_toml
 from gradiva_experiments.campaign import driver
 from gradiva_experiments.campaign.campaign import REFUSED, is_success, walk_cost
 from gradiva_experiments.campaign.campaign_file import CampaignTrial, Draw, flat, trial_of, walk_options
@@ -74,7 +74,7 @@ def read_space(walk: Mapping[str, Any]) -> SearchSpace:
         ConfigError: A range is wrong, or a key has no value.
     """
     files = [Path(str(file)) for file in walk.get("from", [])]
-    tables = [flat(read_toml(file).get("tune", {})) for file in files]
+    tables = [flat(read_toml(overlay_file(file)).get("tune", {})) for file in files]
     asked = {name: value for table in tables for name, value in table.items()}
     asked = asked or flat(read_toml(Path(__file__).with_name("gains.toml"))["tune"])
     keys = {name: from_table(Draw, value, f"tune, {name}") for name, value in asked.items()}

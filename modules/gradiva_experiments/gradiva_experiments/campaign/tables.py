@@ -53,6 +53,12 @@ def rate_text(successes: int, trials: int) -> str:
     return f"{successes} of {trials}, {100 * successes / trials:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
+def lost_text(rows: Sequence[Row]) -> str:
+    """Return how many trials have no walk, as ``, 2 refused, 1 failed``; empty where each has one."""
+    counts = {name: sum(row["outcome"] == name for row in rows) for name in (REFUSED, FAILED)}
+    return "".join(f", {count} {name}" for name, count in counts.items() if count)
+
+
 def score_text(name: str, value: float | None) -> str:
     """Return a score in its unit."""
     return f"{_number(name, value)} {SCORES[name][1]}" if _number(name, value) != "–" else "–"
@@ -124,7 +130,7 @@ def _goes_with(rows: Sequence[Row], name: str, other: str) -> bool:
 def _outcome(rows: Sequence[Row]) -> str:
     if len(rows) == 1:
         return str(rows[0]["outcome"])
-    return f"{sum(map(is_success, rows))} of {len(rows)}" if rows else "not walked"
+    return f"{sum(map(is_success, rows))} of {len(rows)}{lost_text(rows)}" if rows else "not walked"
 
 
 def score_lines(result: CampaignResult, scores: Sequence[str]) -> list[Line]:
