@@ -58,7 +58,7 @@ def of_key(key):
         ),
         ("simulation.friction.coulomb", 2.0, CauseKind.MOTOR, "simulation.friction.coulomb = 2 (shipped 0): it stands"),
         ("simulation.plant.mass_scale", 2.0, CauseKind.MASS, "simulation.plant.mass_scale = 2 (shipped 1): it stands"),
-        ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N on torso from 4.00 to 4.10 s"),
+        ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N forward on torso from 4.00 to 4.10 s"),
         ("simulation.faults", [FAULT], CauseKind.MOTOR, "the motor of l_knee has 25% of its torque from 4.00 s"),
         ("simulation.ground.bumps", [BUMP], CauseKind.BUMP, "a bump of 10 mm at (0.40, 0.07) m"),
     ],
