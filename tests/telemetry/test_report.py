@@ -326,6 +326,8 @@ def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first(
     )
     assert "usual: least and greatest of 4 good walks; amber" in usual_note(result)
     assert unusual_figures(result | {"outcome": "fell"}) == ""
+    pushed = result | {"usual": result["usual"] | {"is_pushed": True}}
+    assert unusual_figures(pushed).startswith("worse than usual, which is of walks without pushes: DCM error, rms")
 
 
 def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robots():

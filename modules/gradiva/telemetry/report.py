@@ -130,7 +130,10 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
         return ""
     found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_unusual(result)]
     found.sort(key=lambda figure: -float(figure.value(result)) / max(figure.usual(result)["most"], 1e-12))
-    return _listed("worse than usual", [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
+    what = "worse than usual" + ", which is of walks without pushes" * bool(
+        (result.get("usual") or {}).get("is_pushed")
+    )
+    return _listed(what, [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
 
 
 def unhealthy_figures(result: Mapping[str, Any]) -> str:
