@@ -16,7 +16,7 @@ import numpy as np
 from gradiva.telemetry.page_plots import PlotSheet, RunSeries
 from gradiva.telemetry.plots import FROM_ABOVE, JOINTS, PLOTS, Plot
 from gradiva.telemetry.run_folder import RunFolder
-from gradiva.telemetry.walk_panels import FromAbove, JointFigures, joint_figures
+from gradiva.telemetry.walk_panels import TIGHT, FromAbove, JointFigures, joint_figures
 from gradiva.telemetry.walk_record import WalkRecord
 
 SOFT_GROUND = "soft"
@@ -25,6 +25,7 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 """Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
+_WITH_WARNING = "stability_margins.", "chatter."  # figures with a warning of their own
 _MOST_DRAWN = 12  # rows of the table of drawn values
 _MOST_UNUSUAL = 4  # figures in the line that names them
 _PHASES = ("double_support", "single_support", "shift")
@@ -118,7 +119,7 @@ def usual_note(result: Mapping[str, Any]) -> str:
     """Return of which known good walks the usual figures are, or why there are none; nothing for older results."""
     if not (usual := result.get("usual")):
         return ""
-    amber = "amber is worse by more than half their spread and by a tenth (rms) or half (others)."
+    amber = "amber is worse by more than half their spread and by a tenth (rms of errors) or half (others)."
     known = f"usual: least and greatest of {usual['of']}; {amber}"
     text = known if usual["figures"] else f"usual figures: {usual['of']}."
     return f'<p class="note">{escape(text)}</p>'
@@ -139,11 +140,11 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
 def unhealthy_figures(result: Mapping[str, Any]) -> str:
     """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none.
 
-    Stability margins are not among them: they are warned of before the walk.
+    Stability margins are not among them: they are warned of before the walk; nor is an oscillation, which has a line.
     """
     if result.get("outcome") in _BAD:
         return ""
-    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith("stability_margins."))
+    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith(_WITH_WARNING))
     found = [figure for figure in figures if figure.is_beyond(result)]
     return _listed(
         "beyond healthy", [(each, _healthy_range(each, result)) for each in found if not each.usual(result)], result
@@ -207,6 +208,7 @@ class KeyFigure:
         better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
         is_enough: Whether a value within its healthy bound is as good as any other.
         case: Key of the text that says in which case the value is found; empty where there is one case.
+        healthy: Key of its bound; empty: its own key in the table ``healthy``.
     """
 
     key: str
@@ -218,6 +220,7 @@ class KeyFigure:
     better: int = 0
     is_enough: bool = False
     case: str = ""
+    healthy: str = ""
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -229,7 +232,7 @@ class KeyFigure:
 
     def bound(self, result: Mapping[str, Any]) -> float | None:
         """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
-        return (result.get("healthy") or {}).get(self.key)
+        return _entry(result, self.healthy) if self.healthy else (result.get("healthy") or {}).get(self.key)
 
     def is_beyond(self, result: Mapping[str, Any]) -> bool:
         """Return whether the value is outside its bound."""
@@ -279,6 +282,8 @@ def tables(result: Mapping[str, Any]) -> str:
     solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
     chatter = result.get("chatter") or {}
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
+    if chatter.get("shift"):
+        oscillating[-1][1][:2] = [_marked(figure, result) for figure in _SHIFT_FIGURES]
     if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
         oscillating.append(("all through shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
@@ -317,7 +322,7 @@ def _marked(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 def _usual_shift(result: Mapping[str, Any]) -> list[str]:
     """Return what is usual of foot force and ZMP in the last shift; empty where no walks are known."""
-    found = [one.usual_range(result) for one in TRACKING_FIGURES if one.key.startswith("chatter.shift")]
+    found = [one.usual_range(result) for one in _SHIFT_FIGURES]
     return found if all(found) else []
 
 
@@ -434,7 +439,7 @@ def _beyond(figures: JointFigures) -> str:
     if figures.tight is None or not np.any(figures.values < figures.tight):
         return ""
     beyond = int(np.sum(figures.values < 0.0))
-    note = "red: less than its tracking error" + f", {beyond} beyond the limit" * bool(beyond)
+    note = f"red: {TIGHT}" + f", {beyond} beyond the limit" * bool(beyond)
     return f' <small class="tight">{note}</small>'
 
 
@@ -450,13 +455,20 @@ TRACKING_FIGURES = (
         for key, label in ERRORS
         for what in ("rms", "max")
     ),
-    KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
-    KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
+    *(
+        KeyFigure(
+            *(f"chatter.shift.{key}", f"{label} above 25 Hz, last shift", unit, factor, 2),
+            better=-1,
+            healthy=f"chatter.healthy_shift.{key}",
+        )
+        for key, label, unit, factor in (("foot_force", "foot force", "% of weight", 1e2), ("zmp_m", "ZMP", "mm", 1e3))
+    ),
     # Neither tick time is the better one: other programs on the computer make as much of a difference.
     KeyFigure("tick_us.total.median", "tick time, median", "µs"),
     KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),
 )
 """Figures that a report has in tables."""
+_SHIFT_FIGURES = tuple(one for one in TRACKING_FIGURES if one.key.startswith("chatter.shift"))
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
     KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
