@@ -135,7 +135,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["reason"].startswith("base tilt above the limit of 45° at ")
     assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
-    text = "a push of 130 N to the left on torso from 6.00 to 6.10 s: it stands without that"
+    text = "a push of 130 N to the left on torso from 6.00 to 6.10 s: it walks on without that"
     assert result["diagnosis"]["text"] == text
     assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.09 s")
     assert "first sign: DCM error" in err

@@ -315,7 +315,7 @@ def test_an_oscillation_is_no_warning_beside_another_cause_that_a_walk_has_shown
     request = WalkRequest(load_setup("g1"), VelocityCommand(0.2, duration=4.0))
     result = {"reason": "fell", "chatter": {"text": "the loop oscillates", "shift": {}}}
     outcome = WalkOutcome(request, result, None, diagnosis=Diagnosis("DCM error", 1.0, None, ()))
-    cause = Cause(CauseKind.SETTING, f"{key} = 9: it stands without that", "as shipped", is_shown=is_shown)
+    cause = Cause(CauseKind.SETTING, f"{key} = 9: it walks on without that", "as shipped", is_shown=is_shown)
     assert outcome.with_cause(cause).result["chatter"] == {"text": text, "shift": {}}
 
 
