@@ -326,6 +326,16 @@ def test_tiles_of_stability_margins_name_their_case_and_mark_a_peak_beyond_its_b
     assert unhealthy_figures(result) == "", "it was warned of before the walk, where it matters"
 
 
+def test_speeds_and_ends_are_defined_where_they_stand_beside_what_was_commanded():
+    result = {"duration_s": 17.4, "end_error_m": 0.036, "walking_speed_mps": 0.165, "held_ticks": 0}
+    shown = tiles(result | {"commanded_duration_s": 10.0, "commanded_end_m": [1.82, -0.001]})
+    assert '<div class="label">command: 10 s, ramps included</div>' in shown
+    assert '<div class="label">commanded end: (1.82, 0.00) m</div>' in shown
+    assert 'title="Distance over the time from the first lift-off to the last touch-down, ramps included."' in shown
+    assert shown.count("title=") == 4
+    assert "command" not in re.sub(r'title="[^"]*"', "", tiles(result)), "of older results"
+
+
 def usual(least, most, unusual):
     return {"least": least, "most": most, "unusual": unusual}
 
@@ -384,7 +394,7 @@ def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
     assert usual_note({}) == ""
-    assert "usual figures: none, of other ground." in usual_note(
+    assert "usual figures: none, of other ground. All figures are defined on the page" in usual_note(
         {"usual": {"of": "none, of other ground", "figures": {}}}
     )
 

@@ -339,6 +339,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,
         "commanded_speed_mps": commanded_speed(request.command, setup.walking.planner),
+        "commanded_duration_s": getattr(request.command, "duration", None),
     }
 
 
@@ -364,6 +365,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "final_pose": list(pose),
         "goal_error_m": goal_error(request.command, pose),
         "end_error_m": error.distance,
+        "commanded_end_m": list(error.end),
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
         "specific_energetic_cost": cost,

@@ -25,6 +25,7 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 """Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
+_PAGE = "All figures are defined on the page 'Simulated walk' of the documentation."
 _WITH_WARNING = "stability_margins.", "chatter."  # figures with a warning of their own
 _MOST_DRAWN = 12  # rows of the table of drawn values
 _MOST_UNUSUAL = 4  # figures in the line that names them
@@ -106,9 +107,9 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
+        f'<div{_definition(figure)} class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
-        f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}</div>"
+        f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}{_commanded(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
@@ -122,6 +123,7 @@ def usual_note(result: Mapping[str, Any]) -> str:
     amber = "amber is worse by more than half their spread and by a tenth (rms of errors) or half (others)."
     known = f"usual: least and greatest of {usual['of']}; {amber}"
     text = known if usual["figures"] else f"usual figures: {usual['of']}."
+    text += f" {_PAGE}"
     return f'<p class="note">{escape(text)}</p>'
 
 
@@ -179,6 +181,19 @@ def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     return f'<div class="label">in {escape(str(case))}</div>' if (case := _entry(result, figure.case)) else ""
 
 
+def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    """Return the duration or the end of the command, below the figure that is set beside it."""
+    duration, end = result.get("commanded_duration_s"), result.get("commanded_end_m")
+    text = f"command: {duration:g} s, ramps included" if figure.key == "duration_s" and duration else ""
+    if figure.key == "end_error_m" and end:
+        text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
+    return f'<div class="label">{text}</div>' if text else ""
+
+
+def _definition(figure: KeyFigure) -> str:
+    return f' title="{escape(figure.definition)}"' if figure.definition else ""
+
+
 def _entry(result: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
     found: Any = result
@@ -208,6 +223,7 @@ class KeyFigure:
         better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
         is_enough: Whether a value within its healthy bound is as good as any other.
         case: Key of the text that says in which case the value is found; empty where there is one case.
+        definition: Sentence that a tooltip shows; empty where the label says it.
         healthy: Key of its bound; empty: its own key in the table ``healthy``.
     """
 
@@ -220,6 +236,7 @@ class KeyFigure:
     better: int = 0
     is_enough: bool = False
     case: str = ""
+    definition: str = ""
     healthy: str = ""
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
@@ -285,7 +302,7 @@ def tables(result: Mapping[str, Any]) -> str:
     if chatter.get("shift"):
         oscillating[-1][1][:2] = [_marked(figure, result) for figure in _SHIFT_FIGURES]
     if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
-        oscillating.append(("all through shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
+        oscillating.append(("quietest quarter of shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
         oscillating.append(("usual in shift", [*usual, "–"]))
     if healthy := chatter.get("healthy_shift"):
@@ -471,13 +488,25 @@ TRACKING_FIGURES = (
 _SHIFT_FIGURES = tuple(one for one in TRACKING_FIGURES if one.key.startswith("chatter.shift"))
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
-    KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
-    KeyFigure("commanded_speed_mps", "commanded speed", "m/s", 1.0, 3),
-    KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
-    KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
-    KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
+    KeyFigure(
+        *("duration_s", "duration, standing included", "s", 1.0, 1),
+        definition="Of the simulation: preparation, command, closing step, and standing before and after.",
+    ),
+    *(
+        KeyFigure(f"{key}_speed_mps", f"{key} speed", "m/s", 1.0, 3, definition=definition)
+        for key, definition in (
+            ("commanded", "What the command asks for, along the ground."),
+            ("walking", "Distance over the time from the first lift-off to the last touch-down, ramps included."),
+            ("mean", "Distance over the time from the first weight shift until the robot stands."),
+            ("peak", "That of the fastest stride."),
+        )
+    ),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),
-    KeyFigure("end_error_m", "end error", "mm", 1e3, 0, better=-1),
+    KeyFigure(
+        *("end_error_m", "end error", "mm", 1e3, 0),
+        better=-1,
+        definition="Distance of the middle of the feet, by the simulator's truth, from where the command ends.",
+    ),
     KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
@@ -512,6 +541,6 @@ KEY_FIGURES = (
     ),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures", better=-1),
-    KeyFigure("held_ticks", "held ticks", better=-1),
+    KeyFigure("held_ticks", "held ticks", better=-1, definition="Ticks in which the last command was held."),
     KeyFigure("deadline_misses", "deadline misses", better=-1),
 )
