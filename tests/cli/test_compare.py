@@ -106,5 +106,5 @@ def test_a_variant_that_falls_is_blamed_on_its_difference_from_one_that_stands(t
     assert capsys.readouterr().out.splitlines() == [
         f"{key}=0.75: fell: 0.75",
         f"{key}=1.5: walked: 1.5",
-        f"{key}=0.75: cause: {key} = 0.75: the variant with {key} = 1.5 stands",
+        f"{key}=0.75: cause: {key} = 0.75: the variant with {key} = 1.5 walks on",
     ]

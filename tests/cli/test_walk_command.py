@@ -135,14 +135,15 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert result["reason"].startswith("base tilt above the limit of 45° at ")
     assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
-    text = "a push of 130 N on torso from 6.00 to 6.10 s: it stands without that"
+    text = "a push of 130 N to the left on torso from 6.00 to 6.10 s: it walks on without that"
     assert result["diagnosis"]["text"] == text
     assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.09 s")
     assert "first sign: DCM error" in err
     assert "next    " in err
-    assert result["reason"].count("a push of 130 N on torso from 6.00 to 6.10 s") == 1
-    assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
+    assert result["reason"].count("a push of 130 N to the left on torso from 6.00 to 6.10 s") == 1
+    assert "s, before the push of 5 N to the left on chest from 60.00 to 60.30 s" in err
     sign = float(re.search(r"first sign: .*? at (\d+\.\d\d) s", result["reason"])[1])
+    assert err.index("pushed  130 N to the left on torso") < err.index("report  ")
     record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))
     assert np.abs(record.log.times - sign).min() < 0.006  # the times of the log, rounded
     assert record.first_sign() == pytest.approx(sign, abs=0.006)
@@ -156,7 +157,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
         "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
         " --step-adaptation off --plant ideal",
         " --push torso,0,130,0,6,0.1",
-        "push of 130 N on torso",
+        "push of 130 N to the left on torso",
+        "after the fall: push of 5 N to the left on chest",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page

@@ -118,9 +118,11 @@ def test_a_reason_is_not_taken_for_markup():
 def test_pushes_that_acted_are_named_the_first_ones_of_many():
     pushes = [Push("chest", (0.0, 30.0, 0.0), start, 0.1) for start in (2.0, 9.0)]
     walk = SimpleNamespace(time=8.5, robot=SimpleNamespace(pushes=pushes))
-    assert acted_pushes(SimpleNamespace(walk=walk)) == "push of 30 N on chest from 2.00 to 2.10 s"
+    assert acted_pushes(SimpleNamespace(walk=walk)) == "30 N to the left on chest from 2.00 to 2.10 s"
     walk.robot.pushes = [pushes[0]] * 6
-    assert acted_pushes(SimpleNamespace(walk=walk)).endswith("; push of 30 N on chest from 2.00 to 2.10 s and 2 more")
+    assert acted_pushes(SimpleNamespace(walk=walk)).endswith(
+        "; 30 N to the left on chest from 2.00 to 2.10 s and 2 more"
+    )
     walk.robot.pushes = [pushes[1], Push("chest", (0.0, 0.0, 0.0), 2.0, 0.1)]
     assert acted_pushes(SimpleNamespace(walk=walk)) == ""
     request = SimpleNamespace(
@@ -138,6 +140,6 @@ def test_pushes_and_faults_that_were_to_begin_after_the_end_of_the_walk_are_name
     request = SimpleNamespace(setup=SimpleNamespace(simulation=simulation))
     late = idle_disturbances(SimpleNamespace(walk=SimpleNamespace(time=8.5), request=request))
     assert late == [
-        "warning: the walk ended at 8.50 s, before the push of 5 N on torso from 60.00 to 60.30 s",
+        "warning: the walk ended at 8.50 s, before the push of 5 N to the left on torso from 60.00 to 60.30 s",
         "warning: the walk ended at 8.50 s, before the fault dead_wrench of l_foot_ft from 90.00 s on",
     ]

@@ -167,6 +167,27 @@ def test_what_is_interrupted_goes_on_and_loses_no_row(tmp_path):
     assert lines[0] == "70 of 120 trials have been walked before"
 
 
+def test_rows_are_in_the_order_of_the_file_whichever_ended_first(walked):
+    keys = walked / "trials.keys"
+    text = keys.read_text()
+    order = text.split()
+    try:
+        for expected in (order, order[::-1]):
+            keys.write_text("".join(f"{key}\n" for key in expected))
+            assert [row["key"] for row in read_result(walked).rows] == expected
+    finally:
+        keys.write_text(text)
+
+
+def test_progress_of_one_trial_is_in_the_singular_and_has_a_time_left_once_it_knows_a_rate(tmp_path):
+    run, texts, notes = started(tmp_path, "walk.duration = 1.0\n[grid]\nspeed = [0.1]\n"), [], []
+    run.progress, run.note = lambda done, text: texts.append(text), notes.append
+    run.run(lambda: in_threads(workers=1))
+    assert run._text(0, 0) == "0 of 1 trial"
+    assert re.fullmatch(r"1 of 1 trial, \d+ a minute, 0:00:00 left", texts[-1])
+    assert notes[0].startswith("1 trial on 1 worker, ")
+
+
 def test_a_campaign_that_grows_walks_the_new_trials_alone(walked, tmp_path):
     (tmp_path / walked.name).symlink_to(walked)
     run = started(tmp_path, FILE.replace("seeds = 40", "seeds = 41"))

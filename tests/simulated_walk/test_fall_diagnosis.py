@@ -167,12 +167,13 @@ def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
 def test_a_push_shortly_before_the_first_sign_is_named():
     log = walk_log(FALL, dcm__position__measured=growing_from(5.295))
     pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (3.0, 5.2, 5.8)]
-    assert text_of(log, pushes, FALL).endswith("; before it, a push of 90 N on chest from 5.20 to 5.30 s")
+    assert text_of(log, pushes, FALL).endswith("; before it, a push of 90 N to the left on chest from 5.20 to 5.30 s")
 
 
 def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
     push = Push("chest", (0.0, 30.0, 40.0), 5.0, 0.5, torque=(0.0, 0.0, 2.0))
-    assert text_of(SignalLog(), [push], FALL) == "; before it, a push of 50 N and 2 N·m on chest from 5.00 to 5.50 s"
+    text = "; before it, a push of 50 N along (0, 30, 40) and 2 N·m on chest from 5.00 to 5.50 s"
+    assert text_of(SignalLog(), [push], FALL) == text
     assert text_of(SignalLog(), [push], 8.0) == ""
 
 
@@ -314,7 +315,7 @@ def test_an_oscillation_is_no_warning_beside_another_cause_that_a_walk_has_shown
     request = WalkRequest(load_setup("g1"), VelocityCommand(0.2, duration=4.0))
     result = {"reason": "fell", "chatter": {"text": "the loop oscillates", "shift": {}}}
     outcome = WalkOutcome(request, result, None, diagnosis=Diagnosis("DCM error", 1.0, None, ()))
-    cause = Cause(CauseKind.SETTING, f"{key} = 9: it stands without that", "as shipped", is_shown=is_shown)
+    cause = Cause(CauseKind.SETTING, f"{key} = 9: it walks on without that", "as shipped", is_shown=is_shown)
     assert outcome.with_cause(cause).result["chatter"] == {"text": text, "shift": {}}
 
 

@@ -1,4 +1,4 @@
-"""Each difference from a shipped walk is tried; here a rule says without which of them the robot stands."""
+"""Each difference from a shipped walk is tried; here a rule says without which of them the robot walks on."""
 
 from dataclasses import dataclass, field, replace
 
@@ -48,29 +48,41 @@ def of_key(key):
             "planner.swing_height",
             0.25,
             CauseKind.SETTING,
-            "planner.swing_height = 0.25 (shipped 0.015): it stands without that; no push acted",
+            "planner.swing_height = 0.25 (shipped 0.015): it walks on without that; no push acted",
         ),
         (
             "simulation.ground.friction",
             0.02,
             CauseKind.FRICTION,
-            "simulation.ground.friction = 0.02 (shipped 1): it stands without that; no push acted",
+            "simulation.ground.friction = 0.02 (shipped 1): it walks on without that; no push acted",
         ),
-        ("simulation.friction.coulomb", 2.0, CauseKind.MOTOR, "simulation.friction.coulomb = 2 (shipped 0): it stands"),
-        ("simulation.plant.mass_scale", 2.0, CauseKind.MASS, "simulation.plant.mass_scale = 2 (shipped 1): it stands"),
-        ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N on torso from 4.00 to 4.10 s"),
+        (
+            "simulation.friction.coulomb",
+            2.0,
+            CauseKind.MOTOR,
+            "simulation.friction.coulomb = 2 (shipped 0): it walks on",
+        ),
+        (
+            "simulation.plant.mass_scale",
+            2.0,
+            CauseKind.MASS,
+            "simulation.plant.mass_scale = 2 (shipped 1): it walks on",
+        ),
+        ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N forward on torso from 4.00 to 4.10 s"),
         ("simulation.faults", [FAULT], CauseKind.MOTOR, "the motor of l_knee has 25% of its torque from 4.00 s"),
         ("simulation.ground.bumps", [BUMP], CauseKind.BUMP, "a bump of 10 mm at (0.40, 0.07) m"),
     ],
 )
-def test_the_difference_without_which_the_robot_stands_is_the_cause_whatever_was_set_beside_it(key, value, kind, text):
+def test_the_difference_without_which_the_robot_walks_on_is_the_cause_whatever_was_set_beside_it(
+    key, value, kind, text
+):
     beside = {"planner.adapted_swing_height": 0.04, "simulation.sensors.force_torque.force_noise": 1.0}
     cause = fall({key: value, **beside}, of_key(key))
     assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
 
 
-def test_of_two_pushes_the_one_without_which_the_robot_stands_is_named():
+def test_of_two_pushes_the_one_without_which_the_robot_walks_on_is_named():
     weak = {**PUSH, "force": [5.0, 0.0, 0.0]}
     cause = fall(
         {"simulation.pushes": [weak, PUSH], "step_adaptation.mode": "off"},
@@ -99,15 +111,15 @@ def test_advice_against_a_push_is_followed_in_walks_and_what_explains_the_fall_i
         lambda settings, *_: falls(settings) and settings.get("dcm_controller.proportional_gain") != 2.0,
         inferred=pushed,
     )
-    assert helped.next_step == "--set dcm_controller.proportional_gain=2 was tried and stands"
+    assert helped.next_step == "--set dcm_controller.proportional_gain=2 was tried and walks on"
 
 
 def test_a_variant_that_falls_is_blamed_on_what_the_nearest_one_that_stands_has_otherwise():
     falls, near, far = ("zmp=0.75", "com=4"), ("zmp=1.5", "com=4"), ("zmp=2", "com=3")
     cause = sibling_cause(falls, [far, near])
-    assert (cause.kind, cause.text) == (CauseKind.SETTING, "zmp = 0.75: the variant with zmp = 1.5 stands")
-    assert cause.next_step == "zmp = 1.5: walked, the robot stands"
-    assert sibling_cause(falls, [far]).text == "zmp = 0.75, com = 4: the variant with zmp = 2, com = 3 stands"
+    assert (cause.kind, cause.text) == (CauseKind.SETTING, "zmp = 0.75: the variant with zmp = 1.5 walks on")
+    assert cause.next_step == "zmp = 1.5: tried, the robot walks on"
+    assert sibling_cause(falls, [far]).text == "zmp = 0.75, com = 4: the variant with zmp = 2, com = 3 walks on"
 
 
 def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
@@ -134,14 +146,14 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
 def test_the_keys_of_a_table_of_ones_own_are_one_difference():
     keys = {"tasks.swing.class": "own:Swing", "tasks.swing.priority": "soft", "tasks.swing.gains.leg": 2.0}
     cause = fall(keys, of_key("tasks.swing.priority"))
-    assert cause.text.startswith("the table [tasks.swing]: it stands without that")
-    assert cause.advice == "without [tasks.swing]: tried, the robot stands"
+    assert cause.text.startswith("the table [tasks.swing]: it walks on without that")
+    assert cause.advice == "without [tasks.swing]: tried, the robot walks on"
 
 
 def test_a_key_of_a_table_that_ships_empty_is_named_with_its_value():
     bending = {"flexibility.joints": ["l_hip_yaw", "r_hip_yaw"], "simulation.flexibility.stiffness": 1e4}
     cause = fall(bending, of_key("simulation.flexibility.stiffness"))
-    assert cause.text.startswith("simulation.flexibility.stiffness = 1e+04: it stands without that")
+    assert cause.text.startswith("simulation.flexibility.stiffness = 1e+04: it walks on without that")
 
 
 def test_differences_that_do_no_harm_alone_are_named_together():
@@ -173,7 +185,7 @@ def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a
     settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
     cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
     assert "0.30 m/s are known to be walked, at which it falls as well" in cause.text
-    assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot stands")
+    assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
     assert unknown.why == "tried and falls as well: --speed 0.30, --speed 0.15, --speed 0.07"
 

@@ -35,7 +35,7 @@ def usual(folder, command=AHEAD, plant=Plant.ROBOT, **overrides):
 
 def test_a_walk_like_the_known_ones_has_their_range_and_is_unusual_beyond_it(folder):
     found = usual(folder, VelocityCommand(0.25, duration=8.0), **{"planner.swing_height": 0.031})
-    assert found["of"] == "4 good walks as shipped, robot plant, position control, 0.15 to 0.25 m/s"
+    assert found["of"] == "4 good walks as shipped, without pushes, robot plant, position control, 0.15 to 0.25 m/s"
     assert found["figures"] == {"dcm_error_m.rms": {"least": 0.006, "most": 0.008, "unusual": pytest.approx(0.009)}}
 
 
@@ -49,6 +49,8 @@ def test_of_two_bands_that_of_which_the_speed_is_nearest_to_the_middle_counts_an
         content = {"date": date, "rows": [BAND.as_table() | more | {"outcome": "met"}]}
         (folder / f"reference_bands{name}.json").write_text(json.dumps(content))
     found = [usual(folder, VelocityCommand(speed, duration=10.0))["of"] for speed in (0.2, 0.24)]
+    others = usual(folder, VelocityCommand(0.1, duration=10.0))["of"]
+    assert others.endswith(", are of 0.15 to 0.3 m/s, this one is of 0.1 m/s")
     assert [(of[0], of.rpartition(", ")[2]) for of in found] == [("4", "0.15 to 0.25 m/s"), ("9", "0.2 to 0.3 m/s")]
 
 
@@ -63,9 +65,13 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
 @pytest.mark.parametrize(
     ("command", "overrides", "why"),
     [
-        (VelocityCommand(0.26, duration=10.0), {}, "of mine, robot plant, position control known are 0.15 to 0.25 m/s"),
-        (AHEAD, {"walking.control": "torque"}, "none are known of mine, robot plant, torque control"),
-        (AHEAD, {"plant": Plant.IDEAL}, "none are known of mine, ideal plant, position control"),
+        (
+            VelocityCommand(0.26, duration=10.0),
+            {},
+            "of mine, robot plant, position control, are of 0.15 to 0.25 m/s, this one is of 0.26 m/s",
+        ),
+        (AHEAD, {"walking.control": "torque"}, "there are no known walks of mine, robot plant, torque control"),
+        (AHEAD, {"plant": Plant.IDEAL}, "there are no known walks of mine, ideal plant, position control"),
         (VelocityCommand(0.2, angular=0.1, duration=10.0), {}, "elsewhere"),
         (VelocityCommand(0.2, lateral=0.1, duration=10.0), {}, "elsewhere"),
         (GoalCommand(1.0, 0.0), {}, "elsewhere"),

@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import data_folder, read_toml
-from gradiva.simulation import GroundConfig, GroundKind, VelocitySource, slope_components
+from gradiva.simulation import GroundConfig, GroundKind, Push, VelocitySource, slope_components
 
 from .standing import configured
 
@@ -89,3 +89,20 @@ def test_a_slope_is_as_steep_and_rises_where_it_is_said(uphill: float) -> None:
     assert ground.uphill == pytest.approx(uphill)
     along = 9.81 * math.sin(0.15) * np.array([math.cos(uphill), math.sin(uphill)])
     np.testing.assert_allclose(ground.gravity_vector, [*-along, -9.81 * math.cos(0.15)])
+
+
+@pytest.mark.parametrize(
+    ("force", "words"),
+    [
+        ((60.0, 0.0, 0.0), "60 N forward"),
+        ((-60.0, 0.0, 0.0), "60 N backward"),
+        ((0.0, 60.0, 0.0), "60 N to the left"),
+        ((0.0, -60.0, 0.1), "60 N to the right"),
+        ((0.0, 0.0, 60.0), "60 N up"),
+        ((0.0, 0.0, -60.0), "60 N down"),
+        ((30.0, -40.0, 0.0), "50 N along (30, -40, 0)"),
+        ((0.0, 0.0, 0.0), "0 N"),
+    ],
+)
+def test_a_push_is_named_with_its_direction(force, words):
+    assert str(Push("torso", force, 3.0, 0.1)) == f"push of {words} on torso from 3.00 to 3.10 s"

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from gradiva.telemetry.report import (
     usual_note,
 )
 from gradiva.telemetry.walk_panels import (
+    TIGHT,
     attitude_panels,
     deflection_panels,
     drift_panels,
@@ -119,7 +121,8 @@ def test_the_page_shows_outcome_figures_and_configuration(page):
 def test_the_page_shows_what_oscillates_beside_its_healthy_band(page):
     text = page.read_text()
     assert "the loop oscillates at 50 Hz" in text
-    assert "<th>shift</th><td>1.23</td><td>0.70</td><td>1.10 mrad</td>" in text
+    beyond = '<b class="beyond">{}</b>'.format
+    assert f"<th>shift</th><td>{beyond('1.23')}</td><td>{beyond('0.70')}</td><td>1.10 mrad</td>" in text
     assert "<th>healthy in shift</th><td>0.30</td><td>0.10</td><td>–</td>" in text
 
 
@@ -212,6 +215,14 @@ def test_the_drift_is_that_of_the_odometry_where_the_log_has_it(log):
     np.testing.assert_allclose([curve.values[-1] for curve in position.curves], [20.0, -30.0, 1.0])
 
 
+@pytest.mark.parametrize("size", [(12.1, 3.0), (4.0, 6.0)])
+def test_a_walk_from_above_is_drawn_without_a_warning(log, caplog, size):
+    figure = draw_plot("From above", WalkRecord(log, JOINTS, walk_result()))
+    figure.set_size_inches(*size)
+    figure.draw_without_rendering()
+    assert caplog.messages == []
+
+
 def test_a_base_that_looks_backward_is_shown_in_the_direction_of_walking(log):
     signals = {name: log[name] for name in log}
     signals["left_foot::orientation::measured"] = np.tile([0.0, 0.0, 0.3], (len(log), 1))
@@ -229,13 +240,19 @@ def test_red_bars_are_joints_nearer_to_a_limit_than_they_track_and_are_explained
     assert errors.max() < np.radians(1.0)
     for margin, note in (
         (np.radians(1.0), ""),
-        (0.9 * errors, "red: less than its tracking error"),
-        (np.radians(-1.0), f"red: less than its tracking error, {len(JOINTS)} beyond the limit"),
+        (0.9 * errors, f"red: {TIGHT}"),
+        (np.radians(-1.0), f"red: {TIGHT}, {len(JOINTS)} beyond the limit"),
     ):
         limits = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         table = joint_table(joint_figures(WalkRecord(log, JOINTS, joint_limits=limits)), JOINTS)
         assert re.findall(r'<small class="tight">(.*?)</small>', table) == [note] * bool(note)
         assert table.count('<td class="bar tight">') == len(JOINTS) * bool(note)
+
+
+def test_caption_column_and_page_give_one_rule_of_red_bars():
+    page = Path(__file__).parents[2] / "docs" / "how_it_works" / "results_and_falls.md"
+    assert TIGHT in JOINT_PLOT.caption
+    assert TIGHT in page.read_text(encoding="utf-8").replace("\n", " ")
 
 
 def test_each_joint_has_its_largest_error_and_torque(log):
@@ -309,6 +326,16 @@ def test_tiles_of_stability_margins_name_their_case_and_mark_a_peak_beyond_its_b
     assert unhealthy_figures(result) == "", "it was warned of before the walk, where it matters"
 
 
+def test_speeds_and_ends_are_defined_where_they_stand_beside_what_was_commanded():
+    result = {"duration_s": 17.4, "end_error_m": 0.036, "walking_speed_mps": 0.165, "held_ticks": 0}
+    shown = tiles(result | {"commanded_duration_s": 10.0, "commanded_end_m": [1.82, -0.001]})
+    assert '<div class="label">command: 10 s, ramps included</div>' in shown
+    assert '<div class="label">commanded end: (1.82, 0.00) m</div>' in shown
+    assert 'title="Distance over the time from the first lift-off to the last touch-down, ramps included."' in shown
+    assert shown.count("title=") == 4
+    assert "command" not in re.sub(r'title="[^"]*"', "", tiles(result)), "of older results"
+
+
 def usual(least, most, unusual):
     return {"least": least, "most": most, "unusual": unusual}
 
@@ -326,6 +353,8 @@ def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first(
     )
     assert "usual: least and greatest of 4 good walks; amber" in usual_note(result)
     assert unusual_figures(result | {"outcome": "fell"}) == ""
+    pushed = result | {"usual": result["usual"] | {"is_pushed": True}}
+    assert unusual_figures(pushed).startswith("worse than usual, which is of walks without pushes: DCM error, rms")
 
 
 def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robots():
@@ -333,6 +362,24 @@ def test_a_usual_figure_is_not_marked_though_it_is_beyond_the_bound_for_all_robo
     for slip, mark in ((0.029, ""), (0.031, " beyond")):
         shown = tiles({"foot_slip_m": slip, "healthy": {"foot_slip_m": 0.015}, "usual": known})
         assert f'class="tile{mark}">' in shown
+
+
+@pytest.mark.parametrize(
+    ("known", "mark"),
+    [
+        ({}, "beyond"),
+        ({"chatter.shift.foot_force": usual(0.001, 0.0013, 0.002)}, ""),
+        ({"chatter.shift.foot_force": usual(0.001, 0.0013, 0.0014)}, "beyond"),
+        ({"chatter.shift.foot_force": usual(0.001, 0.0013, 0.0014), "healthy": 0.01}, "unusual"),
+    ],
+)
+def test_the_oscillation_in_shift_is_coloured_like_other_figures(known, mark):
+    bound = {"foot_force": known.pop("healthy", 0.0012), "zmp_m": 0.1}
+    chatter = {"shift": {"foot_force": 0.0015, "zmp_m": 0.0001}, "healthy_shift": bound}
+    result = {"chatter": chatter, "dcm_error_m": {"rms": 0.01, "max": 0.02}, "usual": {"of": "", "figures": known}}
+    shown = f'<b class="{mark}">0.15</b>' if mark else "0.15"
+    assert f"<th>shift</th><td>{shown}</td><td>0.10</td><td>–</td>" in tables(result)
+    assert unhealthy_figures(result) == ""  # an oscillation has a line of its own
 
 
 def test_what_is_beyond_healthy_is_named_where_nothing_usual_is_known():
@@ -347,7 +394,7 @@ def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
     assert usual_note({}) == ""
-    assert "usual figures: none, of other ground." in usual_note(
+    assert "usual figures: none, of other ground. All figures are defined on the page" in usual_note(
         {"usual": {"of": "none, of other ground", "figures": {}}}
     )
 

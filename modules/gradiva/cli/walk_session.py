@@ -164,8 +164,6 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         with console.status("writing the report"):
             lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)
-        if pushed := acted_pushes(outcome):
-            console.print(f"pushed  {pushed}", markup=False, soft_wrap=True)
         lost += unsaved(Path(results.json_to or STDOUT), lambda: target.write(outcome.result))
         _warn(console, idle_disturbances(outcome))
         if film_path is not None:
@@ -255,6 +253,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     if unhealthy := unhealthy_figures(outcome.result):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
+    if pushed := acted_pushes(outcome):
+        console.print(f"pushed  {pushed}", markup=False, soft_wrap=True)
     if outcome.result["report"] or not len(outcome.log):
         report = outcome.result["report"] or "none: the robot never balanced"
         console.print(f"report  {report}", markup=False, soft_wrap=True)
@@ -262,7 +262,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
 
 def acted_pushes(outcome: WalkOutcome) -> str:
     """Return the pushes that began before the end of the walk, the first ones of many; empty where none did."""
-    acted = [str(push) for push in outcome.walk.robot.pushes if push.start < outcome.walk.time and push.is_felt]
+    pushes = (push for push in outcome.walk.robot.pushes if push.start < outcome.walk.time and push.is_felt)
+    acted = [f"{push}".removeprefix("push of ") for push in pushes]
     more = f" and {len(acted) - _MOST_PUSHES} more" * (len(acted) > _MOST_PUSHES)
     return f"{'; '.join(acted[:_MOST_PUSHES])}{more}"
 

@@ -78,9 +78,15 @@ def commanded_speed(command: Command, config: PlannerConfig) -> float:
 
 def goal_error(command: Command, pose: Pose) -> float | None:
     """Return the distance from the goal, or from the end of the path, [m]; None where there is neither."""
+    place = _place(command)
+    return None if place is None else math.dist(pose[:2], place)
+
+
+def _place(command: Command) -> tuple[float, float] | None:
+    """Return the goal, or the end of the path, [m]; None where there is neither."""
     if isinstance(command, GoalCommand):
-        return math.dist(pose[:2], (command.x, command.y))
-    return math.dist(pose[:2], command.points[-1]) if isinstance(command, PathCommand) else None
+        return command.x, command.y
+    return (command.points[-1][0], command.points[-1][1]) if isinstance(command, PathCommand) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +98,14 @@ class EndError:
         heading: Of the feet, [rad], not negative; None where the command leaves it open.
         off_path: Farthest distance of the middle of the feet from a commanded path, as it was planned, [m]; else 0.
         way: Planned way of the middle of the feet, that of its turns included, [m].
+        end: Where the command ends, [m].
     """
 
     distance: float
     heading: float | None
     off_path: float
     way: float
+    end: tuple[float, float]
 
     def complaints(self) -> list[str]:
         """Return what is not tolerated, in words that follow the name of the robot."""
@@ -129,14 +137,16 @@ def end_error(
     """
     x, y, heading = final_pose(plan)
     moved = x + displacement[0], y + displacement[1]
-    to_place = goal_error(command, pose)
+    place = _place(command)
+    end = moved if place is None else place
     is_open = isinstance(command, GoalCommand) and command.yaw is None
     middles = planned_middles(plan)
     return EndError(
-        math.dist(pose[:2], moved) if to_place is None else to_place,
+        math.dist(pose[:2], end),
         None if is_open else abs(so3.wrap_angle(pose[2] - heading)),
         _farthest(middles[:, :2], log) if isinstance(command, PathCommand) else 0.0,
         _way(middles, lever),
+        end,
     )
 
 

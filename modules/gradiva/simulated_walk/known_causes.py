@@ -1,7 +1,7 @@
 """Finds the cause of a fall or a stop in simulation, where all is known in which a walk differs from one as shipped.
 
 What differs are pushes, faults, bumps, keys of the configuration, the speed. A difference is the cause where the robot
-stands without it, or walks on after it had stopped; to know that, the walk is repeated without it.
+walks on without it, past where it fell or stopped; to know that, the walk is repeated without it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class KnownWalk:
     @property
     def better(self) -> str:
         """The robot's end in words, where a trial helps."""
-        return "stands" if self.fell else "ends its walk" if self.is_overdue else "walks on"
+        return "ends its walk" if self.is_overdue else "walks on"
 
     @property
     def no_better(self) -> str:
@@ -322,8 +322,8 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
     nearest = min(standing, key=lambda other: sum(map(operator.ne, own, other)))
     pairs = [pair for pair in zip(own, nearest, strict=True) if pair[0] != pair[1]]
     mine, theirs = (", ".join(side).replace("=", " = ") for side in zip(*pairs, strict=True))
-    text = f"{mine}: the variant with {theirs} stands"
-    return Cause(CauseKind.SETTING, text, f"{theirs}: walked, the robot stands", is_tried=True, is_shown=True)
+    text = f"{mine}: the variant with {theirs} walks on"
+    return Cause(CauseKind.SETTING, text, f"{theirs}: tried, the robot walks on", is_tried=True, is_shown=True)
 
 
 # -- which of it is the cause ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ folder of its ``robot.toml``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -67,7 +67,7 @@ class ReferenceBand:
     def usual(self) -> dict[str, Any]:
         """Return the part of ``result.json``: ``of`` says which walks, ``figures`` has least, most, unusual from."""
         return {
-            "of": f"{self.walks} good walks as shipped, {self.plant} plant, {self.control} control, "
+            "of": f"{self.walks} good walks as shipped, without pushes, {self.plant} plant, {self.control} control, "
             f"{self.slowest:g} to {self.fastest:g} m/s",
             "figures": {
                 key: {"least": least, "most": most, "unusual": _unusual_from(key, least, most)}
@@ -95,7 +95,7 @@ def usual_figures(setup: Setup, command: Command, has_own_tasks: bool = False) -
         return _none(f"the known walks are of 10 s straight ahead on rigid level ground, {difference}")
     assert isinstance(command, VelocityCommand)
     try:
-        return _usual_at(command.forward, setup)
+        return _usual_at(command.forward, setup) | {"is_pushed": bool(setup.simulation.pushes)}
     except (AttributeError, ConfigError, LookupError, TypeError, ValueError) as error:
         return _none(f"{_FILES} cannot be read: {error!r}")
 
@@ -105,9 +105,21 @@ def _usual_at(speed: float, setup: Setup) -> dict[str, Any]:
     known = [band for band in _bands(setup.robot_argument) if band.is_of(setup)]
     if found := [band for band in known if band.slowest <= speed <= band.fastest]:
         return min(reversed(found), key=lambda band: abs(speed - 0.5 * (band.slowest + band.fastest))).usual()
-    speeds = ", ".join(dict.fromkeys(f"{band.slowest:g} to {band.fastest:g} m/s" for band in known))
     walk = f"{setup.robot.name}, {setup.plant} plant, {setup.walking.walking.control} control"
-    return _none(f"of {walk} known are {speeds}" if known else f"none are known of {walk}")
+    if not known:
+        return _none(f"there are no known walks of {walk}")
+    return _none(f"the known walks of {walk}, are of {_speeds(known)}, this one is of {speed:g} m/s")
+
+
+def _speeds(bands: Sequence[ReferenceBand]) -> str:
+    """Return the commanded speeds of bands in words, as ranges that do not overlap."""
+    ranges: list[tuple[float, float]] = []
+    for slowest, fastest in sorted((band.slowest, band.fastest) for band in bands):
+        if ranges and slowest <= ranges[-1][1]:
+            ranges[-1] = ranges[-1][0], max(fastest, ranges[-1][1])
+        else:
+            ranges.append((slowest, fastest))
+    return " and ".join(f"{slowest:g} to {fastest:g} m/s" for slowest, fastest in ranges)
 
 
 def _difference(setup: Setup, command: Command, has_own_tasks: bool) -> str:

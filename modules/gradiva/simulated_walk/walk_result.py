@@ -40,7 +40,7 @@ from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
-from gradiva.simulation import ground_name
+from gradiva.simulation import Push, ground_name
 from gradiva.telemetry import LogError, RunFolder, SignalLog, WalkRecord, draw_plot, plain, unsaved, write_report
 from gradiva.walking import WalkingState
 from gradiva.whole_body import Task
@@ -339,6 +339,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,
         "commanded_speed_mps": commanded_speed(request.command, setup.walking.planner),
+        "commanded_duration_s": getattr(request.command, "duration", None),
     }
 
 
@@ -364,6 +365,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "final_pose": list(pose),
         "goal_error_m": goal_error(request.command, pose),
         "end_error_m": error.distance,
+        "commanded_end_m": list(error.end),
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
         "specific_energetic_cost": cost,
@@ -517,6 +519,12 @@ def _healthy_bounds(setup: Setup) -> dict[str, float]:
     }
 
 
+def _end_before(push: Push, outcome: WalkOutcome) -> str:
+    """Return what came before a push that never acted, as the beginning of its text; nothing for others."""
+    end = "fall" if outcome.walk.is_down else "end"
+    return f"after the {end}: " * (push.start >= outcome.walk.time)
+
+
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
@@ -535,7 +543,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
         ],
         "stability_margins": _margins(setup),
         "healthy": _healthy_bounds(setup),
-        "pushes": [str(push) for push in setup.simulation.pushes],
+        "pushes": [f"{_end_before(push, outcome)}{push}" for push in setup.simulation.pushes],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),

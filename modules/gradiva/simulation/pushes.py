@@ -13,6 +13,8 @@ from gradiva.simulation.rigid_tree import RigidTree
 
 TORSO = "torso"
 """Link of a push on the torso frame of the robot, whatever its model calls it."""
+_AXES = (("forward", "backward"), ("to the left", "to the right"), ("up", "down"))
+_ASIDE = 0.01  # [-] of a force: components up to this are none in words
 
 _STRONGEST = 1e4  # [N, N·m] some thirty times the weight of a robot, with which the simulation does not diverge
 
@@ -58,9 +60,15 @@ class Push:
         return self.start + self.duration
 
     def __str__(self) -> str:
-        sizes = ((math.hypot(*self.force), "N"), (math.hypot(*self.torque), "N·m"))
+        sizes = ((math.hypot(*self.force), f"N {self._direction()}"), (math.hypot(*self.torque), "N·m"))
         size = " and ".join(f"{value:.3g} {unit}" for value, unit in sizes if value > 0.0) or "0 N"
         return f"push of {size} on {self.link} from {self.start:.2f} to {self.end:.2f} s"
+
+    def _direction(self) -> str:
+        """Return where the force points, by the axes of the world, which are those of a robot that begins to walk."""
+        least = _ASIDE * math.hypot(*self.force)
+        words = [names[value < 0.0] for value, names in zip(self.force, _AXES, strict=True) if abs(value) > least]
+        return words[0] if len(words) == 1 else f"along ({', '.join(f'{value:.3g}' for value in self.force)})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

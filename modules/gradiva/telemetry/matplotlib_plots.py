@@ -127,8 +127,8 @@ def draw_from_above(walk: FromAbove) -> Figure:
         for name, (colour, path) in walk.paths.items():
             axis.plot(*path.T, color=colour, linewidth=1.5 if name == "CoM" else 0.8, label=name)
         axis.set_aspect("equal", adjustable="datalim")
-        axis.set_xlim(low[0], high[0])
-        axis.set_ylim(low[1], high[1])
+        axis.set_xlim(low[0], high[0], auto=True)  # may grow for the aspect, of which fixed limits warn
+        axis.set_ylim(low[1], high[1], auto=True)
         axis.set_title("y [m]")
         axis.set_xlabel("x [m]", loc="right", labelpad=1.0)
         figure.legend(loc="upper right", ncols=7, bbox_to_anchor=(0.99, 1.0), borderaxespad=0.1)

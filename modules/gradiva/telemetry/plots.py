@@ -17,6 +17,7 @@ from gradiva.telemetry.walk_panels import (
     SOLE_SIGNALS,
     SOLVER_SIGNALS,
     STEPPING_SIGNALS,
+    TIGHT,
     TORQUE_SIGNALS,
     FromAbove,
     Panel,
@@ -85,8 +86,9 @@ FROM_ABOVE = Plot(
 )
 JOINTS = Plot(
     "Joints",
-    "First how far each joint stayed from the nearer end of its range; a red bar is less than 3°, so close that the"
-    " limit may have held the joint back. In the others a dark bar is the rms, the pale one the maximum.",
+    f"First how far each joint stayed from the nearer end of its range; a red bar is {TIGHT}, so close that the limit"
+    " may have held the joint back: worth a look, and no fault where the walk is good. In the others a dark bar is the"
+    " rms, the pale one the maximum.",
     _both("joints_state::positions"),
 )
 PLOTS = (

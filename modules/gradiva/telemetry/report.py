@@ -16,7 +16,7 @@ import numpy as np
 from gradiva.telemetry.page_plots import PlotSheet, RunSeries
 from gradiva.telemetry.plots import FROM_ABOVE, JOINTS, PLOTS, Plot
 from gradiva.telemetry.run_folder import RunFolder
-from gradiva.telemetry.walk_panels import FromAbove, JointFigures, joint_figures
+from gradiva.telemetry.walk_panels import TIGHT, FromAbove, JointFigures, joint_figures
 from gradiva.telemetry.walk_record import WalkRecord
 
 SOFT_GROUND = "soft"
@@ -25,6 +25,8 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 """Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
+_PAGE = "All figures are defined on the page 'Simulated walk' of the documentation."
+_WITH_WARNING = "stability_margins.", "chatter."  # figures with a warning of their own
 _MOST_DRAWN = 12  # rows of the table of drawn values
 _MOST_UNUSUAL = 4  # figures in the line that names them
 _PHASES = ("double_support", "single_support", "shift")
@@ -105,9 +107,9 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
+        f'<div{_definition(figure)} class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
-        f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}</div>"
+        f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}{_commanded(figure, result)}</div>"
         for figure in KEY_FIGURES
         if figure.is_shown(result)
     ]
@@ -118,9 +120,10 @@ def usual_note(result: Mapping[str, Any]) -> str:
     """Return of which known good walks the usual figures are, or why there are none; nothing for older results."""
     if not (usual := result.get("usual")):
         return ""
-    amber = "amber is worse by more than half their spread and by a tenth (rms) or half (others)."
+    amber = "amber is worse by more than half their spread and by a tenth (rms of errors) or half (others)."
     known = f"usual: least and greatest of {usual['of']}; {amber}"
     text = known if usual["figures"] else f"usual figures: {usual['of']}."
+    text += f" {_PAGE}"
     return f'<p class="note">{escape(text)}</p>'
 
 
@@ -130,17 +133,20 @@ def unusual_figures(result: Mapping[str, Any]) -> str:
         return ""
     found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_unusual(result)]
     found.sort(key=lambda figure: -float(figure.value(result)) / max(figure.usual(result)["most"], 1e-12))
-    return _listed("worse than usual", [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
+    what = "worse than usual" + ", which is of walks without pushes" * bool(
+        (result.get("usual") or {}).get("is_pushed")
+    )
+    return _listed(what, [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
 
 
 def unhealthy_figures(result: Mapping[str, Any]) -> str:
     """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none.
 
-    Stability margins are not among them: they are warned of before the walk.
+    Stability margins are not among them: they are warned of before the walk; nor is an oscillation, which has a line.
     """
     if result.get("outcome") in _BAD:
         return ""
-    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith("stability_margins."))
+    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith(_WITH_WARNING))
     found = [figure for figure in figures if figure.is_beyond(result)]
     return _listed(
         "beyond healthy", [(each, _healthy_range(each, result)) for each in found if not each.usual(result)], result
@@ -175,6 +181,19 @@ def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     return f'<div class="label">in {escape(str(case))}</div>' if (case := _entry(result, figure.case)) else ""
 
 
+def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    """Return the duration or the end of the command, below the figure that is set beside it."""
+    duration, end = result.get("commanded_duration_s"), result.get("commanded_end_m")
+    text = f"command: {duration:g} s, ramps included" if figure.key == "duration_s" and duration else ""
+    if figure.key == "end_error_m" and end:
+        text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
+    return f'<div class="label">{text}</div>' if text else ""
+
+
+def _definition(figure: KeyFigure) -> str:
+    return f' title="{escape(figure.definition)}"' if figure.definition else ""
+
+
 def _entry(result: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
     found: Any = result
@@ -204,6 +223,8 @@ class KeyFigure:
         better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
         is_enough: Whether a value within its healthy bound is as good as any other.
         case: Key of the text that says in which case the value is found; empty where there is one case.
+        definition: Sentence that a tooltip shows; empty where the label says it.
+        healthy: Key of its bound; empty: its own key in the table ``healthy``.
     """
 
     key: str
@@ -215,6 +236,8 @@ class KeyFigure:
     better: int = 0
     is_enough: bool = False
     case: str = ""
+    definition: str = ""
+    healthy: str = ""
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -226,7 +249,7 @@ class KeyFigure:
 
     def bound(self, result: Mapping[str, Any]) -> float | None:
         """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
-        return (result.get("healthy") or {}).get(self.key)
+        return _entry(result, self.healthy) if self.healthy else (result.get("healthy") or {}).get(self.key)
 
     def is_beyond(self, result: Mapping[str, Any]) -> bool:
         """Return whether the value is outside its bound."""
@@ -276,8 +299,10 @@ def tables(result: Mapping[str, Any]) -> str:
     solved = [number(solver.get(f"solve_{column}_ms"), 1.0, 2) for column in ("median", "p99", "max")]
     chatter = result.get("chatter") or {}
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
+    if chatter.get("shift"):
+        oscillating[-1][1][:2] = [_marked(figure, result) for figure in _SHIFT_FIGURES]
     if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
-        oscillating.append(("all through shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
+        oscillating.append(("quietest quarter of shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
         oscillating.append(("usual in shift", [*usual, "–"]))
     if healthy := chatter.get("healthy_shift"):
@@ -314,7 +339,7 @@ def _marked(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 def _usual_shift(result: Mapping[str, Any]) -> list[str]:
     """Return what is usual of foot force and ZMP in the last shift; empty where no walks are known."""
-    found = [one.usual_range(result) for one in TRACKING_FIGURES if one.key.startswith("chatter.shift")]
+    found = [one.usual_range(result) for one in _SHIFT_FIGURES]
     return found if all(found) else []
 
 
@@ -431,7 +456,7 @@ def _beyond(figures: JointFigures) -> str:
     if figures.tight is None or not np.any(figures.values < figures.tight):
         return ""
     beyond = int(np.sum(figures.values < 0.0))
-    note = "red: less than its tracking error" + f", {beyond} beyond the limit" * bool(beyond)
+    note = f"red: {TIGHT}" + f", {beyond} beyond the limit" * bool(beyond)
     return f' <small class="tight">{note}</small>'
 
 
@@ -447,22 +472,41 @@ TRACKING_FIGURES = (
         for key, label in ERRORS
         for what in ("rms", "max")
     ),
-    KeyFigure("chatter.shift.foot_force", "foot force above 25 Hz, last shift", "% of weight", 1e2, 2, better=-1),
-    KeyFigure("chatter.shift.zmp_m", "ZMP above 25 Hz, last shift", "mm", 1e3, 2, better=-1),
+    *(
+        KeyFigure(
+            *(f"chatter.shift.{key}", f"{label} above 25 Hz, last shift", unit, factor, 2),
+            better=-1,
+            healthy=f"chatter.healthy_shift.{key}",
+        )
+        for key, label, unit, factor in (("foot_force", "foot force", "% of weight", 1e2), ("zmp_m", "ZMP", "mm", 1e3))
+    ),
     # Neither tick time is the better one: other programs on the computer make as much of a difference.
     KeyFigure("tick_us.total.median", "tick time, median", "µs"),
     KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),
 )
 """Figures that a report has in tables."""
+_SHIFT_FIGURES = tuple(one for one in TRACKING_FIGURES if one.key.startswith("chatter.shift"))
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
-    KeyFigure("duration_s", "duration, standing included", "s", 1.0, 1),
-    KeyFigure("commanded_speed_mps", "commanded speed", "m/s", 1.0, 3),
-    KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
-    KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
-    KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
+    KeyFigure(
+        *("duration_s", "duration, standing included", "s", 1.0, 1),
+        definition="Of the simulation: preparation, command, closing step, and standing before and after.",
+    ),
+    *(
+        KeyFigure(f"{key}_speed_mps", f"{key} speed", "m/s", 1.0, 3, definition=definition)
+        for key, definition in (
+            ("commanded", "What the command asks for, along the ground."),
+            ("walking", "Distance over the time from the first lift-off to the last touch-down, ramps included."),
+            ("mean", "Distance over the time from the first weight shift until the robot stands."),
+            ("peak", "That of the fastest stride."),
+        )
+    ),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),
-    KeyFigure("end_error_m", "end error", "mm", 1e3, 0, better=-1),
+    KeyFigure(
+        *("end_error_m", "end error", "mm", 1e3, 0),
+        better=-1,
+        definition="Distance of the middle of the feet, by the simulator's truth, from where the command ends.",
+    ),
     KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
@@ -497,6 +541,6 @@ KEY_FIGURES = (
     ),
     KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
     KeyFigure("qp_failures", "QP failures", better=-1),
-    KeyFigure("held_ticks", "held ticks", better=-1),
+    KeyFigure("held_ticks", "held ticks", better=-1, definition="Ticks in which the last command was held."),
     KeyFigure("deadline_misses", "deadline misses", better=-1),
 )

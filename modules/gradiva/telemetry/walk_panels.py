@@ -37,6 +37,8 @@ _PATHS = (
 )
 _MARGIN = 0.08  # m, around the footprints
 _TIGHT_MARGIN = 3.0  # deg
+TIGHT = f"less than the joint's largest tracking error, and than {_TIGHT_MARGIN:g}°"
+"""Margin to a position limit that is drawn in red: an error of tracking alone might bring the joint to its stop."""
 _LAYERS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 
 

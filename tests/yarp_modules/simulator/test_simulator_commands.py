@@ -60,7 +60,9 @@ def make_push(link, force, torque, duration):
 
 def test_a_push_is_acknowledged_with_its_values():
     (reply,) = answer_push(["root_link", 3, 0.0, 4.0, 0, 0, 2.0, 0.5], make_push)
-    assert reply == "[ACK] Correct command format: push of 5 N and 2 N·m on root_link from 2.00 to 2.50 s"
+    assert (
+        reply == "[ACK] Correct command format: push of 5 N along (3, 0, 4) and 2 N·m on root_link from 2.00 to 2.50 s"
+    )
 
 
 @pytest.mark.parametrize(

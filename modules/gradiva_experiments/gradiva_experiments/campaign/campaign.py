@@ -170,7 +170,8 @@ class CampaignRun:
                 self.note(line)
             with engine() as running:
                 running.note = self.note
-                self.note(f"{len(set(keys)) - done} trials on {running.worker_count} workers, {running.dashboard}")
+                trials, workers = counted(len(set(keys)) - done, "trial"), counted(running.worker_count, "worker")
+                self.note(f"{trials} on {workers}, {running.dashboard}")
                 self._walk(running, rows, done)
 
     def _describe(self, keys: Iterable[str]) -> None:
@@ -212,12 +213,15 @@ class CampaignRun:
             pass
 
     def _text(self, before: int, walked: int) -> str:
-        """Return how far the campaign is, its rate and the time that is left."""
+        """Return how far the campaign is, and once a trial has ended its rate and the time that is left."""
         done = before + walked
-        seconds = (time.monotonic() - self._started) / max(walked, 1)
+        text = f"{done} of {counted(self.campaign.count, 'trial')}"
+        if not walked:
+            return text
+        seconds = (time.monotonic() - self._started) / walked
         left = timedelta(seconds=round(seconds * (self.campaign.count - done)))
         failed = f", {self._failed} failed" if self._failed else ""
-        return f"{done} of {self.campaign.count} trials, {60.0 / max(seconds, 1e-3):.0f} a minute, {left} left{failed}"
+        return f"{text}, {60.0 / max(seconds, 1e-3):.0f} a minute, {left} left{failed}"
 
 
 def begin(path: Path, out: Path) -> CampaignRun:
@@ -232,6 +236,11 @@ def begin(path: Path, out: Path) -> CampaignRun:
     warnings = campaign.check()
     folder, text = out / f"campaign-{campaign.name}", path.read_text(encoding="utf-8")
     return CampaignRun(campaign, folder, text, warnings=warnings)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural but for one."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _replace(path: Path, text: str) -> None:
@@ -268,7 +277,7 @@ class CampaignResult:
         folder: Where it lies.
         inputs: Names of what it varies.
         count: Number of trials that it asks for.
-        rows: Rows of the trials of its file, as it was read last.
+        rows: Rows of the trials of its file, in its order, as it was read last.
         commit: Commit of the code when it was begun last, empty where it is not known.
     """
 
@@ -291,8 +300,9 @@ def read_result(folder: Path) -> CampaignResult:
         keys = (folder / _KEYS).read_text(encoding="utf-8").split()
     except OSError:
         raise ConfigError(f"{folder} is not the folder of a campaign: it has no {_ABOUT}, {_KEYS}") from None
-    asked = set(keys)
+    asked = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     rows = [_with_inputs(row, about["inputs"]) for row in read_rows(folder / "rows") if row[KEY] in asked]
+    rows.sort(key=lambda row: asked[row[KEY]])
     inputs, commit = tuple(about["inputs"]), about.get("commit", "")
     return CampaignResult(about["name"], folder, inputs, len(asked), with_one_type(rows), commit)
 

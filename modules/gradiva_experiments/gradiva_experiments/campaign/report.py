@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
 from gradiva.telemetry import DCM, INK, STYLE, page
-from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, is_success
+from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, counted, is_success
 from gradiva_experiments.campaign.campaign_file import FAILED, alike
 from gradiva_experiments.campaign.statistics import (
     PairedRates,
@@ -79,7 +79,9 @@ def _heading(result: CampaignResult) -> str:
     rows = result.rows
     walked = sum(map(is_success, rows))
     missing = (
-        f"{result.count - len(rows)} of {result.count} trials are not walked yet. " if len(rows) < result.count else ""
+        f"{result.count - len(rows)} of {counted(result.count, 'trial')} not walked yet. "
+        if len(rows) < result.count
+        else ""
     )
     codes = {row.get("code") for row in rows if row.get("code")}
     mixed = f"The rows are of {len(codes)} versions of the code. " if len(codes) > 1 else ""
@@ -341,7 +343,7 @@ def summary(comparison: Comparison) -> list[str]:
     """Return the comparison as lines of text."""
     names, rates = (comparison.first.name, comparison.second.name), comparison.rates
     lines = [
-        f"{rates.pairs} trials in common, paired by {', '.join(comparison.paired_by)}",
+        f"{counted(rates.pairs, 'trial')} in common, paired by {', '.join(comparison.paired_by)}",
         f"success: {names[0]} {rates.first}, {names[1]} {rates.second}; {rates.only_first} in {names[0]} alone, "
         f"{rates.only_second} in {names[1]} alone, p = {rates.p_value:.2g} (McNemar)",
     ]
