@@ -387,16 +387,39 @@ def test_walks_that_differ_in_one_input_are_pairs_which_are_tested(tmp_path):
         "success: 1.1, 1.4, p": "8, 8, 1",
         "DCM error (rms) [mm]: 1.1, 1.4, p": "13.5, 12.2, 0.0078",
     }
-    assert [list(line.values())[:3] for line in lines[1:]] == [["b", "8", "8, 7, 1"], ["all", "16", "16, 15, 1"]]
+    assert list(lines[1].values())[:3] == ["b", "8", "8, 7, 1"]
+    assert list(lines[2].values()) == ["all", "16", "16, 15, 1", "–"]
+    assert list(lines[2]) == list(lines[0])
     with pytest.raises(ConfigError, match="pairs need two values of 'seed', it has 0, 1"):
         paired_lines(result, "seed", [])
 
 
+def test_trials_that_were_refused_or_failed_are_no_lost_walks_of_a_pair(tmp_path):
+    result = paired_result(tmp_path)
+    for number, row in enumerate(row for row in result.rows if row["gain"] == 1.4):
+        row |= {"outcome": "refused" if row["robot"] == "b" else row["outcome"] if number % 2 else "failed"}
+    lines = paired_lines(result, "gain", ["dcm_error_m.rms"])
+    assert [list(line.values())[:3] for line in lines] == [
+        ["a", "4", "4, 4, 1"],
+        ["b", "0", "–"],
+        ["all", "4", "4, 4, 1"],
+    ]
+
+
+def test_a_table_of_pairs_without_a_pair_is_refused(tmp_path):
+    result = paired_result(tmp_path)
+    others = [row | {"seed": row["seed"] + 100 * (row["gain"] == 1.4)} for row in result.rows]
+    with pytest.raises(ConfigError, match="no two walks differ in 'gain' alone"):
+        paired_lines(replace(result, rows=others), "gain", [])
+
+
 def test_a_table_is_published_as_the_runs_of_experiments_are(tmp_path, reference, monkeypatch):
-    path = publish_table(paired_result(tmp_path), TableOptions(paired="gain", scores=("dcm_error_m.rms",)), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = paired_result(tmp_path / "elsewhere" / "campaign-gains")
+    path = publish_table(result, TableOptions(paired="gain", scores=("dcm_error_m.rms",)), tmp_path)
     assert path.name == "campaign-gains-paired.json"
     found = json.loads(path.read_text(encoding="utf-8"))
-    assert found["command"] == "gradiva campaign table runs/campaign-gains --paired gain --score dcm_error_m.rms"
+    assert found["command"] == "gradiva campaign table elsewhere/campaign-gains --paired gain --score dcm_error_m.rms"
     assert (found["name"], found["commit"], found["figures"]) == ("campaign", "abc1234", [])
     assert found["what"] == "Campaign gains: 32 of 32 walks, 8 seeds from 0 on."
     results = importlib.import_module("reference_pages.results")
@@ -405,7 +428,7 @@ def test_a_table_is_published_as_the_runs_of_experiments_are(tmp_path, reference
     assert "| b | 8 | 8, 7, 1 | 13, 11.7, 0.016 |" in text
     assert "All 3 rows are as asked." in text
     assert "gradiva campaign table FOLDER --publish" in results.runs_text("campaign", "others")
-    assert "## table runs/campaign-gains" in results.published_text()
+    assert "## table elsewhere/campaign-gains" in results.published_text()
 
 
 def test_tables_are_asked_for_one_by_one(gradiva, walked):
@@ -516,3 +539,14 @@ def test_the_same_command_with_nothing_left_to_walk_reports_alone(gradiva, walke
     status, out, _ = gradiva("campaign", str(tmp_path / "speeds.toml"), "--out", str(tmp_path), "--json", "-")
     assert status == 0
     assert json.loads(out)["walked"] == 98
+
+
+def test_a_repeated_command_leaves_the_commit_of_its_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign_module, "current_commit", lambda: "abc1234")
+    run = started(tmp_path, FILE.replace("seeds = 40", "seeds = 3"))
+    run.run(in_threads)
+    monkeypatch.setattr(campaign_module, "current_commit", lambda: "def5678")
+    for seeds, commit in ((3, "abc1234"), (2, "abc1234"), (4, "def5678")):
+        started(tmp_path, FILE.replace("seeds = 40", f"seeds = {seeds}")).run(in_threads)
+        result = read_result(run.folder)
+        assert (result.commit, len(result.rows)) == (commit, 3 * seeds)

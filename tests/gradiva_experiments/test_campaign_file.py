@@ -8,6 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, PlanningError
 from gradiva.setup import load_setup
+from gradiva_experiments.campaign import campaign_file
 from gradiva_experiments.campaign.campaign import with_files
 from gradiva_experiments.campaign.campaign_file import Draw, read_campaign, walk_options
 from tests.installed import EXAMPLES
@@ -126,6 +127,15 @@ def test_what_no_plan_fulfils_is_known_before_the_first_walk_a_line_each_reason(
     assert [line.partition(": ")[0] for line in str(caught.value).splitlines()] == ["pushed"] * 2
 
 
+def test_the_first_of_many_combinations_are_tried(campaign, monkeypatch):
+    monkeypatch.setattr(campaign_file, "_CHECKED", 2)
+    text = "walk.robot = 'icub_v2_7'\ngrid.speed = {}"
+    (line,) = campaign(text.format("[7.0, 0.1, 0.2]")).check()
+    assert line.startswith("1 of the first 2 combinations will be refused: no plan")
+    (line,) = campaign(text.format("[7.0, 0.1]")).check()
+    assert line.startswith("1 of 2 combinations will be refused: no plan")
+
+
 def test_a_trial_is_another_one_when_a_file_behind_it_has_changed(campaign, tmp_path):
     overlay = tmp_path / "gains.toml"
 
@@ -178,7 +188,8 @@ def test_tables_in_a_list_reach_the_walk(campaign):
 
 
 @pytest.mark.parametrize(
-    "name", ["dcm_gain", "dcm_gain_modes", "feet_without_sensors", "gains_that_matter", "shipped_robots"]
+    "name",
+    ["dcm_gain", "dcm_gain_g1", "dcm_gain_modes", "feet_without_sensors", "gains_that_matter", "shipped_robots"],
 )
 def test_the_first_walk_of_a_campaign_of_the_examples_is_configured(name):
     campaign = read_campaign(EXAMPLES / "campaigns" / f"{name}.toml")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,15 @@ from gradiva.common import ConfigError
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva_experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
-from gradiva_experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table, publish
+from gradiva_experiments.experiment import (
+    COM_LIMIT,
+    Asked,
+    current_commit,
+    is_fulfilled,
+    judged,
+    markdown_table,
+    publish,
+)
 from gradiva_experiments.speed_search import bars_figure, walking_time
 from tests.gradiva_experiments.fake_pool import ImmediatePool
 
@@ -69,7 +78,7 @@ def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
 
 def test_a_published_run_has_its_rows_with_command_date_commit_and_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gradiva_experiments.experiment.current_commit", lambda: "abc1234+")
+    monkeypatch.setattr("gradiva_experiments.experiment.current_commit", lambda: "abc1234-dirty")
     options = {"quick": True, "seeds": 3, "speeds": (0.1, 0.2), "plants": (Plant.NOISY,), "robots": ("icub_v3",)}
     run = start("plant_seeds", tmp_path, None, **options)
     run.add_row(ROW)
@@ -86,7 +95,7 @@ def test_a_published_run_has_its_rows_with_command_date_commit_and_machine(tmp_p
     assert published["figures"] == [f"{path.stem}-speeds.png"]
     assert (path.parent / published["figures"][0]).stat().st_size > 1000
     assert re.fullmatch(
-        r"(2\d{3}-\d\d-\d\d) abc1234\+ .*\d cores",
+        r"(2\d{3}-\d\d-\d\d) abc1234-dirty .*\d cores",
         " ".join(published[name] for name in ("date", "commit", "machine")),
     )
 
@@ -349,3 +358,25 @@ def test_bars_of_paper_and_ours_stand_side_by_side_and_what_is_missing_is_a_dash
     assert [text.get_text() for text in axis.get_yticklabels()] == ["dcm, torque", "dcm_mpc, torque"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["thesis, simulation", "Gradiva, simulation"]
     assert axis.xaxis.get_label().get_text() == "highest speed [m/s]"
+
+
+def test_the_commit_of_a_changed_tree_is_dirty(tmp_path, monkeypatch):
+    def git(*words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *words], check=True, capture_output=True)
+
+    code = tmp_path / "modules" / "experiment.py"
+    for path in (code, tmp_path / "results" / "a.json"):
+        path.parent.mkdir()
+        path.write_text("1\n")
+    monkeypatch.setattr("gradiva_experiments.experiment.__file__", str(code))
+    assert current_commit() == ""
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    (tmp_path / "results" / "a.json").write_text("2\n")  # what is published does not change what was run
+    commit = current_commit()
+    assert re.fullmatch("[0-9a-f]{7,}", commit)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "campaign.toml").write_text("seeds = 1\n")
+    assert current_commit() == f"{commit}-dirty"

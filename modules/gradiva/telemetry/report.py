@@ -178,7 +178,7 @@ def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 
 def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    return f'<div class="label">in {escape(str(case))}</div>' if (case := _entry(result, figure.case)) else ""
+    return f'<div class="label">in {escape(str(case))}</div>' if (case := _nested_value(result, figure.case)) else ""
 
 
 def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
@@ -194,7 +194,7 @@ def _definition(figure: KeyFigure) -> str:
     return f' title="{escape(figure.definition)}"' if figure.definition else ""
 
 
-def _entry(result: Mapping[str, Any], key: str) -> Any:
+def _nested_value(result: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
     found: Any = result
     for part in key.split("."):
@@ -245,11 +245,11 @@ class KeyFigure:
 
     def value(self, result: Mapping[str, Any]) -> Any:
         """Return the value in SI units; None where the result has none."""
-        return _entry(result, self.key)
+        return _nested_value(result, self.key)
 
     def bound(self, result: Mapping[str, Any]) -> float | None:
         """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
-        return _entry(result, self.healthy) if self.healthy else (result.get("healthy") or {}).get(self.key)
+        return _nested_value(result, self.healthy) if self.healthy else (result.get("healthy") or {}).get(self.key)
 
     def is_beyond(self, result: Mapping[str, Any]) -> bool:
         """Return whether the value is outside its bound."""

@@ -342,6 +342,8 @@ RESULTS_FOLDER = Path("results")
 """Folder of the site's published results, from the root of the repository."""
 _ABOUT = ("name", "source", "what", "command", "date", "commit", "machine")
 _PUBLISHED = (*_ABOUT, "value_title", "paper_title", "rows", "figures")
+_COMMITTED = ("modules", "config", "robots", "examples")
+"""Folders that a commit must have as they are to repeat a run."""
 _TITLES = {"value_title": "value", "paper_title": "paper"}
 
 
@@ -421,7 +423,10 @@ def this_machine() -> str:
 
 
 def current_commit() -> str:
-    """Return the commit of this code, with a plus where code or parameters differ; empty outside of a checkout."""
+    """Return the commit of this code, empty outside of a checkout.
+
+    It ends with ``-dirty`` where code, parameters or examples differ from it.
+    """
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(Path(__file__).parent), *words]
@@ -429,8 +434,8 @@ def current_commit() -> str:
 
     try:
         git("ls-files", "--error-unmatch", Path(__file__).name)  # installed beside another checkout it is not of that
-        changed = git("status", "--porcelain", "--", *(f":/{folder}" for folder in ("modules", "config", "robots")))
-        return git("rev-parse", "--short", "HEAD") + "+" * bool(changed)
+        changed = git("status", "--porcelain", "--", *(f":/{folder}" for folder in _COMMITTED))
+        return git("rev-parse", "--short", "HEAD") + "-dirty" * bool(changed)
     except (OSError, subprocess.SubprocessError):
         return ""
 

@@ -160,8 +160,9 @@ class CampaignRun:
         """
         with TrialRows(self.folder / "rows") as rows:
             keys = [trial.key for trial in self.campaign.trials()]
-            when_writable(lambda: self._describe(keys), self.folder, self.note)
             done = len(rows.keys.intersection(keys))
+            commit = current_commit() if done < len(set(keys)) else _commit_before(self.folder)
+            when_writable(lambda: self._describe(keys, commit), self.folder, self.note)
             if done:
                 self.note(f"{done} of {len(keys)} trials have been walked before")
             if done == len(set(keys)):
@@ -174,15 +175,15 @@ class CampaignRun:
                 self.note(f"{trials} on {workers}, {running.dashboard}")
                 self._walk(running, rows, done)
 
-    def _describe(self, keys: Iterable[str]) -> None:
-        """Write what is walked; only the driver that has the lock of the rows does.
+    def _describe(self, keys: Iterable[str], commit: str) -> None:
+        """Write what is walked, by which commit; only the driver that has the lock of the rows does.
 
         Raises:
             ConfigError: The folder cannot be written.
             OSError: The disk is full or lost.
         """
         campaign = self.campaign
-        about = {"name": campaign.name, "inputs": campaign.inputs, "count": campaign.count, "commit": current_commit()}
+        about = {"name": campaign.name, "inputs": campaign.inputs, "count": campaign.count, "commit": commit}
         texts = {
             _FILE: self.source,
             _ABOUT: json.dumps(about, indent=2) + "\n",
@@ -243,6 +244,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
+def _commit_before(folder: Path) -> str:
+    """Return the commit of an earlier run, empty where it is not known."""
+    with suppress(OSError, ValueError):
+        return str(json.loads((folder / _ABOUT).read_text(encoding="utf-8")).get("commit", ""))
+    return ""
+
+
 def _replace(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     unfinished = path.with_name(f"{path.name}.unfinished")
@@ -278,7 +286,7 @@ class CampaignResult:
         inputs: Names of what it varies.
         count: Number of trials that it asks for.
         rows: Rows of the trials of its file, in its order, as it was read last.
-        commit: Commit of the code when it was begun last, empty where it is not known.
+        commit: Commit of the code that walked last, empty where it is not known.
     """
 
     name: str

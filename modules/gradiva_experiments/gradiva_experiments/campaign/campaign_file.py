@@ -116,6 +116,16 @@ class CampaignTrial:
         """
         return {**self.options, TEXTS: {name: _text(name) for name in _files_of(self.options)}}
 
+    def check(self) -> None:
+        """Configure the walk and plan it.
+
+        Raises:
+            PlanningError: No plan fulfils its command.
+            WalkingError: Its configuration is wrong, or a file cannot be read.
+        """
+        request = walk_options({name: given for name, given in self.argument.items() if name != TEXTS}).request()
+        plan_from_start(request.setup, request.command)
+
     def row(self, answer: Answer) -> dict[str, Any]:
         """Return its row: inputs, outcome, cause, scores, versions, the command that repeats it."""
         value = answer.value if isinstance(answer.value, dict) else {}
@@ -185,31 +195,30 @@ class Campaign:
     def check(self) -> list[str]:
         """Refuse inputs that no walk takes, before the first walk; return a line for each reason of no plan.
 
-        Tried are each value once, then all combinations with the first seed, as many as there is time for. Reasons
-        that differ by their numbers alone are one.
+        Tried are each value once, then the combinations with the first seed, `_CHECKED` walks at most. Reasons that
+        differ by their numbers alone are one.
 
         Raises:
             WalkingError: A name, or the configuration of a walk, is wrong; or no combination has a plan.
         """
         wrong, unplanned = list[WalkingError](), list[str]()
-        tried = list(itertools.islice(self._tried(), _CHECKED))
+        found = self._tried()
+        tried = list(itertools.islice(found, _CHECKED))
         for trial in tried:
             try:
-                request = walk_options(
-                    {name: given for name, given in trial.argument.items() if name != TEXTS}
-                ).request()
-                plan_from_start(request.setup, request.command)
+                trial.check()
             except PlanningError as error:
                 unplanned.append(f"no plan: {error}")
             except WalkingError as error:
                 wrong.append(error)
         if wrong:
-            raise type(wrong[0])("\n".join(f"{self.name}: {same[0]}" for same in alike(map(str, wrong))))
+            raise type(wrong[0])("\n".join(f"{self.name}: {same[0]}" for same in grouped_reasons(map(str, wrong))))
         if len(unplanned) == len(tried) < _CHECKED:
-            raise PlanningError("\n".join(f"{self.name}: {same[0]}" for same in alike(unplanned)))
+            raise PlanningError("\n".join(f"{self.name}: {same[0]}" for same in grouped_reasons(unplanned)))
+        which = f"{'the first ' * (next(found, None) is not None)}{len(tried)} combinations"
         return [
-            f"{len(same)} of {len(tried)} combinations will be refused{', the first' * (len(set(same)) > 1)}: {same[0]}"
-            for same in alike(unplanned)
+            f"{len(same)} of {which} will be refused{', the first' * (len(set(same)) > 1)}: {same[0]}"
+            for same in grouped_reasons(unplanned)
         ]
 
     def _tried(self) -> Iterator[CampaignTrial]:
@@ -240,7 +249,7 @@ class Campaign:
             yield {**first, **self.cases[0], **draw}
 
 
-def alike(reasons: Iterable[str]) -> list[list[str]]:
+def grouped_reasons(reasons: Iterable[str]) -> list[list[str]]:
     """Return reasons that differ by their numbers alone together, the most frequent first."""
     groups: dict[str, list[str]] = {}
     for reason in reasons:

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from gradiva.common import ConfigError
 from gradiva.telemetry import DCM, INK, STYLE, page
 from gradiva_experiments.campaign.campaign import REFUSED, CampaignResult, counted, is_success
-from gradiva_experiments.campaign.campaign_file import FAILED, alike
+from gradiva_experiments.campaign.campaign_file import FAILED, grouped_reasons
 from gradiva_experiments.campaign.statistics import (
     PairedRates,
     PairedScores,
@@ -57,7 +57,7 @@ def write_campaign_report(result: CampaignResult) -> Path:
     if result.rows:
         parts += [
             *_inputs(result),
-            *_matters(result),
+            *_explained_variance(result),
             *_maps(result),
             *_causes(result.rows),
             *_closest(result.rows),
@@ -98,7 +98,8 @@ def not_walked(result: CampaignResult) -> list[str]:
     Reasons that differ by their numbers alone are one, and the first of them is shown.
     """
     reasons = {
-        name: alike(row["reason"] for row in result.rows if row["outcome"] == name) for name in (REFUSED, FAILED)
+        name: grouped_reasons(row["reason"] for row in result.rows if row["outcome"] == name)
+        for name in (REFUSED, FAILED)
     }
     found = sorted(((name, same) for name, each in reasons.items() for same in each), key=lambda one: -len(one[1]))
     lines = [
@@ -169,7 +170,7 @@ def _draw_errors(axes: Axes, groups: Sequence[Sequence[Row]]) -> None:
     axes.set_ylabel("largest DCM error [mm],\n10 to 90 % of successes")
 
 
-def _matters(result: CampaignResult) -> list[str]:
+def _explained_variance(result: CampaignResult) -> list[str]:
     found = sorted(inputs_that_matter(result).items(), key=lambda item: -item[1])
     if not found:
         return []

@@ -172,37 +172,62 @@ def _spread(rows: Sequence[Row], score: str) -> str:
 
 
 def paired_lines(result: CampaignResult, by: str, scores: Sequence[str]) -> list[Line]:
-    """Return pairs of trials that differ in one input alone: a row each combination of the others, and one of all.
+    """Return pairs of walks that differ in one input alone: a row each combination of the others, and one of all.
 
     A cell has both values and p: of success by McNemar's test, of the medians of a score, of pairs in which both walks
-    succeeded, by Wilcoxon's.
+    succeeded, by Wilcoxon's. A trial that was refused or failed is no walk. The row of all has success alone: scores of
+    several robots and speeds have no common median.
 
     Raises:
-        ConfigError: The campaign does not vary that input, or not between two values; no such score is shown.
+        ConfigError: The campaign does not vary that input, or not between two values; no two walks differ in it alone;
+            no such score is shown.
     """
-    _check_input(result, by)
     _check_scores(scores)
-    both = list(dict.fromkeys(value_of(row, by) for row in result.rows))
-    if len(both) != 2:
-        raise ConfigError(f"{result.folder}: pairs need two values of '{by}', it has {', '.join(map(str, both))}")
+    both = _two_values(result, by)
     names = [name for name in result.inputs if name not in (by, SEED)]
-    found: dict[tuple[Any, ...], dict[Any, Row]] = defaultdict(dict)
-    for row in result.rows:
-        found[tuple(value_of(row, name) for name in (*names, SEED))][value_of(row, by)] = row
-    groups = defaultdict(list)
-    for values, pair in found.items():
-        if len(pair) == 2:
-            groups[values[:-1]].append((pair[both[0]], pair[both[1]]))
+    groups = _pairs(result.rows, by, both, names)
     whole = [pair for pairs in groups.values() for pair in pairs]
+    if not whole:
+        raise ConfigError(f"{result.folder}: no two walks differ in '{by}' alone")
     lines = [{**_inputs(names, values), **_paired(pairs, both, scores)} for values, pairs in groups.items()]
-    total = dict.fromkeys(map(_title, names), "all")
-    return [*lines, {**total, **_paired(whole, both, scores)}] if len(groups) > 1 else lines
+    if len(lines) > 1:
+        total = {**dict.fromkeys(map(_title, names), "all"), **_paired(whole, both, ())}
+        lines.append({title: total.get(title, "–") for title in lines[0]})
+    return lines
+
+
+def _two_values(result: CampaignResult, by: str) -> tuple[Any, Any]:
+    _check_input(result, by)
+    values = list(dict.fromkeys(value_of(row, by) for row in result.rows))
+    if len(values) != 2:
+        raise ConfigError(f"{result.folder}: pairs need two values of '{by}', it has {', '.join(map(str, values))}")
+    return values[0], values[1]
+
+
+def _pairs(
+    rows: Sequence[Row], by: str, both: tuple[Any, Any], names: Sequence[str]
+) -> dict[tuple[Any, ...], list[tuple[Row, Row]]]:
+    """Return the pairs of walks with the same seed by the values of the other inputs; none where one did not walk."""
+    found: dict[tuple[Any, ...], dict[Any, Row]] = defaultdict(dict)
+    for row in rows:
+        found[tuple(value_of(row, name) for name in (*names, SEED))][value_of(row, by)] = row
+    groups: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}
+    for values, pair in found.items():
+        pairs = groups.setdefault(values[:-1], [])
+        if len(pair) == len(both) and all(map(_has_walked, pair.values())):
+            pairs.append((pair[both[0]], pair[both[1]]))
+    return groups
+
+
+def _has_walked(row: Row) -> bool:
+    return row["outcome"] not in (REFUSED, FAILED)
 
 
 def _paired(pairs: Sequence[tuple[Row, Row]], both: Sequence[Any], scores: Sequence[str]) -> Line:
     of = f"{both[0]}, {both[1]}, p"
     rates = compare_rates([(is_success(a), is_success(b)) for a, b in pairs])
-    cells = {"pairs": str(rates.pairs), f"success: {of}": f"{rates.first}, {rates.second}, {rates.p_value:.2g}"}
+    success = f"{rates.first}, {rates.second}, {rates.p_value:.2g}" if pairs else "–"
+    cells = {"pairs": str(rates.pairs), f"success: {of}": success}
     for name in scores:
         known = [(a[name], b[name]) for a, b in pairs if _is_known(a, name) and _is_known(b, name)]
         cells[f"{_title(name)}: {of}"] = _tested(name, known) if known else "–"
@@ -219,8 +244,8 @@ def _tested(score: str, pairs: Sequence[tuple[float, float]]) -> str:
     return f"{_number(score, found.first)}, {_number(score, found.second)}, {p_value}"
 
 
-def matter_lines(result: CampaignResult) -> list[Line]:
-    """Return the inputs that matter, the most first, see `inputs_that_matter`.
+def explained_variance_lines(result: CampaignResult) -> list[Line]:
+    """Return the variance that each input explains, the most first, see `inputs_that_matter`.
 
     Raises:
         ConfigError: There are too few walks for it.
@@ -236,7 +261,7 @@ def inputs_that_matter(result: CampaignResult) -> dict[str, float]:
 
     Of inputs that are numbers, by their ranks: whatever the scale of their draws. Empty where there are too few walks.
     """
-    rows = [row for row in result.rows if row["outcome"] not in (REFUSED, FAILED)]
+    rows = list(filter(_has_walked, result.rows))
     names = [name for name in result.inputs if name != SEED and _are_different_numbers(rows, name)]
     values = np.array([rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
     costs = np.array([walk_cost(row) for row in rows])
@@ -281,7 +306,7 @@ class TableOptions:
             ConfigError: The campaign has no such input or score.
         """
         if self.matters:
-            return matter_lines(result)
+            return explained_variance_lines(result)
         if self.paired is not None:
             return paired_lines(result, self.paired, self.scores)
         return score_lines(result, self.scores) if self.scores else outcome_lines(result, self.by)
@@ -316,13 +341,19 @@ def publish_table(result: CampaignResult, options: TableOptions, folder: Path) -
     lines = options.lines(result)
     if not lines:
         raise ConfigError(f"{result.folder} has no row that could be published")
-    words = ["gradiva", "campaign", "table", f"runs/campaign-{result.name}", *options.words]
+    words = ["gradiva", "campaign", "table", _shown_path(result.folder), *options.words]
     what = f"Campaign {result.name}: {len(result.rows)} of {result.count} walks{_seeds(result)}{_versions(result)}."
     rows = [{**line, "asked": str(Asked.AS_FOUND), "outcome": "measured", "reason": ""} for line in lines]
     about = {"name": "campaign", "source": "Gradiva's own campaigns", "what": what, "command": shlex.join(words)}
     return write_published(
         folder, f"campaign-{result.name}-{options.kind}", {**about, "commit": result.commit, "rows": rows}
     )
+
+
+def _shown_path(folder: Path) -> str:
+    """Return a folder as it is typed here: one below the working directory without that."""
+    whole = folder.absolute()
+    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else folder)
 
 
 def _seeds(result: CampaignResult) -> str:
