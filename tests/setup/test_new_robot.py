@@ -1,6 +1,7 @@
 """From a URDF to a robot that walks."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +112,15 @@ def test_a_urdf_outside_the_packages_is_named_by_its_path(tmp_path):
         package_and_model("nowhere.urdf")
     with pytest.raises(ModelError, match=r"is a folder: name a file in it, mine\.urdf"):
         package_and_model(str(tmp_path))
-    file.unlink()
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    for name in "cdefg":
+        (deep / f"{name}.urdf").write_text("<robot/>")
+    with pytest.raises(ModelError, match=r"in it, mine\.urdf, a/b/c\.urdf, .*, a/b/f\.urdf and 1 more$"):
+        package_and_model(str(tmp_path))
+    shutil.rmtree(deep)
+    (deep := tmp_path.joinpath(*"abcdef")).mkdir(parents=True)
+    file.rename(deep / "mine.urdf")
     with pytest.raises(ModelError, match=r"is a folder without a \.urdf"):
         package_and_model(str(tmp_path))
 
@@ -185,8 +194,8 @@ def test_what_a_leg_lacks_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("effort", "finding"),
     [
-        (300, "ok stands on one foot with 31% of the torque of left_hip_roll"),
-        (25, "warn torques: left_hip_roll needs 42.9 N·m to stand on one foot and has 25, 1 more lack some; all"),
+        (300, "ok stands on the left foot with 31% of the torque of left_hip_roll"),
+        (25, "warn torques: left_hip_roll needs 42.9 N·m to stand on the left foot and has 25, 1 more lack some; all"),
         (12, "fail torques: right_knee needs 16.8 N·m to stand on both feet and has 12, 1 more lack some; all"),
     ],
 )
@@ -197,6 +206,26 @@ def test_a_robot_that_cannot_stand_for_want_of_torque_is_named_with_joint_need_a
     write_robot(draft_robot("weak", ModelFile(("file", str(file)), file)), tmp_path / "weak")
     (found,) = torque_findings(str(tmp_path / "weak"))
     assert f"{found.verdict} {found.text}".startswith(finding)
+
+
+def weak_robot(folder: Path, **efforts: float) -> str:
+    """Write the humanoid of the examples with other peak torques of some joints; return its folder."""
+    text = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    for joint, effort in efforts.items():
+        text, count = re.subn(rf'(<joint name="{joint}".*?effort=")[^"]*', rf"\g<1>{effort}", text, flags=re.DOTALL)
+        assert count == 1
+    (folder / "weak.urdf").write_text(text)
+    write_robot(
+        draft_robot("weak", ModelFile(("file", str(folder / "weak.urdf")), folder / "weak.urdf")), folder / "weak"
+    )
+    return str(folder / "weak")
+
+
+def test_standing_on_the_right_foot_is_tried_as_well(tmp_path):
+    (found,) = torque_findings(weak_robot(tmp_path, right_hip_roll=25))
+    assert f"{found.verdict} {found.text}" == (
+        "warn torques: right_hip_roll needs 42.9 N·m to stand on the right foot and has 25"
+    )
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

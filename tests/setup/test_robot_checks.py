@@ -3,11 +3,12 @@
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError
-from gradiva.setup import data_folder, load_robot, load_setup, robot_names
-from gradiva.setup.robot_checks import check_robot_folder
+from gradiva.setup import data_folder, load_robot, load_setup, robot_checks, robot_names
+from gradiva.setup.robot_checks import check_robot_folder, torque_findings
 from gradiva.simulated_walk import SimulatedWalk
 from tests.conftest import EVERY_ROBOT, ROBOTS
 
@@ -61,6 +62,21 @@ def test_what_does_not_hold_is_named(copy_of_talos, old, new, message):
     findings = [finding for finding in check_robot_folder("mine") if finding.verdict != "ok"]
     assert findings
     assert any(re.search(message, finding.text) for finding in findings)
+
+
+def test_weak_joints_beside_the_legs_are_not_said_to_have_the_limit_of_the_legs(monkeypatch):
+    robot = load_robot("talos")
+    limits = np.full(len(robot.joints), 400.0)
+    monkeypatch.setattr(robot_checks.IdynTreeModel, "torque_limits", lambda model: limits)
+    weak = robot.joints.index("arm_left_2_joint")
+    limits[weak] = 0.0
+    (found,) = torque_findings("talos")
+    assert found.verdict == "fail"
+    assert re.fullmatch(r"torques: arm_left_2_joint needs \S+ N·m to stand on both feet and has 0", found.text)
+    limits[weak] = 400.0
+    limits[robot.joints.index("head_2_joint")] = 0.0  # which turns about the vertical
+    (found,) = torque_findings("talos")
+    assert (found.verdict, "nan" in found.text) == ("ok", False)
 
 
 def test_a_joint_of_a_leg_that_is_in_no_group_is_named(copy_of_talos):

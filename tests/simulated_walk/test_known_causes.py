@@ -8,7 +8,14 @@ from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
-from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, sibling_cause, slower_command, tried_cause
+from gradiva.simulated_walk.known_causes import (
+    KnownWalk,
+    different_plant,
+    lower_speeds,
+    sibling_cause,
+    slower_command,
+    tried_cause,
+)
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
 FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}
@@ -126,7 +133,7 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
     unknown = Cause(None, "not found", "look at it", is_tried=True, trials={"a lower --speed": {}})
     assert unknown.next_step == "untried: a lower --speed; look at it"
     cause = fall({}, lambda *_: True, plant="robot", inferred=unknown)
-    assert cause.next_step == "tried and falls as well: --speed 0.10, --plant ideal; look at it"
+    assert cause.next_step == "tried and falls as well: --speed 0.1, --plant ideal; look at it"
 
 
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
@@ -184,10 +191,29 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
     settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
     cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
-    assert "0.30 m/s are known to be walked, at which it falls as well" in cause.text
+    assert "0.30 m/s are known to be walked by position control; by this control it falls at that, too" in cause.text
     assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
-    assert unknown.why == "tried and falls as well: --speed 0.30, --speed 0.15, --speed 0.07"
+    assert unknown.why == "tried and falls as well: --speed 0.3, --speed 0.15, --speed 0.075"
+
+
+def test_the_speeds_that_are_advised_are_those_that_are_walked():
+    walk = RuledWalk(load_setup("icub_v2_7"), {}, VelocityCommand(0.61), 3, 6.0)
+    for lower in lower_speeds(walk):
+        assert slower_command(walk.command, lower.slower, None).forward == pytest.approx(float(lower.advice.split()[1]))
+    (half,) = lower_speeds(replace(walk, command=VelocityCommand(0.123)))
+    assert (half.advice, half.slower) == ("--speed 0.061", pytest.approx(0.061 / 0.123))
+
+
+def test_at_a_fraction_of_the_known_speed_the_robot_may_not_reach_a_bump_which_is_tried_before():
+    settings = {"planner.max_speed": 0.6, "simulation.ground.bumps": [BUMP]}
+
+    def falls(settings, slower, plant):
+        return slower > 0.2 and bool(settings.get("simulation.ground.bumps"))
+
+    assert fall(settings, falls, FAST, measured=CauseKind.SPEED).kind is CauseKind.BUMP
+    slow = fall(settings, lambda settings, slower, _: slower == 1.0, FAST, measured=CauseKind.SPEED)
+    assert (slow.kind, slow.advice) == (CauseKind.SPEED, "--speed 0.3: tried, the robot walks on")
 
 
 def test_a_cause_of_the_kind_that_is_measured_is_tried_before_a_harmless_difference_without_which_it_stands_by_chance():

@@ -11,6 +11,7 @@ from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, data_folder, installed_robot_names, load_setup
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
+from gradiva.simulated_walk.walk_result import _healthy_bounds
 
 ROOT = Path(__file__).parents[2]
 AHEAD = VelocityCommand(0.2, duration=10.0)
@@ -149,3 +150,10 @@ def test_a_published_band_is_what_a_walk_of_the_shipped_robot_is_set_beside(row)
         band = found["figures"][key]
         assert 0.0 < band["least"] <= band["most"] < band["unusual"], key
     assert found["figures"]["dcm_error_m.rms"]["most"] < 0.03
+
+
+@pytest.mark.parametrize(("contact_time", "bounded"), [(2.0, False), (20.0, False), (28.0, True)])
+def test_figures_of_a_walk_bound_balance_on_soft_floors_alone(contact_time, bounded):
+    bounds = _healthy_bounds(load_setup("g1", {"simulation.ground.contact_time": contact_time}))
+    assert ("stability_margins.balance_peak" in bounds) == bounded
+    assert bounds["stability_margins.margins.peak"] == 2.0

@@ -129,8 +129,10 @@ def new(
         findings.append(check_first_walk(str(shown)))
     for finding in findings:
         console.print(f"{finding.verdict:8}{name}: {finding.text}", markup=False, soft_wrap=True)
+    if any(finding.verdict == FAIL for finding in findings):
+        return 1
     console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
-    return 1 if any(finding.verdict == FAIL for finding in findings) else 0
+    return 0
 
 
 def _table(names: list[str]) -> object:

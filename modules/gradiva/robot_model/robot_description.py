@@ -57,7 +57,8 @@ class JointGroup:
             ``posture``, or 0.
         damping: Of the position servos, :math:`k_d`, [N·m·s/rad]; of passive joints their own.
         velocity_limit: Of references, intersected with the URDF's, [rad/s].
-        torque_limit: Peak, intersected with the URDF's, [N·m].
+        torque_limit: Peak, intersected with the URDF's, [N·m]: of the motor, seen at the joint before friction and gear
+            loss take their part. A gear's peak by its catalogue is at its output; taken here as it is, it is cautious.
         integral_gain: :math:`k_i`, [N·m/(rad·s)].
         velocity_stiffness: The part of the stiffness that an integral of the velocity's error gives, :math:`k_v`,
             [N·m/rad].

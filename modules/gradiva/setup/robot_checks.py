@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -13,7 +13,7 @@ from gradiva.common import ControlMode, ModelError, ModelNotInstalled, NDArray, 
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.layers import Plant
-from gradiva.setup.load_setup import load_setup
+from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.setup.stability_margins import SITUATION, stability_margins
@@ -22,6 +22,7 @@ from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
 _SOLE_TOLERANCE = 0.01  # [m] between the sole and the shapes of the foot
+_NO_TORQUE = 1e-3  # [N·m] that a joint need not have
 _LEVEL = 0.99  # [-] cosine between the vertical and the z axis of a sole of the straight robot
 _CHOICES: tuple[dict[str, str], ...] = (
     {},
@@ -71,40 +72,66 @@ def _configuration(argument: str, robot: RobotDescription) -> Iterator[Finding]:
 
 
 def torque_findings(argument: str) -> list[Finding]:
-    """Return whether the peak torques of a robot hold it in its start posture on both feet, and on one.
+    """Return whether the peak torques of a robot hold it in its start posture on both feet, and on either.
 
-    Gears that do not turn hold more than that. On one foot the CoM is above it, as it nearly is in a walk.
+    Gears that do not turn hold more than that. On one foot the CoM is above it, as it nearly is in a walk. On both feet
+    the torques hold for equal vertical forces alone: forces sideways, or more on one foot, may unload the weak joint.
     """
     return _tried("torques", lambda: _standing_torques(argument))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _StandingLoad:
+    """Torques that hold a robot on some of its feet, beside its limits.
+
+    Attributes:
+        where: The feet that stand, in words.
+        needed: Torques without their signs, [N·m], shape (n,).
+        fractions: The same in those limits; infinite where a joint without torque needs some, [-], shape (n,).
+    """
+
+    where: str
+    needed: NDArray
+    fractions: NDArray
+
+    @property
+    def most(self) -> float:
+        """Largest of the fractions, [-]."""
+        return float(self.fractions.max())
+
+
 def _standing_torques(argument: str) -> Iterator[Finding]:
-    setup, text = load_setup(argument), ""
+    setup = load_setup(argument)
     limits = IdynTreeModel(setup.robot).torque_limits()
-    for sides, where, verdict in ((tuple(Side), "both feet", FAIL), ((Side.LEFT,), "one foot", WARN)):
+    both, *one = _standing_loads(setup, limits)
+    worst = both if both.most > 1.0 or not one else max(one, key=lambda load: round(load.most, 2))  # left of equal ones
+    weakest, others = int(np.argmax(worst.fractions)), int(np.sum(worst.fractions > 1.0)) - 1
+    joint = setup.robot.joints[weakest]
+    if worst.most <= 1.0:
+        yield Finding(OK, f"stands on {worst.where} with {worst.most:.0%} of the torque of {joint}")
+        return
+    need = f"{joint} needs {worst.needed[weakest]:.3g} N·m to stand on {worst.where} and has {limits[weakest]:.3g}"
+    more = f", {others} more lack some" * (others > 0) + _same(setup.robot, limits, weakest)
+    yield Finding(FAIL if worst is both else WARN, f"torques: {need}{more}")
+
+
+def _standing_loads(setup: Setup, limits: NDArray) -> Iterator[_StandingLoad]:
+    """Yield the load on both feet, then on each; a robot that stands on both need not reach a posture on one."""
+    for sides in (tuple(Side), *((side,) for side in Side)):
         try:
             needed = np.abs(StandingBody(setup, sides).joint_torques)
         except ModelError:
             if len(sides) > 1:
                 raise
-            continue  # a robot that stands on both feet need not reach a posture on one
-        fractions = needed / limits
-        worst = int(np.argmax(fractions))
-        joint, most = setup.robot.joints[worst], float(fractions[worst])
-        if most > 1.0:
-            others = int(np.sum(fractions > 1.0)) - 1
-            more = f", {others} more lack some" if others else ""
-            need = f"{joint} needs {needed[worst]:.3g} N·m to stand on {where} and has {limits[worst]:.3g}"
-            yield Finding(verdict, f"torques: {need}{more}{_same(setup.robot, limits)}")
-            return
-        text = f"stands on {where} with {most:.0%} of the torque of {joint}"
-    yield Finding(OK, text)
+            continue
+        without = np.where(needed > _NO_TORQUE, np.inf, 0.0)  # of joints whose limit is zero
+        where = "both feet" if len(sides) > 1 else f"the {sides[0]} foot"
+        yield _StandingLoad(where, needed, np.divide(needed, limits, out=without, where=limits > 0.0))
 
 
-def _same(robot: RobotDescription, limits: NDArray) -> str:
-    """Return a note on torque limits that are the same for all joints of the legs: drives of real ones differ."""
-    legs = [robot.joints.index(joint) for joint in robot.leg_joints]
-    is_one = len(set(limits[legs])) == 1
+def _same(robot: RobotDescription, limits: NDArray, weakest: int) -> str:
+    """Return a note on a limit that all joints of the legs have as well: drives of real ones differ."""
+    is_one = {*limits[[robot.joints.index(joint) for joint in robot.leg_joints]]} == {limits[weakest]}
     return "; all joints of the legs have it: a placeholder, to be corrected in the URDF?" * is_one
 
 

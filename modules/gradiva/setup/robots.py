@@ -42,7 +42,8 @@ SHARES = {
     "GAZEBO_MODEL_PATH": (".", "../.."),  # share and share/ergoCub/robots
 }
 """Environment variables with folders, to the ways from there to the folder ``share`` that holds packages of models."""
-_LISTED = 6  # files of a folder that is given in place of one
+_LISTED = 5  # files of a folder that is given in place of one
+_LEVELS, _MOST_FOLDERS = 5, 2000  # below that folder, in which they are searched
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -278,16 +279,31 @@ def package_and_model(urdf: str) -> tuple[str, str]:
         return package, model
     path = Path(urdf).resolve()
     if path.is_dir():
-        found = [str(file.relative_to(path)) for file in sorted(path.rglob("*.urdf"))]
-        more = f" and {len(found) - _LISTED} more" * (len(found) > _LISTED)
-        what = f": name a file in it, {', '.join(found[:_LISTED])}{more}" if found else " without a .urdf"
-        raise ModelError(f"{urdf} is a folder{what}")
+        raise ModelError(f"{urdf} is a folder{_models_below(path)}")
     if not path.is_file():
         raise ModelError(f"there is no file {urdf}")
     robots = _example_robot_data()
     if path.is_relative_to(robots):
         return "example-robot-data", str(path.relative_to(robots))
     return FILE, str(path)
+
+
+def _models_below(folder: Path) -> str:
+    """Return in words which URDFs a folder has, the nearest first; one that holds much is not searched to its end."""
+    found: list[Path] = []
+    count = 0
+    for count, (place, folders, files) in enumerate(os.walk(folder), 1):
+        below = Path(place).relative_to(folder)
+        found += [below / file for file in files if file.endswith(".urdf")]
+        is_deep = len(below.parts) >= _LEVELS
+        folders[:] = [] if is_deep else sorted(name for name in folders if not name.startswith("."))
+        if count >= _MOST_FOLDERS:
+            break
+    nearest = sorted(found, key=lambda file: (len(file.parts), file))
+    more = f" and {len(found) - _LISTED} more" * (len(found) > _LISTED)
+    names = ", ".join(map(str, nearest[:_LISTED]))
+    searched = f"{_LEVELS} levels" if count < _MOST_FOLDERS else f"its first {_MOST_FOLDERS} folders"
+    return f": name a file in it, {names}{more}" if found else f" without a .urdf within {searched}"
 
 
 def _find_in_icub_models(model: str) -> Path:

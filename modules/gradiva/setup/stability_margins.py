@@ -206,6 +206,14 @@ class StabilityMargins:
         return f"; balance on one foot on a floor of {1e3 * SOFT_FLOOR:.0f} ms: M_s {self.balance_peak:.1f}{gain}"
 
     @property
+    def balance_advice(self) -> str:
+        """M_s of balance as a warning on a floor that is soft, with the key to lower."""
+        found = f"M_s {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "unstable"
+        largest = f"up to {self.largest_com_gain:.1f}" if self.largest_com_gain else "of no value helps"
+        floor = f"one foot, {1e3 * SOFT_FLOOR:.0f} ms"
+        return f"balance on this soft floor ({floor}): {found}; zmp_com_controller.walking.com {largest}"
+
+    @property
     def advice(self) -> str:
         """Name the gain to lower; empty where the margins are wide."""
         if not self.gain:
@@ -382,8 +390,8 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     except (ModelError, np.linalg.LinAlgError) as error:
         return f"stability margins are not known: {error}"
     if margins.margins.is_wide:
-        topples = _stands_softly(setup) and margins.balance_peak > PEAK
-        return f"little stability margin: {setup.with_files(margins.text)}" if topples else ""
+        topples = stands_softly(setup) and margins.balance_peak > PEAK
+        return f"little stability margin: {setup.with_files(margins.balance_advice)}" if topples else ""
     key, advice = _keys_to_blame(setup, margins, announce)
     text = f"{margins.text}; {advice}"
     if margins.is_stable:
@@ -393,7 +401,7 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     raise ConfigError(f"the robot would oscillate: {text}", [key])
 
 
-def _stands_softly(setup: Setup) -> bool:
+def stands_softly(setup: Setup) -> bool:
     """Return whether the floor is softer than those of the margins, so that M_s of balance counts."""
     ground = setup.simulation.ground
     return ground.kind == GroundKind.RIGID and ground.contact_time * setup.simulation.timestep > CONTACT_TIMES[-1]

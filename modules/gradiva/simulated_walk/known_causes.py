@@ -13,6 +13,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from gradiva.common import ControlMode
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, Setup, load_robot, load_setup
@@ -120,6 +121,21 @@ class KnownWalk:
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
         overdue = bool(walk.overdue) and not fell
         return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell, is_overdue=overdue)
+
+    @property
+    def asked_speed(self) -> float:
+        """Commanded speed, [m/s]."""
+        return commanded_speed(self.command, self.setup.walking.planner)
+
+    @property
+    def known_speed(self) -> float:
+        """Speed at which the robot is known to walk by position control, [m/s]."""
+        return load_robot(self.setup.robot_argument).max_speed
+
+    @property
+    def is_too_fast(self) -> bool:
+        """Whether more was asked for than the robot is known to walk."""
+        return self.asked_speed > self.known_speed
 
     @property
     def better(self) -> str:
@@ -297,19 +313,23 @@ def lower_speeds(known: KnownWalk) -> list[Difference]:
     One beyond the known speed differs from that, and from fractions of it: it is known by position control, and other
     controls may be slower.
     """
-    limit, planner = load_robot(known.setup.robot_argument).max_speed, known.setup.walking.planner
-    asked = commanded_speed(known.command, planner)
+    asked, limit = known.asked_speed, known.known_speed
     if asked == 0.0:
         return []
-    text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked"
-    slower = f"{text}, at which it {known.no_better} as well"
-    lower = [(_SLOWER * asked, text)]
-    if asked > limit:
-        lower = [(limit, text), *((factor * limit, slower) for factor in _SLOWER_THAN_KNOWN)]
+    text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked by position control"
+    lower = [(_rounded(_SLOWER * asked), text)]
+    if known.is_too_fast:
+        control = known.setup.walking.walking.control
+        by = "as configured" if control is ControlMode.POSITION else "by this control"
+        slower = f"{text}; {by} it {known.no_better} at that, {'too' if known.fell else 'either'}"
+        lower = [(limit, text), *((_rounded(factor * limit), slower) for factor in _SLOWER_THAN_KNOWN)]
     settings = {_MAX_SPEED: None}
-    return [
-        Difference(CauseKind.SPEED, words, f"--speed {speed:.2f}", settings, speed / asked) for speed, words in lower
-    ]
+    return [Difference(CauseKind.SPEED, words, f"--speed {speed:g}", settings, speed / asked) for speed, words in lower]
+
+
+def _rounded(speed: float) -> float:
+    """Return a speed to two digits, as it is walked and advised."""
+    return float(f"{speed:.2g}")
 
 
 def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Cause:
@@ -338,7 +358,8 @@ def tried_cause(
     """Return the first difference without which the robot does better, what was inferred where there is none.
 
     A fall is chance in part: without a harmless difference the robot may stand as well. So differences of the kind that
-    the measurements name are tried before all others, but never a control mode, each of which is shipped.
+    the measurements name are tried before all others, but never a control mode, each of which is shipped, nor a speed
+    below the known one, at which the robot may not come as far as a bump.
 
     Args:
         known: The walk that ended in a fall or a stop.
@@ -350,13 +371,14 @@ def tried_cause(
         return inferred
     found = differences(known)
     speeds = lower_speeds(known)
-    candidates = _candidates(found[:_MOST_WALKS], speeds)
+    candidates = _candidates(found[:_MOST_WALKS], speeds if known.is_too_fast else ())
     if candidates or speeds or known.setup.plant is not Plant.IDEAL:
         report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
     named = (measured, inferred and inferred.kind)
 
     def rank(each: Difference) -> int:
-        return len(named) if each.is_choice or each.kind not in named else named.index(each.kind)
+        is_last = each.is_choice or each in speeds[1:] or each.kind not in named
+        return len(named) if is_last else named.index(each.kind)
 
     candidates.sort(key=rank)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
@@ -369,15 +391,10 @@ def tried_cause(
 
 
 def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> list[Difference]:
-    """Return what is tried first: all differences, but a choice that is shipped after a speed beyond the known one."""
+    """Return what is tried first: all differences, but a choice that is shipped after the speeds."""
     own = [difference for difference in found if not difference.is_choice]
     choices = [difference for difference in found if difference.is_choice]
-    return [*own, *(speeds if _is_too_fast(speeds) else ()), *choices]
-
-
-def _is_too_fast(speeds: Sequence[Difference]) -> bool:
-    """Return whether more was asked for than the robot is known to walk: then there are several lower speeds."""
-    return len(speeds) > 1
+    return [*own, *speeds, *choices]
 
 
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
@@ -404,7 +421,7 @@ def _without_differences(
             kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
             advice = f"--plant ideal {known.better}; another --seed draws another"
             return Cause(kind, f"{ideal.text}{text}{aside}", advice, is_tried=True)
-    untried = () if _is_too_fast(speeds) else speeds
+    untried = () if known.is_too_fast else speeds
     if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
         advice = f"{speed.advice} {known.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
@@ -436,8 +453,7 @@ def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, repor
         tried.append(f"{advice} was tried and {known.better if stands else known.no_better_either}")
         if stands:
             return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
-    planner, control = known.setup.walking.planner, known.setup.walking.walking.control
-    options = "--control", str(control), "--speed", f"{commanded_speed(known.command, planner):.3g}"
+    options = "--control", str(known.setup.walking.walking.control), "--speed", f"{known.asked_speed:.3g}"
     advice = "; ".join([*tried, maps_of_pushes(known.setup.robot_argument, *options)])
     return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
 

@@ -21,7 +21,7 @@ from gradiva.safety import SafetyCheck
 from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
 from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
-from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
+from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, stands_softly
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulated_walk.commanded_end import (
     SLIP_TOLERANCE,
@@ -509,12 +509,15 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
 
 
 def _healthy_bounds(setup: Setup) -> dict[str, float]:
-    """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures."""
+    """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures.
+
+    M_s of balance is that on a soft floor, so it is bounded on such a floor alone.
+    """
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
         **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
-        "stability_margins.balance_peak": PEAK,
+        **({"stability_margins.balance_peak": PEAK} if stands_softly(setup) else {}),
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
 

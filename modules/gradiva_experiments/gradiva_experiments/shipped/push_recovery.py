@@ -56,7 +56,8 @@ class PushedCase(RobotCase):
         speed: Forward, [m/s]; 0: the robot stands.
         mode: Of step adaptation.
         model: Law of layer 2, as in ``walking.model``.
-        settings: JSON of ``table.key`` to value, over the robot's configuration, that the pendulum is of as well.
+        settings: Settings as JSON, ``table.key`` to value over the robot's configuration, also of the pendulum that the
+            map is compared with.
     """
 
     speed: float
