@@ -11,6 +11,7 @@ from gradiva.telemetry import RunFolder
 from gradiva.walking import WalkingState
 
 GAIN = "dcm_controller.proportional_gain"
+_LONGEST = 150.0  # [s] of a script: a state that no look at it has seen is waited for without end
 
 
 class ScriptedPage:
@@ -22,6 +23,7 @@ class ScriptedPage:
         self.states, self.pictures, self.seen = [], 0, []
 
     def messages(self):
+        assert self.play.walk.time < _LONGEST, f"nothing came after {self.seen[-1][1:]}"
         if self._script and self._script[0][0](self.play):
             _, message = self._script.pop(0)
             self.seen.append((self.play.walk.time, message, self.play.status()))
@@ -68,7 +70,7 @@ DRAGGED = {"push": {"link": "chest", "vector": [3.0, -4.0], "duration": 0.1}}
 def driven(tmp_path_factory):
     """Return a robot that was driven, let go, pushed, tuned, stopped, sent to a goal, and the page that did it."""
     page = ScriptedPage(
-        (at_once, {"pace": 20.0}),
+        (at_once, {"pace": 5.0}),
         (in_state("stands, ready"), DRIVE),
         (in_state("walks", reason="forward"), TUNE),
         (lambda play: play.walk.layers.model_control is not None, PUSH),
