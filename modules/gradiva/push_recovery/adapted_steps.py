@@ -92,7 +92,7 @@ class AdaptedSteps(StepAdaptation):
         walking, index = self.walking, plan.landings.after(reference.time)
         change = walking.retarget(pendulum, reference, plan, index)
         self.log, self.catches = walking.log, walking.catches
-        capture = self.standing.capture(pendulum, reference, plan) if index == len(plan.landings) else None
+        capture = self.standing.capture(pendulum, reference, plan) if index == len(plan.landings.times) else None
         if change is None and capture is None and not walking.falls_away:
             return None
         return StepChange(change, capture, walking.falls_away)
@@ -171,7 +171,7 @@ class ReactiveStepping:
         x, y = state.dcm_position.tolist()
         is_believed, self.falls_away = self._is_believed(x, y), False
         distance, factor = self._distance_from_way(x, y, reference), 1.0 if state.zmp_is_measured else _WITHOUT_ZMP
-        step = plan.landings[index] if index < len(plan.landings) else None
+        step = plan.landings[index] if index < len(plan.landings.times) else None
         is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, TRIGGER_TIME, plan, index)
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
@@ -186,7 +186,7 @@ class ReactiveStepping:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
-            left, nominal = len(plan.landings) - 1 - index, self._nominal
+            left, nominal = len(plan.landings.times) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
             is_refused = not left and reference.time < self._asked_again
@@ -256,7 +256,7 @@ class ReactiveStepping:
 
     def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
-        step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings)
+        step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings.times)
         side, pose, duration = step.footstep.side, step.footstep.pose, step.footstep.duration
         lift_off = step.touch_down + duration - planner.single_support(duration)
         double_support = (lift_off if is_last else plan.landings[index + 1].lift_off) - step.touch_down

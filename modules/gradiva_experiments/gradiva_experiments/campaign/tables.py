@@ -61,7 +61,8 @@ def lost_text(rows: Sequence[Row]) -> str:
 
 def score_text(name: str, value: float | None) -> str:
     """Return a score in its unit."""
-    return f"{_number(name, value)} {SCORES[name][1]}" if _number(name, value) != "–" else "–"
+    text = _number(name, value)
+    return text if text == "–" else f"{text} {SCORES[name][1]}"
 
 
 def value_of(row: Row, name: str) -> Any:
