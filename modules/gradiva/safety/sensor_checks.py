@@ -83,12 +83,7 @@ class FrozenSensorCheck:
         if self._unloaded > 0.0 and not self._is_zero_alive:
             self._learn_zero(values, has_changed, time)
         if has_changed or time < self._since or (not self._is_zero_alive and (is_lifted or not any(values))):
-            self._values, self._since, self._last, self._repeats = (
-                values,
-                time,
-                time,
-                0,
-            )  # `accept`, inlined
+            self.accept(values, time)
             return False
         if time > self._last:
             self._last, self._repeats = time, self._repeats + 1
