@@ -18,9 +18,10 @@ RATE = np.array([0.3, -0.5, 0.2])  # [rad/s] in the axes of the IMU
 
 
 def step(attitude: AttitudeFilter, rotation: NDArray, rate: NDArray, time: float) -> NDArray:
-    FUNCTION.set(**attitude.inputs(ImuMeasurement(rotation, rate), time))
+    imu = ImuMeasurement(rotation, rate)
+    FUNCTION.set(**attitude.inputs(imu, time))
     result = FUNCTION()["attitude"].copy()
-    attitude.learn(result)
+    attitude.learn(result, imu, time)
     return result
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
+import numpy as np
 
 from gradiva.common import (
     FootReference,
-    LowPass,
     NDArray,
     RobotState,
     Side,
@@ -57,11 +57,13 @@ class PushRecovery:
         """Take the parts and the period of the tick, [s]."""
         self.steps, self.trunk, self.soles, self._period = steps, trunk, soles, period
         self._compensation = compensation
-        self._slow_dcm = LowPass(_RATE_TIME)
+        self._gain = low_pass_gain(_RATE_TIME, period)
+        self._slow_dcm: tuple[float, float] | None = None
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        for part in (self.steps, self.trunk, self._compensation, self._slow_dcm):
+        self._slow_dcm = None
+        for part in (self.steps, self.trunk, self._compensation):
             part.reset()
         if self.soles is not None:
             self.soles.reset()
@@ -88,6 +90,13 @@ class PushRecovery:
             seen = altered(pendulum, **{f"{suspected}_foot_wrench": pendulum.foot_wrench(suspected.other)})
         return pendulum, self.steps.update(seen, reference, plan)
 
+    def _slowed(self, x: float, y: float) -> tuple[float, float]:
+        """Return a DCM after its low pass."""
+        if self._slow_dcm is None:
+            return x, y
+        last_x, last_y = self._slow_dcm
+        return last_x + self._gain * (x - last_x), last_y + self._gain * (y - last_y)
+
     def _pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
@@ -96,7 +105,7 @@ class PushRecovery:
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
         """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""
         stands = not walks and self.steps.is_recovering(time)
-        return Push(stands or is_catching, stands, is_trusted)
+        return Push(stands or is_catching, stands, is_trusted) if stands or is_catching else _NO_PUSH[is_trusted]
 
     def answered(
         self,
@@ -117,10 +126,10 @@ class PushRecovery:
             ahead: The plan at the time of ``body``.
             push: Its state.
         """
-        last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
-        slow_dcm = self._slow_dcm.update(pendulum.dcm_position, self._period)
+        last, self._slow_dcm = self._slow_dcm, self._slowed(*pendulum.dcm_position.tolist())
         if push.is_caught or not self.trunk.is_upright:
-            self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
+            change = np.subtract(self._slow_dcm, last or self._slow_dcm)
+            self.trunk.update(pendulum, change / self._period, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:
@@ -143,6 +152,9 @@ class Push:
     is_caught: bool
     stands: bool
     is_trusted: bool
+
+
+_NO_PUSH = {is_trusted: Push(False, False, is_trusted) for is_trusted in (False, True)}
 
 
 class MovedSoles:
