@@ -295,7 +295,7 @@ class AttitudeFilter:
 
     def reset(self) -> None:
         """Forget the past: the next measured attitude is taken as it is."""
-        self._time: float | None = None
+        self._last: tuple[float, NDArray, NDArray] | None = None
 
     def inputs(self, imu: ImuMeasurement, time: float) -> dict[str, npt.ArrayLike]:
         """Return the inputs of ``filtered_attitude``.
@@ -304,20 +304,20 @@ class AttitudeFilter:
             imu: As measured.
             time: Of the measurement, [s].
         """
-        is_first = self._time is None
-        period = 0.0 if self._time is None else time - self._time
+        last_time, attitude, rate = self._last or (time, imu.rotation, imu.angular_velocity)
+        period = time - last_time
         return {
             "imu_rotation": imu.rotation,
             "imu_rate": imu.angular_velocity,
             "imu_period": period,
-            "last_attitude": imu.rotation if is_first else self._attitude,
-            "last_imu_rate": imu.angular_velocity if is_first else self._rate,
+            "last_attitude": attitude,
+            "last_imu_rate": rate,
             "attitude_gain": low_pass_gain(self._time_constant, period),
         }
 
     def learn(self, attitude: NDArray, imu: ImuMeasurement, time: float) -> None:
         """Remember the result of ``filtered_attitude``, and of what it was made at ``time`` [s]."""
-        self._attitude, self._rate, self._time = attitude.copy(), imu.angular_velocity, time
+        self._last = time, attitude.copy(), imu.angular_velocity
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
@@ -520,13 +520,11 @@ class StateEstimator(Estimator):
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
-        values.update(zip(_MEASURED, _measured(measurement), strict=True))
-        values["period"] = measurement.time - self._time
-        values["natural_frequency"] = reference.dcm.natural_frequency
-        for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
-            values[name] = foot.in_contact
+        values.update(zip(_MEASURED, _measured(measurement), strict=True), period=measurement.time - self._time)
+        values.update(lags, natural_frequency=reference.dcm.natural_frequency)
+        left, right = reference.left_foot, reference.right_foot
+        values["left_in_contact"], values["right_in_contact"] = left.in_contact, right.in_contact
         values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
-        values |= lags
         function.write(values)
         outputs = function()
         if not function.is_finite:
@@ -561,11 +559,9 @@ class StateEstimator(Estimator):
 
     def _without_numbers(self, measurement: Measurement) -> EstimationError:
         """Return the error for a state that is not finite, of which nothing is remembered; it names the reading."""
-        imu = measurement.imu
+        readings, imu = {name: getattr(measurement, name) for name in _MEASURED}, measurement.imu
         if imu is not None and self._use_imu:
-            self._function.set(use_imu=0.0, imu_rotation=np.eye(3), imu_rate=0.0)
-        readings = {name: getattr(measurement, name) for name in _MEASURED}
-        if imu is not None:
-            readings["the IMU"] = np.append(imu.rotation, imu.angular_velocity)
+            self._function.set(imu_rotation=np.eye(3), imu_rate=0.0)
+        readings["the IMU"] = np.zeros(0) if imu is None else np.append(imu.rotation, imu.angular_velocity)
         wrong = [name for name, reading in readings.items() if not np.isfinite(reading).all()]
         return EstimationError(f"{wrong[0] if wrong else 'the state'} is not finite at {measurement.time:.3f} s")

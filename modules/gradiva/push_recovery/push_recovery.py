@@ -55,9 +55,8 @@ class PushRecovery:
         period: float,
     ) -> None:
         """Take the parts and the period of the tick, [s]."""
-        self.steps, self.trunk, self.soles, self._period = steps, trunk, soles, period
-        self._compensation = compensation
-        self._gain = low_pass_gain(_RATE_TIME, period)
+        self.steps, self.trunk, self.soles, self._compensation = steps, trunk, soles, compensation
+        self._period, self._gain = period, low_pass_gain(_RATE_TIME, period)
         self._slow_dcm: tuple[float, float] | None = None
 
     def reset(self) -> None:
@@ -90,13 +89,6 @@ class PushRecovery:
             seen = altered(pendulum, **{f"{suspected}_foot_wrench": pendulum.foot_wrench(suspected.other)})
         return pendulum, self.steps.update(seen, reference, plan)
 
-    def _slowed(self, x: float, y: float) -> tuple[float, float]:
-        """Return a DCM after its low pass."""
-        if self._slow_dcm is None:
-            return x, y
-        last_x, last_y = self._slow_dcm
-        return last_x + self._gain * (x - last_x), last_y + self._gain * (y - last_y)
-
     def _pendulum(self, state: RobotState, reference: WalkingReference) -> RobotState:
         if state.external_wrench is not None:
             state = self._compensation.compensated(state, reference)
@@ -105,7 +97,7 @@ class PushRecovery:
     def push(self, time: float, is_catching: bool, walks: bool, is_trusted: bool) -> Push:
         """Return the state of a push at ``time`` [s] of a robot that is commanded to walk or to stand; see ``Push``."""
         stands = not walks and self.steps.is_recovering(time)
-        return Push(stands or is_catching, stands, is_trusted) if stands or is_catching else _NO_PUSH[is_trusted]
+        return Push(stands or is_catching, stands, is_trusted)
 
     def answered(
         self,
@@ -126,10 +118,13 @@ class PushRecovery:
             ahead: The plan at the time of ``body``.
             push: Its state.
         """
-        last, self._slow_dcm = self._slow_dcm, self._slowed(*pendulum.dcm_position.tolist())
+        x, y = pendulum.dcm_position.tolist()
+        last_x, last_y = last = self._slow_dcm or (x, y)
+        self._slow_dcm = last_x + self._gain * (x - last_x), last_y + self._gain * (y - last_y)
         if push.is_caught or not self.trunk.is_upright:
-            change = np.subtract(self._slow_dcm, last or self._slow_dcm)
-            self.trunk.update(pendulum, change / self._period, now, push.is_caught, self._period)
+            self.trunk.update(
+                pendulum, np.subtract(self._slow_dcm, last) / self._period, now, push.is_caught, self._period
+            )
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:
@@ -152,9 +147,6 @@ class Push:
     is_caught: bool
     stands: bool
     is_trusted: bool
-
-
-_NO_PUSH = {is_trusted: Push(False, False, is_trusted) for is_trusted in (False, True)}
 
 
 class MovedSoles:
