@@ -521,10 +521,9 @@ class StateEstimator(Estimator):
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
         values.update(zip(_MEASURED, _measured(measurement), strict=True), period=measurement.time - self._time)
-        values.update(lags, natural_frequency=reference.dcm.natural_frequency)
-        left, right = reference.left_foot, reference.right_foot
-        values["left_in_contact"], values["right_in_contact"] = left.in_contact, right.in_contact
-        values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
+        left, right, stance = reference.left_foot, reference.right_foot, reference.foot(reference.stance_foot)
+        values.update(lags, left_in_contact=left.in_contact, right_in_contact=right.in_contact)
+        values.update(natural_frequency=reference.dcm.natural_frequency, contact_normal=stance.rotation[:, 2])
         function.write(values)
         outputs = function()
         if not function.is_finite:

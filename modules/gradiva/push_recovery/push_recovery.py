@@ -122,9 +122,8 @@ class PushRecovery:
         last_x, last_y = last = self._slow_dcm or (x, y)
         self._slow_dcm = last_x + self._gain * (x - last_x), last_y + self._gain * (y - last_y)
         if push.is_caught or not self.trunk.is_upright:
-            self.trunk.update(
-                pendulum, np.subtract(self._slow_dcm, last) / self._period, now, push.is_caught, self._period
-            )
+            rate = np.subtract(self._slow_dcm, last) / self._period
+            self.trunk.update(pendulum, rate, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:
