@@ -220,6 +220,14 @@ def test_a_walk_that_is_lost_costs_more_than_any_other_and_the_more_the_earlier(
     assert cost("fell", 2.0) > cost("fell", 8.0) > FALL > cost("walked", 16.0, 0.1)
 
 
+def test_by_torque_gains_are_searched_that_torque_control_has():
+    space = read_space({"robot": "icub_v2_7", "control": "torque"})
+    config = load_setup("icub_v2_7", ['walking.control="torque"']).walking
+    assert not any(name.startswith("zmp_com_controller") for name in space.before)
+    assert space.before["torque_control.com.stiffness"] == config.torque_control.com.stiffness
+    assert space.before["state_estimator.velocity_time_constant"] == config.state_estimator.velocity_time_constant
+
+
 def test_a_law_of_ones_own_states_its_search_space_in_its_file(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("[tune]\ndcm_controller.proportional_gain = { between = [1.05, 1.9] }\n")
