@@ -21,7 +21,7 @@ from gradiva_experiments.campaign.search import (
     walk_all,
 )
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from gradiva_experiments.campaign.tune import judge, write_tuned
+from gradiva_experiments.campaign.tune import TuneOptions, judge, publish_tuned, write_tuned
 from tests.gradiva_experiments.fake_engine import BOWL, FakeEngine
 from tests.installed import EXAMPLES, install
 
@@ -184,6 +184,19 @@ def test_what_is_found_is_an_overlay_that_the_robot_loads(tuned):
     assert table == {name.rpartition(".")[2]: value for name, value in found.values.items()}
     assert tomllib.loads(overlay.read_text())["zmp_com_controller"]["walking"].keys() == {"zmp", "com"}
     assert "McNemar" in report.read_text()
+
+
+def test_what_is_found_and_its_cost_are_published(tuned, tmp_path):
+    _, _, found, *_ = tuned
+    options = TuneOptions(robot="icub_v2_7", walks=WALKS, speed=0.24, settings=["planner.com_arc=0.5"], workers=1)
+    path = publish_tuned(found, options, tmp_path)
+    published = json.loads(path.read_text(encoding="utf-8"))
+    assert path.name == "tune-icub_v2_7-robot-position-0.24.json"
+    assert published["command"] == "gradiva tune icub_v2_7 --speed 0.24 --set planner.com_arc=0.5"
+    (row,) = published["rows"]
+    assert (row["walks"], row["fresh seeds"], row["simulated_s"]) == (found.walks, 20, round(found.simulated))
+    assert row["gains"].startswith("zmp_com_controller.walking.zmp 1 → ")
+    assert row["success: before, after, p"] == "20, 20, 1"
 
 
 def test_the_same_search_needs_no_walk_twice(tuned):

@@ -165,7 +165,15 @@ class Search:
     @property
     def simulated(self) -> float:
         """Simulated time of all walks so far, [s]."""
-        return sum(row.get("duration_s") or 0.0 for each in self.finished for row in each.rows.values())
+        return self._sum_of("duration_s")
+
+    @property
+    def walked(self) -> float:
+        """Time of one core that all walks so far have taken, [s]."""
+        return self._sum_of("wall_s")
+
+    def _sum_of(self, name: str) -> float:
+        return sum(row.get(name) or 0.0 for each in self.finished for row in each.rows.values())
 
     def begin(self) -> list[Candidate]:
         """Return the candidates of the next generation; none when there is to be no further one.
