@@ -236,7 +236,7 @@ def test_torque_control_alone_filters_velocities_and_believes_the_attitude_later
     position = load_setup("icub_v2_7").walking.state_estimator
     torque = load_setup("icub_v2_7", {"walking.control": "torque"}).walking.state_estimator
     assert (position.attitude_time_constant, position.velocity_time_constant) == (0.015, 0.0)
-    assert (torque.attitude_time_constant, torque.velocity_time_constant) == (0.1, 0.005)
+    assert (torque.attitude_time_constant, torque.velocity_time_constant) == (1.5, 0.005)
     soft = load_setup("icub_v2_7", {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}).walking
     assert soft.state_estimator.velocity_time_constant == 0.0
 

@@ -52,7 +52,7 @@ _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
 _REST = np.zeros(6)
 _VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-_UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])
 
 
 class Form(StrEnum):
@@ -361,7 +361,7 @@ class LandingMemory:
         """Return the reference of a foot in the air as it is to land."""
         s, rate, acceleration = minimum_jerk(self._air_times[side] / _LANDING_BLEND)
         height, rotation = self._heights[side], foot.rotation.dot(self._rotations[side])
-        position = foot.position + (s * height) * _UP
+        position = foot.position + (s * height) * UP
         if rate == acceleration == 0.0:  # at lift-off, and once all of it is blended in
             return altered(foot, position=position, rotation=rotation)
         return altered(
