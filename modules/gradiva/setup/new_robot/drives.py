@@ -42,7 +42,7 @@ _FARTHEST = 10.0  # [-] times a similar drive's, or a tenth of it: models beyond
 _TRUNK_FREQUENCY = 45.0  # [rad/s] natural frequency of legs and torso: servos over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
 _TRIGGER = 0.06  # [m] of adapted steps by torque
-_EXCESS = 0.25  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it
+_EXCESS = 0.05  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it: at 0.25 trunks tip
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
@@ -207,7 +207,7 @@ def drive_files(gears: Gears, weight: float, width: float) -> dict[str, tuple[st
         "step_adaptation": {"trigger": (round(value, 3), f"[m] {reason}")},
         **{table: values for table, values in gears.control.items() if table != "torque_control"},
         "torque_control": {
-            "zmp_excess": (excess, "[m] half the half-width: what an error asks for beyond it tips the trunk"),
+            "zmp_excess": (excess, "[m] of narrow soles as well: what an error asks for beyond them tips the trunk"),
             **gears.control.get("torque_control", {}),
         },
     }
