@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -259,6 +260,8 @@ def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_l
     height = 0.7 * np.cos(0.5 * np.radians(45.0))  # of the hip above the ankle
     assert 0.5 < longest < 0.9
     assert sway == pytest.approx(height * np.tan(0.09 - 0.0175), rel=0.05)
+    stiff = replace(roll, posture=replace(roll.posture, leg_length=0.3355, ways=(0.01, 0.01))).planner["planner"]
+    assert stiff["max_step_duration"][0] - stiff["min_step_duration"][0] == pytest.approx(0.02)  # a multiple between
     pitch = limited(tmp_path, ankle_pitch='<limit lower="-0.45" upper="0.8" effort="300" velocity="12"/>')
     knees = [max(draft.description.joint_groups["left_leg"].posture) for draft in (free, pitch)]
     assert knees[0] == 45.0

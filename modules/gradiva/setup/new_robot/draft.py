@@ -48,6 +48,7 @@ _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no usef
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
 _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
 _ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
+_GRID = 0.02  # [s] period of the planner, of which a step lasts a multiple
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _COMMENT = 28  # [characters] before the comments of a file
@@ -105,7 +106,7 @@ class Draft:
         if quick < 1.0:
             table["min_step_duration"] = round(shortest, 2), "[s] short legs fall sooner"
         if swaying < longest:
-            table["max_step_duration"] = round(max(shortest, swaying), 2), "[s] hips or ankles roll no farther"
+            table["max_step_duration"] = round(max(shortest + _GRID, swaying), 2), "[s] hips or ankles roll no farther"
         elif quick < 1.0:
             table["max_step_duration"] = round(longest, 2), "[s] short legs fall sooner"
         return table
