@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -195,8 +196,8 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     ("effort", "finding"),
     [
         (300, "ok stands on the left foot with 31% of the torque of left_hip_roll"),
-        (25, "warn torques: left_hip_roll needs 42.9 N·m to stand on the left foot and has 25, 1 more lack some; all"),
-        (12, "fail torques: right_knee needs 16.8 N·m to stand on both feet and has 12, 1 more lack some; all"),
+        (25, "fail torques: left_hip_roll needs 42.8 N·m to stand on the left foot and has 25, 1 more lack some; all"),
+        (12, "fail torques: right_knee needs 19.3 N·m to stand on both feet and has 12, 1 more lack some; all"),
     ],
 )
 def test_a_robot_that_cannot_stand_for_want_of_torque_is_named_with_joint_need_and_limit(tmp_path, effort, finding):
@@ -224,8 +225,48 @@ def weak_robot(folder: Path, **efforts: float) -> str:
 def test_standing_on_the_right_foot_is_tried_as_well(tmp_path):
     (found,) = torque_findings(weak_robot(tmp_path, right_hip_roll=25))
     assert f"{found.verdict} {found.text}" == (
-        "warn torques: right_hip_roll needs 42.9 N·m to stand on the right foot and has 25"
+        "fail torques: right_hip_roll needs 42.9 N·m to stand on the right foot and has 25"
     )
+
+
+def limited(folder: Path, **limits: str):
+    """Return the draft of the humanoid of the examples with other attributes of limits of some joints of both legs."""
+    text = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    for joint, limit in limits.items():
+        text, count = re.subn(rf'(<joint name="\w+_{joint}".*?)<limit [^>]*>', rf"\g<1>{limit}", text, flags=re.DOTALL)
+        assert count == 2
+    (folder / "limited.urdf").write_text(text)
+    return draft_robot("limited", ModelFile(("file", str(folder / "limited.urdf")), folder / "limited.urdf"))
+
+
+def test_the_zmp_is_where_the_ankle_has_the_torque_to_hold_it(tmp_path):
+    free, weak = (
+        limited(tmp_path, ankle_pitch=f'<limit lower="-1.2" upper="0.8" effort="{effort}" velocity="12"/>')
+        for effort in (300, 20)
+    )
+    robot, reach = weak.description, 20.0 / (weak.description.mass * 9.80665)
+    assert robot.sole.x[0] < -reach < reach < robot.sole.x[1]
+    assert free.planner["planner"]["zmp_offset"][0][0] == pytest.approx(0.5 * sum(robot.sole.x), abs=1e-4)
+    assert weak.planner["planner"]["zmp_offset"][0][0] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_legs_straighter(tmp_path):
+    free = limited(tmp_path)
+    assert "max_step_duration" not in free.planner["planner"]
+    roll = limited(tmp_path, hip_roll='<limit lower="-0.09" upper="0.09" effort="300" velocity="12"/>')
+    longest = roll.planner["planner"]["max_step_duration"][0]
+    omega = np.sqrt(9.80665 / (roll.description.com_height - roll.description.sole.z))
+    sway = 0.5 * roll.description.step_width * (1.0 - 1.0 / np.cosh(0.5 * omega * longest))
+    height = 0.7 * np.cos(0.5 * np.radians(45.0))  # of the hip above the ankle
+    assert 0.5 < longest < 0.9
+    assert sway == pytest.approx(height * np.tan(0.09 - 0.0175), rel=0.05)
+    stiff = replace(roll, posture=replace(roll.posture, leg_length=0.3355, ways=(0.01, 0.01))).planner["planner"]
+    assert stiff["max_step_duration"][0] - stiff["min_step_duration"][0] == pytest.approx(0.02)  # a multiple between
+    pitch = limited(tmp_path, ankle_pitch='<limit lower="-0.45" upper="0.8" effort="300" velocity="12"/>')
+    knees = [max(draft.description.joint_groups["left_leg"].posture) for draft in (free, pitch)]
+    assert knees[0] == 45.0
+    assert knees[1] < 45.0
+    assert min(pitch.description.joint_groups["left_leg"].posture) > np.degrees(0.05 - 0.45) + 5.0
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

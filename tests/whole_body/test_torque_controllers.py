@@ -447,7 +447,7 @@ LAWS = {
 
 @pytest.mark.parametrize("law", LAWS)
 def test_while_a_step_catches_a_push_each_law_asks_for_no_zmp_far_beyond_the_soles(law):
-    actuation = TorqueActuation(RATE, zmp_excess=0.05)
+    actuation = TorqueActuation(RATE, zmp_excess=(10.0, 0.05))
     compiler = interpreted if law == "flexible" else GccCompiler(cache_folder())  # the others are compiled as shipped
     controller = LAWS[law](walking_config(), actuation, start_posture(), compiler)
     standing = sunk_state(1e-3) if law == "compliant" else state()
@@ -461,3 +461,16 @@ def test_while_a_step_catches_a_push_each_law_asks_for_no_zmp_far_beyond_the_sol
     np.testing.assert_allclose(torques(0.3, True), torques(0.4, True), atol=1e-3)
     assert np.abs(torques(0.3, False) - torques(0.4, False)).max() > 0.1
     np.testing.assert_allclose(torques(0.01, True), torques(0.01, False), atol=1e-9)
+
+
+def test_a_bound_on_the_zmp_without_a_push_holds_in_any_tick():
+    excess = (0.05, 10.0)
+    controller = LAWS["flexible"](walking_config(), TorqueActuation(RATE, zmp_excess=excess), start_posture())
+
+    def torques(error, catches):
+        controller.reset(start_posture())
+        com_position = reference().com_position + np.array([error, 0.0, 0.0])
+        return controller.command(state(), reference(com_position=com_position, step_catches=catches), PERIOD).values
+
+    np.testing.assert_allclose(torques(0.3, False), torques(0.4, False), atol=1e-3)
+    assert np.abs(torques(0.3, True) - torques(0.4, True)).max() > 0.1

@@ -112,7 +112,7 @@ def _standing_torques(argument: str) -> Iterator[Finding]:
         return
     need = f"{joint} needs {worst.needed[weakest]:.3g} N·m to stand on {worst.where} and has {limits[weakest]:.3g}"
     more = f", {others} more lack some" * (others > 0) + _same(setup.robot, limits, weakest)
-    yield Finding(FAIL if worst is both else WARN, f"torques: {need}{more}")
+    yield Finding(FAIL, f"torques: {need}{more}")
 
 
 def _standing_loads(setup: Setup, limits: NDArray) -> Iterator[_StandingLoad]:

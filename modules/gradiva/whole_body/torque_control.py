@@ -393,14 +393,14 @@ class TorqueActuation:
         torque_rate: By which a torque may change, [N·m/s].
         friction: Of the drives, compensated beside the problem; None: the drives have none.
         motion: Completes the measured velocities of all joints; None: they are of the present.
-        zmp_excess: Beyond the loaded soles, of the ZMP that is asked for while a step catches a push, [m]: what no
-            sole exerts is left to the trunk, which otherwise tips over before the foot lands.
+        zmp_excess: Beyond the loaded soles, of the ZMP that is asked for, and while a step catches a push, [m]: what
+            no sole exerts is left to the trunk, which otherwise tips over before the foot lands.
     """
 
     torque_rate: float
     friction: FrictionCompensator | None = None
     motion: CommandedMotion | None = None
-    zmp_excess: float = UNBOUNDED
+    zmp_excess: tuple[float, float] = (UNBOUNDED, UNBOUNDED)
 
 
 class TorqueController:
@@ -519,7 +519,7 @@ class TorqueController:
                 foot = self._landings.expected(side, foot)
             search = self._searches[side].update(foot.in_contact and not is_loaded, period)
             values.update(foot_values(side, state, foot, is_loaded, search))
-        values[ZMP_EXCESS] = self._zmp_excess if reference.step_catches else UNBOUNDED
+        values[ZMP_EXCESS] = self._zmp_excess[reference.step_catches]
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -126,7 +126,7 @@ class TorqueControlConfig:
         ground: Chooses its controller.
         law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
-        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for while a step catches a push, [m].
+        zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for, and while a step catches a push, [m].
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
         spring_horizon: After which torques of flexible joints count; 0: those of now, as in the thesis, [s].
@@ -144,7 +144,7 @@ class TorqueControlConfig:
     ground: GroundModel
     law: TorqueLaw
     torque_rate: float = setting("N·m/s", above=0.0)
-    zmp_excess: float = setting("m", above=0.0)
+    zmp_excess: tuple[float, float] = setting("m", above=0.0)
     touch_fraction: float = setting("-", least=0.0)
     touch_timeout: float = setting("s", least=0.0)
     spring_horizon: float = setting("s", least=0.0)

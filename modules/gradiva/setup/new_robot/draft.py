@@ -47,8 +47,8 @@ _LIMB = 3  # [joints] of a limb that differ in torque
 _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no useful limit
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
 _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
-_FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
 _ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
+_GRID = 0.02  # [s] period of the planner, of which a step lasts a multiple
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _COMMENT = 28  # [characters] before the comments of a file
@@ -75,11 +75,11 @@ class Draft:
     def planner(self) -> dict[str, Table]:
         """Tables of the planner, values and units: differences from config/planner.toml, by legs and soles."""
         robot, leg, sole = self.description, self.posture.leg_length, self.description.sole
-        middle = [round(0.5 * sum(sole.x), 4) + 0.0, round(0.5 * sum(sole.y), 4) + 0.0]
+        middle = [round(place, 4) + 0.0 for place in self.posture.zmp]
         longest = math.hypot(_STRIDE * leg, robot.step_width)
         return {
             "planner": {
-                "zmp_offset": (middle, "[m] the middle of the sole"),
+                "zmp_offset": (middle, "[m] the middle of the sole, as far as its ankle holds the weight there"),
                 "swing_height": (round(0.035 * leg, 3), "[m]"),
                 **self._durations,
                 "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
@@ -96,13 +96,34 @@ class Draft:
 
     @property
     def _durations(self) -> Table:
-        """Durations of steps of legs shorter than iCub's, which fall sooner: by Froude's number."""
-        quick = math.sqrt(self.posture.leg_length / _ICUB_LEG)
-        if quick >= 1.0:
-            return {}
+        """Durations of steps that differ from the usual: of legs shorter than iCub's, which fall sooner, by Froude's
+        number; the longest one also as far as hips and ankles roll.
+        """
+        quick = min(1.0, math.sqrt(self.posture.leg_length / _ICUB_LEG))
         usual = read_toml(data_folder("config") / "planner.toml")["planner"]
-        names = "min_step_duration", "max_step_duration"
-        return {name: (round(quick * usual[name], 2), "[s] short legs fall sooner") for name in names}
+        shortest, longest = (quick * usual[name] for name in ("min_step_duration", "max_step_duration"))
+        swaying, table = _longest_step(self.description, self.posture), {}
+        if quick < 1.0:
+            table["min_step_duration"] = round(shortest, 2), "[s] short legs fall sooner"
+        if swaying < longest:
+            table["max_step_duration"] = round(max(shortest + _GRID, swaying), 2), "[s] hips or ankles roll no farther"
+        elif quick < 1.0:
+            table["max_step_duration"] = round(longest, 2), "[s] short legs fall sooner"
+        return table
+
+
+def _longest_step(robot: RobotDescription, posture: FirstPosture) -> float:
+    r"""Return the longest step in which a level pelvis sways no farther than hips and ankles roll, [s].
+
+    The linear inverted pendulum on points w apart, a step each T, sways by
+    :math:`a = \frac{w}{2} \left(1 - \frac{1}{\cosh(\omega T / 2)}\right)`.
+    """
+    wider = 0.5 * (robot.step_width - posture.hip_distance)
+    fraction = min(posture.ways[0] + wider, posture.ways[1] - wider) / (0.5 * robot.step_width)
+    if fraction >= 1.0:
+        return math.inf
+    omega = math.sqrt(GRAVITY / (robot.com_height - robot.sole.z))
+    return 2.0 / omega * math.acosh(1.0 / (1.0 - max(fraction, 0.0)))
 
 
 def draft_robot(
@@ -155,7 +176,7 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
         joint_groups=groups,
         com_height=math.floor(1e3 * posture.com_height) / 1e3,
         step_width=round(width, 3),
-        max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
+        max_speed=round(fraction * posture.top_speed, 2),
         torque_latency=leg_gears(groups).torque_latency,
         assumed_drives=True,
     )
@@ -380,7 +401,7 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
-    of_drives = drive_files(leg_gears(robot.joint_groups), GRAVITY * robot.mass)
+    of_drives = drive_files(leg_gears(robot.joint_groups), GRAVITY * robot.mass, robot.sole.width)
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),

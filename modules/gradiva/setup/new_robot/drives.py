@@ -41,6 +41,8 @@ _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is the
 _FARTHEST = 10.0  # [-] times a similar drive's, or a tenth of it: models beyond that give no values of a drive
 _TRUNK_FREQUENCY = 45.0  # [rad/s] natural frequency of legs and torso: servos over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
+_TRIGGER = 0.06  # [m] of adapted steps by torque
+_EXCESS = 0.05  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it: at 0.25 trunks tip
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
@@ -187,14 +189,28 @@ def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
     return LOW_RATIO if has_play else HIGH_RATIO
 
 
-def drive_files(gears: Gears, weight: float) -> dict[str, tuple[str, dict[str, Table]]]:
+def drive_files(gears: Gears, weight: float, width: float) -> dict[str, tuple[str, dict[str, Table]]]:
     """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
 
     The force-torque sensors of a light robot, ``weight`` in [N], err as little against its weight as those of iCub.
     By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
-    robots. With play, rotors rattle and feet come to rest by the plan, not by force, as on G1.
+    robots; but beside a sole, ``width`` in [m], no ZMP on it holds the DCM. With play, rotors rattle and feet come to
+    rest by the plan, not by force, as on G1.
     """
-    torque = {"step_adaptation": {"trigger": (0.06, "[m] undisturbed errors stay below it")}, **gears.control}
+    trigger = (
+        (_TRIGGER, "undisturbed errors stay below it"),
+        (0.5 * width, "half the sole, which holds no larger error"),
+    )
+    value, reason = min(trigger)
+    excess = [round(_EXCESS * width, 3)] * 2
+    torque = {
+        "step_adaptation": {"trigger": (round(value, 3), f"[m] {reason}")},
+        **{table: values for table, values in gears.control.items() if table != "torque_control"},
+        "torque_control": {
+            "zmp_excess": (excess, "[m] of narrow soles as well: what an error asks for beyond them tips the trunk"),
+            **gears.control.get("torque_control", {}),
+        },
+    }
     tables = {**gears.plant, **_light_sensors(weight)}
     plant = {"plant_robot.toml": ("on the plant robot, by its drives and its weight", tables)}
     return {"torque.toml": ("in torque control", torque), **(plant if tables else {})}

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import least_squares
 
-from gradiva.common import ModelError, NDArray, Side, SoleRectangle
+from gradiva.common import GRAVITY, ModelError, NDArray, Side, SoleRectangle
 from gradiva.robot_model import IdynTreeModel, as_array, as_pose
 from gradiva.setup.new_robot.limbs import Limbs
 from gradiva.simulation import RigidTree
 
 _BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
 _MARGIN = 0.05  # [rad] kept from joint limits
+_ROLL_MARGIN = 0.0175  # [rad] likewise of joints that roll: twice the offset of an encoder
+_FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
+_STEP = 0.9  # [s] the longest step of config/planner.toml
 _FLAT = 1e-4  # [rad] and [m]
 _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
 _HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
@@ -34,12 +37,26 @@ class FirstPosture:
         com_height: Of the centre of mass above the sole frames, [m].
         leg_length: From the hip to the sole frame along thigh and shank, [m].
         hip_distance: Of the sole frames when all joints are at zero, [m].
+        zmp: Middle of the part of the left sole in which its ankle has the torque to hold the ZMP, sole frame, [m].
+        ways: Of the pelvis over a foot, to which hips and ankles roll, while that foot stands and while it swings, [m].
     """
 
     joint_positions: NDArray
     com_height: float
     leg_length: float
     hip_distance: float
+    zmp: tuple[float, float] = (0.0, 0.0)
+    ways: tuple[float, float] = (math.inf, math.inf)
+
+    @property
+    def top_speed(self) -> float:
+        """Speed that legs of this length walk with a wide margin, [m/s]."""
+        return top_speed(self.leg_length)
+
+
+def top_speed(leg_length: float) -> float:
+    """Return the speed of Froude's number `_FROUDE`, [m/s], of legs of that length, [m]."""
+    return _FROUDE * math.sqrt(GRAVITY * leg_length)
 
 
 def first_posture(model: IdynTreeModel, tree: RigidTree, limbs: Limbs, sole: SoleRectangle) -> FirstPosture:
@@ -72,17 +89,22 @@ class _Standing:
         self._forward = np.cross(self._left, self._up)
         self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
         self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
+        self._zmp = self._held_zmp()
 
     def solve(self) -> FirstPosture:
-        """Return the posture with the most bent knees that can be reached."""
+        """Return the posture with the most bent knees from which a first walk stays within the joint limits.
+
+        Where none does, that with the most bent knees that can be reached.
+        """
         arms = np.clip(self._zero, self._low, self._high)
         for side in Side:
             self._hang(arms, side)
-        for bend in _BENDS:
-            found = self._half_sit(arms, np.radians(bend))
+        leg = self._leg_length()
+        for margin, bend in product((_MARGIN + _stride(leg), _MARGIN), _BENDS):
+            found = self._half_sit(arms, np.radians(bend), margin)
             if found is not None:
                 height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
-                return FirstPosture(found, float(height[2]), self._leg_length(), self._hip_distance)
+                return FirstPosture(found, float(height[2]), leg, self._hip_distance, self._zmp, self._ways(found))
         raise ModelError(
             f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
             f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
@@ -106,8 +128,8 @@ class _Standing:
         knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
         return [hip, knee, ankle]
 
-    def _half_sit(self, arms: NDArray, bend: float) -> NDArray | None:
-        """Return the posture with the knees bent by so much, None where joint limits are in the way."""
+    def _half_sit(self, arms: NDArray, bend: float, margin: float) -> NDArray | None:
+        """Return the posture with the knees bent by so much, None where joint limits less a margin are in the way."""
 
         def posture(angles: NDArray) -> NDArray:
             joints = arms.copy()
@@ -119,14 +141,61 @@ class _Standing:
         def residual(angles: NDArray) -> NDArray:
             joints = posture(angles)
             position, rotation = self._pose(joints, self._limbs.soles[Side.LEFT])
-            ahead = self._forward @ (self._com(joints) - position) - sum(self._sole.x) / 2.0
+            ahead = self._forward @ (self._com(joints) - position) - self._zmp[0]
             return np.array([rotation[:, 0] @ self._up, ahead])
 
         solution = least_squares(residual, [-0.5 * bend, -0.5 * bend])
         found = posture(solution.x)
         legs = [index for side in Side for index, _ in self._pitches[side]]
-        is_inside = (found >= self._low + _MARGIN) & (found <= self._high - _MARGIN)
+        is_inside = (found >= self._low + margin) & (found <= self._high - margin)
         return found if np.all(is_inside[legs]) and np.all(np.abs(solution.fun) < _FLAT) else None
+
+    def _held_zmp(self) -> tuple[float, float]:
+        r"""Return the middle of the part of the left sole in which its ankle has the torque to hold the ZMP, [m].
+
+        The ZMP of the whole weight is at most :math:`\tau / (m g)` from the axis of the joint.
+        """
+        leg, torques = self._limbs.legs[Side.LEFT], self._model.torque_limits()
+        position, rotation = self._pose(self._zero, self._limbs.soles[Side.LEFT])
+        middle = []
+        for row, (low, high), direction in zip(
+            (0, 1), (self._sole.x, self._sole.y), (self._left, self._forward), strict=True
+        ):
+            ankle = self._parallel(leg, direction)[-1:]
+            for name in ankle:
+                axis = float((rotation.T @ (self._pose(self._zero, self._bodies[name].name)[0] - position))[row])
+                torque = float(torques[self._joints.index(name)])
+                reach = torque / (self._model.description.mass * GRAVITY) if torque > 0.0 else math.inf
+                if low < axis < high:
+                    low, high = max(low, axis - reach), min(high, axis + reach)
+            middle.append(0.5 * (low + high))
+        return middle[0], middle[1]
+
+    def _ways(self, joints: NDArray) -> tuple[float, float]:
+        r"""Return how far the left hip may be beside its foot, outward and inward, with a level pelvis and sole, [m].
+
+        Hip and ankle then roll by the same angle :math:`\varphi`: :math:`h \tan\varphi`, with h between their axes.
+        """
+        rolls = self._parallel(self._limbs.legs[Side.LEFT], self._forward)
+        if len(rolls) < 2:
+            return math.inf, math.inf
+        hip, ankle = rolls[0], rolls[-1]
+        heights = [self._pose(joints, self._bodies[name].name)[0] @ self._up for name in (hip, ankle)]
+        (hip_in, hip_out), (ankle_in, ankle_out) = (self._rolls(name, joints) for name in (hip, ankle))
+        angles = min(hip_in, ankle_out), min(hip_out, ankle_in)
+        height = float(heights[0] - heights[1])
+        outward, inward = (height * math.tan(min(max(angle - _ROLL_MARGIN, 0.0), 1.0)) for angle in angles)
+        return outward, inward
+
+    def _rolls(self, name: str, joints: NDArray) -> tuple[float, float]:
+        """Return by how much a joint of the left leg still turns its foot inward and outward, [rad]."""
+        index = self._joints.index(name)
+        below, above = float(joints[index] - self._low[index]), float(self._high[index] - joints[index])
+        return (below, above) if self._axis(name) @ self._forward > 0.0 else (above, below)
+
+    def _parallel(self, leg: Sequence[str], direction: NDArray) -> list[str]:
+        """Return the joints of a leg whose axes are along a direction, (3,), from the hip down."""
+        return [name for name in leg if abs(float(self._axis(name) @ direction)) > _PARALLEL]
 
     def _hang(self, joints: NDArray, side: Side) -> None:
         """Write the positions of one arm that hangs, its elbow bent, into ``joints``."""
@@ -179,3 +248,11 @@ class _Standing:
         """Return the centre of mass in the base, [m], shape (3,)."""
         self._kinematics.setJointPos(joints)
         return as_array(self._kinematics.getCenterOfMassPosition())
+
+
+def _stride(leg_length: float) -> float:
+    r"""Return the angle by which legs turn in the longest step of a first walk, at half of the top speed, [rad].
+
+    :math:`\arcsin(v T / (2 l))`, from below the hip to half a step ahead or behind.
+    """
+    return math.asin(min(1.0, 0.5 * (0.5 * top_speed(leg_length)) * _STEP / leg_length))
