@@ -11,6 +11,8 @@ from gradiva.common import DcmReference, FootReference, ImuMeasurement, NDArray,
 from gradiva.estimation.floating_base_kinematics import attitude_inputs, filtered_attitude
 from gradiva.estimation.state_estimator import AttitudeFilter, StanceAnchor
 from gradiva.robot_model.flat_function import FlatFunction
+from gradiva.setup import load_setup
+from gradiva.simulation.sensors import InertialSensor
 
 SYMBOLS = attitude_inputs()
 FUNCTION = FlatFunction("attitude", SYMBOLS, {"attitude": filtered_attitude(SYMBOLS)})
@@ -18,9 +20,10 @@ RATE = np.array([0.3, -0.5, 0.2])  # [rad/s] in the axes of the IMU
 
 
 def step(attitude: AttitudeFilter, rotation: NDArray, rate: NDArray, time: float) -> NDArray:
-    FUNCTION.set(**attitude.inputs(ImuMeasurement(rotation, rate), time))
+    imu = ImuMeasurement(rotation, rate)
+    FUNCTION.set(**attitude.inputs(imu, time))
     result = FUNCTION()["attitude"].copy()
-    attitude.learn(result)
+    attitude.learn(result, imu, time)
     return result
 
 
@@ -59,6 +62,18 @@ def test_a_gyroscope_with_a_bias_is_off_by_the_time_constant_times_the_bias() ->
     for tick in range(1000):
         estimate = step(attitude, np.eye(3), bias, 0.001 * tick)
     np.testing.assert_allclose(so3.log(estimate), 0.1 * bias, rtol=0.01, atol=1e-12)
+
+
+def test_torque_control_leaves_half_of_a_slow_error_of_the_tilt_and_of_the_gyroscope() -> None:
+    setup = load_setup("icub_v3", {"walking.control": "torque"}, plant="robot")
+    unit, truth = InertialSensor(setup.simulation.sensors, 5), ImuMeasurement(np.eye(3), np.zeros(3))
+    attitude, errors, measured = AttitudeFilter(setup.walking.state_estimator.attitude_time_constant), [], []
+    for tick in range(6000):
+        reading = unit.measure(truth, 0.01 * tick, -np.inf)
+        measured.append(so3.log(reading.rotation)[:2] - unit.tilt_bias)
+        errors.append(so3.log(step(attitude, reading.rotation, reading.angular_velocity, 0.01 * tick))[:2])
+    left, found = (np.sqrt(np.mean(np.square(each))) for each in (np.array(errors) - unit.tilt_bias, measured))
+    assert left < 0.65 * found, "with 0.1 s as long as the noise is correlated for half a second, 0.9 of it"
 
 
 def test_an_attitude_that_is_turned_over_is_believed_and_none_is_forgotten_at_reset() -> None:

@@ -406,6 +406,20 @@ def test_trials_that_were_refused_or_failed_are_no_lost_walks_of_a_pair(tmp_path
     ]
 
 
+def test_trials_that_were_refused_or_failed_are_no_lost_walks_of_a_comparison(tmp_path):
+    result = paired_result(tmp_path)
+    one, other = (
+        replace(result, inputs=("robot", "seed"), rows=[row for row in result.rows if row["gain"] == gain])
+        for gain in (1.1, 1.4)
+    )
+    other.rows[0] |= {"outcome": "refused"}
+    one.rows[9] |= {"outcome": "failed"}
+    comparison = compare_campaigns(one, other)
+    rates = comparison.rates
+    assert (rates.pairs, rates.first, rates.second, rates.only_first) == (14, 14, 13, 1)
+    assert summary(comparison)[0] == "14 trials in common, paired by robot, seed; 2 more refused or failed"
+
+
 def test_a_table_of_pairs_without_a_pair_is_refused(tmp_path):
     result = paired_result(tmp_path)
     others = [row | {"seed": row["seed"] + 100 * (row["gain"] == 1.4)} for row in result.rows]
@@ -485,9 +499,9 @@ def test_two_campaigns_are_compared_on_their_common_trials(walked, tmp_path):
     run = started(tmp_path, FILE.replace("0.3]", "0.24]").replace("seeds = 40", "seeds = 20"), "slower")
     run.run(in_threads)
     comparison = compare_campaigns(read_result(walked), read_result(run.folder))
-    assert comparison.rates.pairs == 40
+    assert comparison.rates.pairs == 38
     assert comparison.rates.p_value == 1.0
-    assert summary(comparison)[0] == "40 trials in common, paired by speed, seed"
+    assert summary(comparison)[0] == "38 trials in common, paired by speed, seed; 2 more refused or failed"
     assert "McNemar" in write_campaign_comparison(comparison, tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -63,6 +63,22 @@ def test_a_trial_names_the_command_that_repeats_it(campaign):
     )
 
 
+def test_an_option_fills_a_text_too(campaign, tmp_path):
+    for robot in ("talos", "g1"):
+        (tmp_path / f"{robot}_low.toml").write_text("dcm_controller.proportional_gain = 1.2")
+    asked = campaign(
+        f"""
+        walk.from = "{tmp_path}/{{robot}}_{{gains}}.toml"
+        [grid]
+        robot = ["talos", "g1"]
+        gains = ["low"]
+        """
+    )
+    names = [Path(trial.options["files"][0]).name for trial in asked.trials()]
+    assert names == ["talos_low.toml", "g1_low.toml"]
+    assert asked.inputs == ["robot", "gains", "seed"]
+
+
 def test_draws_stay_when_there_are_more_of_them_and_when_another_input_is_drawn():
     few, many = (Draw(between=(1.0, 100.0), scale="log").values("force", 3, count) for count in (3, 50))
     assert many[:3] == few

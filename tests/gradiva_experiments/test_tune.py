@@ -21,7 +21,7 @@ from gradiva_experiments.campaign.search import (
     walk_all,
 )
 from gradiva_experiments.campaign.trial_rows import TrialRows
-from gradiva_experiments.campaign.tune import judge, write_tuned
+from gradiva_experiments.campaign.tune import TuneOptions, judge, publish_tuned, write_tuned
 from tests.gradiva_experiments.fake_engine import BOWL, FakeEngine
 from tests.installed import EXAMPLES, install
 
@@ -186,6 +186,19 @@ def test_what_is_found_is_an_overlay_that_the_robot_loads(tuned):
     assert "McNemar" in report.read_text()
 
 
+def test_what_is_found_and_its_cost_are_published(tuned, tmp_path):
+    _, _, found, *_ = tuned
+    options = TuneOptions(robot="icub_v2_7", walks=WALKS, speed=0.24, settings=["planner.com_arc=0.5"], workers=1)
+    path = publish_tuned(found, options, tmp_path)
+    published = json.loads(path.read_text(encoding="utf-8"))
+    assert path.name == "tune-icub_v2_7-robot-position-0.24.json"
+    assert published["command"] == "gradiva tune icub_v2_7 --speed 0.24 --set planner.com_arc=0.5"
+    (row,) = published["rows"]
+    assert (row["walks"], row["fresh seeds"], row["simulated_s"]) == (found.walks, 20, round(found.simulated))
+    assert row["gains"].startswith("zmp_com_controller.walking.zmp 1 → ")
+    assert row["success: before, after, p"] == "20, 20, 1"
+
+
 def test_the_same_search_needs_no_walk_twice(tuned):
     *_, searched, again = tuned
     assert again.walks == 0
@@ -218,6 +231,14 @@ def test_a_walk_that_is_lost_costs_more_than_any_other_and_the_more_the_earlier(
 
     assert cost("walked", 16.0) == pytest.approx(0.02)
     assert cost("fell", 2.0) > cost("fell", 8.0) > FALL > cost("walked", 16.0, 0.1)
+
+
+def test_by_torque_gains_are_searched_that_torque_control_has():
+    space = read_space({"robot": "icub_v2_7", "control": "torque"})
+    config = load_setup("icub_v2_7", ['walking.control="torque"']).walking
+    assert not any(name.startswith("zmp_com_controller") for name in space.before)
+    assert space.before["torque_control.com.stiffness"] == config.torque_control.com.stiffness
+    assert space.before["state_estimator.velocity_time_constant"] == config.state_estimator.velocity_time_constant
 
 
 def test_a_law_of_ones_own_states_its_search_space_in_its_file(tmp_path):

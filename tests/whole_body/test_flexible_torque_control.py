@@ -259,6 +259,20 @@ def test_a_foot_that_has_touched_down_takes_its_load_over_smoothly(transition, l
     assert (found[0], found[-1]) == pytest.approx(loads, abs=0.03)
 
 
+def test_the_centre_of_mass_is_lowered_while_a_push_is_caught_and_comes_back():
+    controller, caught = controller_of(flexible(), 0.05), replace(reference(), height_yields=True)
+    standing, height = state(), reference().com_position[2] - reference().left_foot.position[2]
+
+    def lowering(ask, ticks):
+        for _ in range(ticks):
+            values = controller._values(standing, ask, set(Side), PERIOD)
+        return reference().com_position - values["com_position"]
+
+    np.testing.assert_array_equal(lowering(reference(), 1), 0.0)
+    np.testing.assert_allclose(lowering(caught, 100), [0.0, 0.0, 0.025 * (1.0 - np.exp(-1.0)) * height], rtol=1e-6)
+    np.testing.assert_allclose(lowering(reference(), 2000), 0.0, atol=1e-9)
+
+
 def test_flexible_joints_cannot_be_a_hard_task():
     with pytest.raises(ConfigError, match="nothing moves flexible joints at once"):
         controller_of(flexible(), priority=Priority.HARD)

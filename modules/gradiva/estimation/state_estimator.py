@@ -177,11 +177,9 @@ class OdometryBase:
             last: The last estimate; None at the beginning.
 
         Raises:
-            EstimationError: What it needs is not measured, or not finite.
+            EstimationError: What it needs is not measured.
         """
         imu = measurement.imu if self._use_imu else None
-        if imu is not None and not _are_finite(imu.rotation, imu.angular_velocity):
-            raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")
         stance, position, rotation = self._anchor.update(measurement.time, reference, last)
         inputs: dict[str, npt.ArrayLike] = {
             "left_is_stance": float(stance is Side.LEFT),
@@ -197,16 +195,11 @@ class OdometryBase:
         """Let the odometry turn with the IMU: a stance sole that slips about the vertical is seen by it alone."""
         if not self._use_imu or measurement.imu is None:
             return
-        self._attitude_filter.learn(outputs["attitude"])
+        self._attitude_filter.learn(outputs["attitude"], measurement.imu, measurement.time)
         heading_over_imu = float(outputs["heading_over_imu"][0])
         if self._first_heading_over_imu is None:
             self._first_heading_over_imu = heading_over_imu
         self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
-
-
-def _are_finite(*arrays: NDArray) -> bool:
-    """Return whether all numbers are finite, in a quarter of the time of asking each."""
-    return math.isfinite(sum([flat.dot(flat) for array in arrays for flat in (array.ravel(),)]))
 
 
 class StanceAnchor:
@@ -302,7 +295,7 @@ class AttitudeFilter:
 
     def reset(self) -> None:
         """Forget the past: the next measured attitude is taken as it is."""
-        self._time: float | None = None
+        self._last: tuple[float, NDArray, NDArray] | None = None
 
     def inputs(self, imu: ImuMeasurement, time: float) -> dict[str, npt.ArrayLike]:
         """Return the inputs of ``filtered_attitude``.
@@ -311,23 +304,20 @@ class AttitudeFilter:
             imu: As measured.
             time: Of the measurement, [s].
         """
-        if self._time is None:
-            self._time, self._attitude, self._rate = time, imu.rotation, imu.angular_velocity
-        period = time - self._time
-        values: dict[str, npt.ArrayLike] = {
+        last_time, attitude, rate = self._last or (time, imu.rotation, imu.angular_velocity)
+        period = time - last_time
+        return {
             "imu_rotation": imu.rotation,
             "imu_rate": imu.angular_velocity,
             "imu_period": period,
-            "last_attitude": self._attitude,
-            "last_imu_rate": self._rate,
+            "last_attitude": attitude,
+            "last_imu_rate": rate,
             "attitude_gain": low_pass_gain(self._time_constant, period),
         }
-        self._time, self._rate = time, imu.angular_velocity
-        return values
 
-    def learn(self, attitude: NDArray) -> None:
-        """Remember the result of ``filtered_attitude``."""
-        self._attitude = attitude.copy()
+    def learn(self, attitude: NDArray, imu: ImuMeasurement, time: float) -> None:
+        """Remember the result of ``filtered_attitude``, and of what it was made at ``time`` [s]."""
+        self._last = time, attitude.copy(), imu.angular_velocity
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
@@ -530,20 +520,21 @@ class StateEstimator(Estimator):
         self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
     ) -> Mapping[str, NDArray]:
         function, values = self._function, self._base.inputs(measurement, reference, self._last)
-        values.update(zip(_MEASURED, _measured(measurement), strict=True))
-        values["period"] = measurement.time - self._time
-        values["natural_frequency"] = reference.dcm.natural_frequency
-        for name, foot in (("left_in_contact", reference.left_foot), ("right_in_contact", reference.right_foot)):
-            values[name] = foot.in_contact
-        values["contact_normal"] = reference.foot(reference.stance_foot).rotation[:, 2]
-        function.write({**values, **lags})
+        values.update(zip(_MEASURED, _measured(measurement), strict=True), period=measurement.time - self._time)
+        left, right, stance = reference.left_foot, reference.right_foot, reference.foot(reference.stance_foot)
+        values.update(lags, left_in_contact=left.in_contact, right_in_contact=right.in_contact)
+        values.update(natural_frequency=reference.dcm.natural_frequency, contact_normal=stance.rotation[:, 2])
+        function.write(values)
         outputs = function()
+        if not function.is_finite:
+            raise self._without_numbers(measurement)
         function.inputs["memory"][...] = outputs["memory"]
         return outputs
 
     def _with_wrenches(self, measurement: Measurement, reference: WalkingReference) -> tuple[Measurement, bool]:
         """Return the measurement with finite wrenches, and whether anything was measured of each."""
-        if _are_finite(measurement.contact_wrenches):
+        flat = measurement.contact_wrenches.ravel()
+        if math.isfinite(flat.dot(flat)):  # a quarter of the time of asking each number
             return measurement, True
         if np.isinf(measurement.contact_wrenches).any():
             raise EstimationError(f"contact_wrenches is not finite at {measurement.time:.3f} s")
@@ -564,6 +555,12 @@ class StateEstimator(Estimator):
             for name, shape in zip(_MEASURED, (self._joints, self._joints, self._wrenches), strict=True):
                 if (found := getattr(measurement, name).shape) != shape:
                     raise EstimationError(f"{name} has shape {found}, the robot has {shape}")
-        if not _are_finite(positions, velocities):
-            name = "joint_velocities" if _are_finite(positions) else "joint_positions"
-            raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+
+    def _without_numbers(self, measurement: Measurement) -> EstimationError:
+        """Return the error for a state that is not finite, of which nothing is remembered; it names the reading."""
+        readings, imu = {name: getattr(measurement, name) for name in _MEASURED}, measurement.imu
+        if imu is not None and self._use_imu:
+            self._function.set(imu_rotation=np.eye(3), imu_rate=0.0)
+        readings["the IMU"] = np.zeros(0) if imu is None else np.append(imu.rotation, imu.angular_velocity)
+        wrong = [name for name, reading in readings.items() if not np.isfinite(reading).all()]
+        return EstimationError(f"{wrong[0] if wrong else 'the state'} is not finite at {measurement.time:.3f} s")

@@ -3,17 +3,17 @@
 const KEPT = 60, WINDOW = 15; // [s]
 const INKS = ["#1f6feb", "#d62778", "#2b8a3e", "#c27c0e", "#6f42c1", "#0b7285", "#a61e4d", "#5c6b7a"];
 const SETS = { // title to patterns of the columns that are drawn together
-  "DCM ahead": ["dcm::position::measured::x", "dcm::position::desired::x"],
-  "DCM to the left": ["dcm::position::measured::y", "dcm::position::desired::y"],
-  "ZMP ahead": ["zmp::measured::x", "zmp::desired::x"],
-  "ZMP to the left": ["zmp::measured::y", "zmp::desired::y"],
-  "CoM to the left": ["com::position::measured::y", "com::position::desired::y"],
-  "Height of the CoM": ["com::position::measured::z", "com::position::desired::z"],
-  "Load of the feet": ["left_foot::linear_force::measured::z", "right_foot::linear_force::measured::z"],
-  "Joint torques": ["joints_state::torques::measured::*"],
-  "Time of a tick": ["tick::*"],
+  "DCM ahead [m]": ["dcm::position::measured::x", "dcm::position::desired::x"],
+  "DCM to the left [m]": ["dcm::position::measured::y", "dcm::position::desired::y"],
+  "ZMP ahead [m]": ["zmp::measured::x", "zmp::desired::x"],
+  "ZMP to the left [m]": ["zmp::measured::y", "zmp::desired::y"],
+  "CoM to the left [m]": ["com::position::measured::y", "com::position::desired::y"],
+  "Height of the CoM [m]": ["com::position::measured::z", "com::position::desired::z"],
+  "Load of the feet [N]": ["left_foot::linear_force::measured::z", "right_foot::linear_force::measured::z"],
+  "Joint torques [N·m]": ["joints_state::torques::measured::*"],
+  "Time of a tick [µs]": ["tick::*"],
 };
-const FIRST = ["DCM to the left", "Load of the feet"];
+const FIRST = ["DCM to the left [m]", "Load of the feet [N]"];
 
 class Plots {
   constructor(send) {
@@ -108,7 +108,8 @@ class Plots {
     const values = rows.flatMap((row) => places.map((place) => row[place])).filter((value) => value !== null && value !== undefined);
     let low = Math.min(...values), high = Math.max(...values);
     if (!values.length) [low, high] = [0, 1];
-    const margin = 0.08 * (high - low) || Math.abs(high) * 0.1 || 1;
+    const least = Math.max(1e-5, 1e-3 * Math.max(Math.abs(low), Math.abs(high))); // a robot at rest is no noise
+    const margin = Math.max(0.08 * (high - low), 0.5 * (least - (high - low)));
     [low, high] = [low - margin, high + margin];
     const x = (time) => left + ((time - end + WINDOW) / WINDOW) * (width - left - 4);
     const y = (value) => 4 + ((high - value) / (high - low)) * (height - bottom - 4);
@@ -129,13 +130,14 @@ class Plots {
   drawAxes(pen, { x, y, low, high, left, width, height, bottom, end }) {
     const step = 10 ** Math.floor(Math.log10((high - low) / 2)), ticks = [];
     const stride = (high - low) / step > 10 ? 5 * step : (high - low) / step > 5 ? 2 * step : step;
-    for (let value = Math.ceil(low / stride) * stride; value <= high; value += stride) ticks.push(value);
+    const digits = Math.max(0, Math.ceil(-Math.log10(stride) - 1e-9)), first = Math.ceil(low / stride);
+    for (let count = first; count * stride <= high; count += 1) ticks.push(count * stride);
     pen.strokeStyle = "#e3e8ee";
     pen.fillStyle = "#5c6b7a";
     pen.textAlign = "right";
     for (const value of ticks) {
       pen.beginPath(); pen.moveTo(left, y(value)); pen.lineTo(width - 4, y(value)); pen.stroke();
-      pen.fillText(String(Number(value.toPrecision(4))), left - 4, y(value) + 3);
+      pen.fillText(digits > 4 && value ? value.toExponential(0) : value.toFixed(digits > 4 ? 0 : digits), left - 4, y(value) + 3);
     }
     pen.textAlign = "center";
     for (let time = Math.ceil((end - WINDOW) / 5) * 5; time <= end; time += 5) if (time >= 0) pen.fillText(`${time} s`, Math.max(left + 8, Math.min(width - 14, x(time))), height - 3);

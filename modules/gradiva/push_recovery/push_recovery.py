@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
+import numpy as np
 
 from gradiva.common import (
     FootReference,
-    LowPass,
     NDArray,
     RobotState,
     Side,
@@ -55,13 +55,14 @@ class PushRecovery:
         period: float,
     ) -> None:
         """Take the parts and the period of the tick, [s]."""
-        self.steps, self.trunk, self.soles, self._period = steps, trunk, soles, period
-        self._compensation = compensation
-        self._slow_dcm = LowPass(_RATE_TIME)
+        self.steps, self.trunk, self.soles, self._compensation = steps, trunk, soles, compensation
+        self._period, self._gain = period, low_pass_gain(_RATE_TIME, period)
+        self._slow_dcm: tuple[float, float] | None = None
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        for part in (self.steps, self.trunk, self._compensation, self._slow_dcm):
+        self._slow_dcm = None
+        for part in (self.steps, self.trunk, self._compensation):
             part.reset()
         if self.soles is not None:
             self.soles.reset()
@@ -117,10 +118,12 @@ class PushRecovery:
             ahead: The plan at the time of ``body``.
             push: Its state.
         """
-        last = pendulum.dcm_position if self._slow_dcm.value is None else self._slow_dcm.value
-        slow_dcm = self._slow_dcm.update(pendulum.dcm_position, self._period)
+        x, y = pendulum.dcm_position.tolist()
+        last_x, last_y = last = self._slow_dcm or (x, y)
+        self._slow_dcm = last_x + self._gain * (x - last_x), last_y + self._gain * (y - last_y)
         if push.is_caught or not self.trunk.is_upright:
-            self.trunk.update(pendulum, (slow_dcm - last) / self._period, now, push.is_caught, self._period)
+            rate = np.subtract(self._slow_dcm, last) / self._period
+            self.trunk.update(pendulum, rate, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:

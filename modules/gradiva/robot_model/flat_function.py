@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import copy
 from dataclasses import MISSING, fields
@@ -152,11 +153,16 @@ class FlatFunction:
         self._trigger()
         return self.outputs
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the results of the last call are finite, by their squares: all of them are below 1e154."""
+        return math.isfinite(self._output.dot(self._output))
+
     def maker(self, kind: type[T], names: Iterable[str]) -> Callable[..., T]:
         """Return a function that makes a slotted dataclass of the last call's results and of values by keyword.
 
         The results are read-only windows of one copy, which the next call does not overwrite; nothing is validated.
-        A field that is neither has its default. The keywords are the same in all calls.
+        A field that is neither has its default. The keywords, and their order, are the same in all calls.
 
         Args:
             kind: The dataclass.
@@ -169,23 +175,22 @@ class FlatFunction:
         fields = [(getattr(kind, name).__set__, *self._places[name]) for name in names]
         vectors = [(field, part) for field, part, shape in fields if shape is None]
         matrices = [(field, part, shape) for field, part, shape in fields if shape is not None]
-        output, new, set_field = self._output, object.__new__, object.__setattr__
-        defaults: dict[str, Any] | None = None
+        output, new = self._output, object.__new__
+        others: tuple[list[Any], list[Any]] | None = None
 
         def make(**values: Any) -> T:
-            nonlocal defaults
-            if defaults is None:
+            nonlocal others
+            if others is None:
                 defaults = _defaults(kind, {*names, *values})
+                others = [getattr(kind, name).__set__ for name in (*values, *defaults)], [*defaults.values()]
             flat, instance = output.copy(), new(kind)
             flat.setflags(write=False)
             for field, part in vectors:
                 field(instance, flat[part])
             for field, part, shape in matrices:
                 field(instance, flat[part].reshape(shape))
-            for name, value in values.items():
-                set_field(instance, name, value)
-            for name, value in defaults.items():
-                set_field(instance, name, value)
+            for field, value in zip(others[0], (*values.values(), *others[1]), strict=True):
+                field(instance, value)
             return instance
 
         return make

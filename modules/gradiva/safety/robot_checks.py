@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from operator import mul
 
 import numpy as np
 import numpy.typing as npt
@@ -299,8 +298,8 @@ class FootCheck:
             self.suspected = None
             return []
         suspected = self.suspected
-        left = 0.0 if suspected is Side.LEFT else float(state.left_foot_wrench[2])
-        right = 0.0 if suspected is Side.RIGHT else float(state.right_foot_wrench[2])
+        left = 0.0 if suspected is Side.LEFT else state.left_foot_wrench.item(2)
+        right = 0.0 if suspected is Side.RIGHT else state.right_foot_wrench.item(2)
         found = self._lacking_load(left, right, reference, time)
         if not reference.is_double_support:
             found += self._standing_alone(state, reference.stance_foot, time)
@@ -394,14 +393,16 @@ class FallCheck:
     def __init__(self, config: FallCheckConfig, start_posture: RobotPosture) -> None:
         self._config = config
         self._up_in_base = start_posture.base_rotation[2].tolist()  # at the start
+        self._least_cosine = math.cos(config.max_tilt) if config.max_tilt < math.pi else -math.inf
         self._lowest = config.min_base_height * float(start_posture.base_position[2])
 
     def findings(self, state: RobotState, reference: WalkingReference) -> list[Finding]:
         """Return the limits beyond which the robot cannot be caught any more."""
         config, found = self._config, []
-        cosine = sum(map(mul, state.base_rotation[2].tolist(), self._up_in_base))
-        tilt = math.acos(min(1.0, max(-1.0, cosine)))
-        if tilt > config.max_tilt:
+        (a, b, c), (up_a, up_b, up_c) = state.base_rotation[2].tolist(), self._up_in_base
+        cosine = a * up_a + b * up_b + c * up_c
+        if cosine < self._least_cosine:
+            tilt = math.acos(max(-1.0, cosine))
             text = f"the base is tilted by {beside_limit(math.degrees(tilt), math.degrees(config.max_tilt), 0, '°')}"
             found.append(Finding(SafetyKind.TILT, "", text))
         x, y = dcm = state.dcm_position.tolist()
@@ -417,7 +418,7 @@ class FallCheck:
             away = beside_limit(100 * distance, 100 * config.max_dcm_distance, 0, " cm", " from the nearer foot")
             text = f"the DCM is {away}"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
-        height = float(state.base_position[2])
+        height = state.base_position.item(2)
         if height < self._lowest:
             text = f"the base is {beside_limit(height, self._lowest, 2, ' m', ' above the ground')}"
             found.append(Finding(SafetyKind.BASE_HEIGHT, "", text))

@@ -240,7 +240,7 @@ class ImuCheck:
             self._was_trusted = False
             return None, self._unusable_findings(True, time) if self._was_seen else []  # of a robot without one, none
         rates, last = imu.angular_velocity.tolist(), self._rates
-        self._rates, is_usable = rates, self._is_usable(imu)
+        self._rates, is_usable = rates, self._is_usable(imu.rotation, *rates)
         if is_usable and self._was_trusted and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
             self._pending = imu, taken
             return imu, []
@@ -255,9 +255,9 @@ class ImuCheck:
         return imu if self._was_trusted else None, found
 
     @staticmethod
-    def _is_usable(imu: ImuMeasurement) -> bool:
-        attitude, rates = imu.rotation.ravel(), imu.angular_velocity
-        return bool(attitude.dot(attitude) + sum([rate * rate for rate in rates.tolist()]) <= _MOST)  # NaN is not
+    def _is_usable(rotation: NDArray, x: float, y: float, z: float) -> bool:
+        attitude = rotation.ravel()
+        return bool(attitude.dot(attitude) + (x * x + y * y + z * z) <= _MOST)  # NaN is not
 
     def _catch_up(self) -> None:
         """Give the checks of repeated readings the last one, which repeated nothing."""
@@ -348,9 +348,9 @@ class JointSensorCheck:
         positions, velocities = read.joint_positions, read.joint_velocities
         if not self._was_trusted or self.positions is None or np.count_nonzero(velocities == self._read):
             return False
-        change, motion = positions - self.positions, velocities * interval
-        square = (self._slowest * interval + _JUMP_MARGIN) ** 2
-        if not (change.dot(change) <= square and motion.dot(motion) <= square):  # nor where one is NaN
+        change, square = positions - self.positions, (self._slowest * interval + _JUMP_MARGIN) ** 2
+        speed = velocities.dot(velocities)
+        if not (change.dot(change) <= square and speed * interval * interval <= square):  # nor where one is NaN
             return False
         self.positions, self._read, self._pending = positions, velocities, read.time
         return True

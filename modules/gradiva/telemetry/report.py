@@ -54,7 +54,6 @@ def write_report(run: RunFolder, record: WalkRecord | None = None) -> Path:
         usual_note(record.result),
         tables(record.result),
         events(record.result),
-        drawn_values(record.result),
         "<h2>Plots</h2>",
         _plots(record, sheet),
         "<h2>Details</h2>",
@@ -287,7 +286,7 @@ def number(value: Any, factor: float, digits: int) -> str:
 
 
 def tables(result: Mapping[str, Any]) -> str:
-    """Return the tracking errors and the tick times side by side."""
+    """Return the tracking errors, the tick times, what oscillates and what was drawn side by side."""
     errors = [(label, _errors(result, key)) for key, label in ERRORS if isinstance(result.get(key), Mapping)]
     ticks = result.get("tick_us") or {}
     times = [
@@ -314,6 +313,7 @@ def tables(result: Mapping[str, Any]) -> str:
         _table("tick time [µs]", ["median", "p99", "max"], times),
         _table("MPC [ms]", ["median", "p99", "max"], [("solver", solved)] if solver else []),
         _table("above 25 Hz, rms", ["foot force [% of weight]", "ZMP [mm]", "command"], oscillating),
+        drawn_values(result),
     ]
     return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
 

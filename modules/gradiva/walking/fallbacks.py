@@ -199,7 +199,7 @@ class TorqueRamp:
             self._torques = carried.clip(-self._limits, self._limits)
         most = self._rate * period
         change = command.values - self._torques
-        if np.count_nonzero(np.abs(change) <= most) == len(change):
+        if change.dot(change) <= most * most or np.count_nonzero(np.abs(change) <= most) == len(change):
             self._torques = command.values
             return command
         self._torques = self._torques + change.clip(-most, most)

@@ -255,10 +255,12 @@ class BlfTorqueProblem(_Backed):
         super().__init__(WorkerProcess(python, whole_body_problem("tsid", robot, dynamic_tasks(config, robot))))
         self.own, self._joints, self._rest = own, len(robot.joints), np.zeros(len(robot.joints))
         self._rotors, self._limits = model.rotor_inertia, model.torque_limits()
+        self._values: Values = {}
 
     def reset(self) -> None:
         """See `ComposedProblem.reset`."""
         self.own.reset()
+        self._values.clear()
 
     def reference_values(self, reference: WholeBodyReference) -> Values:
         """See `ComposedProblem.reference_values`; also of the wrenches."""
@@ -271,6 +273,8 @@ class BlfTorqueProblem(_Backed):
 
     def command(self, values: Values, relaxed: bool) -> tuple[NDArray, NDArray]:
         """See `TorqueProblem.command`."""
+        self._values |= values  # those not named keep their last value
+        values = self._values
         answer = None if relaxed else self._asked(self._numbers(values))
         if answer is None:
             return self.own.command(values, relaxed)

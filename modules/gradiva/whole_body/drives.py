@@ -310,7 +310,7 @@ class CommandedMotion:
         """Return ν now, of a low-passed one that was measured ``lag`` [s] ago, shape (6 + n,)."""
         if period != self._period:
             self._period, self._gain = period, low_pass_gain(self._time_constant, period)
-        now = self._acted(0.0)
+        now = self._acted(0.0) if self._latency else self._sums[-1]
         then = self._acted(lag) if lag else now
         if self._gain == 1.0:
             self.measured = then

@@ -52,7 +52,7 @@ _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
 _REST = np.zeros(6)
 _VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-_UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])
 
 
 class Form(StrEnum):
@@ -200,13 +200,12 @@ class TorqueProblem(ComposedProblem):
         rows, offset = affine(body.torques, body.variables)
         outputs = {"torque_rows": rows, "torque_offset": offset, **body.outputs}
         super().__init__(name, body, composer, solver, compiler, outputs)
-        self._joints = dynamics.joints
+        self._motion = np.r_[-6:0, 0 : dynamics.joints]  # places of ν̇ in the solution
 
     def command(self, values: Mapping[str, npt.ArrayLike], relaxed: bool) -> tuple[NDArray, NDArray]:
         """Return ν̇, shape (6 + n,), and τ, [N·m], shape (a,), at the optimum; see `solve`."""
         solution, out = self.solve(values, relaxed), self.outputs
-        acceleration = np.concatenate((solution[-6:], solution[: self._joints]))
-        return acceleration, out["torque_rows"].dot(solution) + out["torque_offset"]
+        return solution[self._motion], out["torque_rows"].dot(solution) + out["torque_offset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +328,7 @@ class LandingMemory:
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             if side not in loaded:
                 continue
-            load = float(state.foot_wrench(side)[2]) / self._weight
+            load = state.foot_wrench(side).item(2) / self._weight
             is_shared = is_shared and load > _SHARED_LOAD
             if load > _RESTING_LOAD:
                 seen = so3.vee(foot.rotation.T.dot(state.foot_rotation(side))).tolist()  # sines: of small angles
@@ -362,7 +361,7 @@ class LandingMemory:
         """Return the reference of a foot in the air as it is to land."""
         s, rate, acceleration = minimum_jerk(self._air_times[side] / _LANDING_BLEND)
         height, rotation = self._heights[side], foot.rotation.dot(self._rotations[side])
-        position = foot.position + (s * height) * _UP
+        position = foot.position + (s * height) * UP
         if rate == acceleration == 0.0:  # at lift-off, and once all of it is blended in
             return altered(foot, position=position, rotation=rotation)
         return altered(
@@ -459,7 +458,6 @@ class TorqueController:
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
         self._resting: dict[Side, FootReference | None] = dict.fromkeys(Side)
-        self._foot_values: dict[Side, dict[str, npt.ArrayLike]] = {}
 
     @property
     def desired_posture(self) -> RobotPosture:
@@ -503,7 +501,7 @@ class TorqueController:
         touch_down = self._touch_downs.get(side)
         if touch_down is None:
             return foot.in_contact
-        return touch_down.update(foot, float(state.foot_wrench(side)[2]), period)
+        return touch_down.update(foot, state.foot_wrench(side).item(2), period)
 
     def _values(
         self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float
@@ -514,13 +512,13 @@ class TorqueController:
             self._landings.update(state, reference, loaded, period)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
-            if not is_loaded or foot is not self._resting[side]:  # one that rests has the values of the last tick
-                self._resting[side] = foot if is_loaded else None
-                if self._landings is not None and not is_loaded:
-                    foot = self._landings.expected(side, foot)
-                search = self._searches[side].update(foot.in_contact and not is_loaded, period)
-                self._foot_values[side] = dict(foot_values(side, state, foot, is_loaded, search))
-            values.update(self._foot_values[side])
+            if is_loaded and foot is self._resting[side]:
+                continue  # one that rests keeps the values of the last tick
+            self._resting[side] = foot if is_loaded else None
+            if self._landings is not None and not is_loaded:
+                foot = self._landings.expected(side, foot)
+            search = self._searches[side].update(foot.in_contact and not is_loaded, period)
+            values.update(foot_values(side, state, foot, is_loaded, search))
         values[ZMP_EXCESS] = self._zmp_excess[reference.step_catches]
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate

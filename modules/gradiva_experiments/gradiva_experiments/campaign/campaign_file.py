@@ -2,7 +2,7 @@
 
 Its words are those of ``gradiva walk``: ``speed``, ``plant``, ``push`` … by the names of the options, keys of the
 configuration by theirs (``zmp_com_controller.walking.zmp``). A name that is neither fills ``{name}`` in a text, as the
-force of a push.
+force of a push; so does an option, as ``{robot}`` in the name of a file.
 """
 
 from __future__ import annotations
@@ -368,12 +368,13 @@ def trial_of(walk: Mapping[str, Any], varied: Mapping[str, Any], seed: int) -> C
                 f"'{name}' is no option of gradiva walk, no table.key, and fills no {{{name}}}"
                 f"{nearest_name(name, OPTIONS)}"
             )
-    for name in sorted(used - set(fillings)):
+    named = {name: value for name, value in given.items() if "." not in name}
+    for name in sorted(used - set(named)):
         raise ConfigError(f"{{{name}}}: the campaign has no '{name}' that fills it{nearest_name(name, fillings)}")
     options: Options = {"seed": int(seed), "settings": []}
     for name, value in given.items():
         if name not in fillings:
-            _put(options, name, _filled(value, fillings))
+            _put(options, name, _filled(value, named))
     return CampaignTrial(trial_key(options), {**varied, "seed": int(seed)}, options)
 
 

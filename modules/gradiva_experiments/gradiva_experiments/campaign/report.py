@@ -34,6 +34,7 @@ from gradiva_experiments.campaign.statistics import (
 from gradiva_experiments.campaign.tables import (
     SCORES,
     SEED,
+    has_walked,
     inputs_that_matter,
     rate_text,
     score_text,
@@ -276,7 +277,8 @@ class Comparison:
         first: One.
         second: The other.
         paired_by: Inputs that both vary: trials of the same values are a pair.
-        pairs: Their rows.
+        pairs: Their rows, where both have walked.
+        unwalked: Number of pairs of which a trial was refused or failed, which is no lost walk.
         rates: Rates of success.
         scores: Scores by name, of pairs in which both walks succeeded.
     """
@@ -285,6 +287,7 @@ class Comparison:
     second: CampaignResult
     paired_by: tuple[str, ...]
     pairs: list[tuple[Row, Row]]
+    unwalked: int
     rates: PairedRates
     scores: dict[str, PairedScores]
 
@@ -297,9 +300,10 @@ def compare_campaigns(first: CampaignResult, second: CampaignResult) -> Comparis
     """
     names = tuple(name for name in first.inputs if name in second.inputs)
     here, there = (_by_inputs(result, names) for result in (first, second))
-    pairs = [(here[key], there[key]) for key in here if key in there]
-    if not pairs:
+    common = [(here[key], there[key]) for key in here if key in there]
+    if not common:
         raise ConfigError(f"{first.folder} and {second.folder} have no trial in common: {', '.join(names)} all differ")
+    pairs = [pair for pair in common if all(map(has_walked, pair))]
     both = [pair for pair in pairs if all(map(is_success, pair))]
     scores = {}
     for name in SCORES:
@@ -307,7 +311,7 @@ def compare_campaigns(first: CampaignResult, second: CampaignResult) -> Comparis
         if values:
             scores[name] = compare_scores(values)
     rates = compare_rates([(is_success(a), is_success(b)) for a, b in pairs])
-    return Comparison(first, second, names, pairs, rates, scores)
+    return Comparison(first, second, names, pairs, len(common) - len(pairs), rates, scores)
 
 
 def _by_inputs(result: CampaignResult, names: tuple[str, ...]) -> dict[str, Row]:
@@ -343,8 +347,9 @@ def write_campaign_comparison(comparison: Comparison, path: Path) -> Path:
 def summary(comparison: Comparison) -> list[str]:
     """Return the comparison as lines of text."""
     names, rates = (comparison.first.name, comparison.second.name), comparison.rates
+    unwalked = f"; {comparison.unwalked} more refused or failed" if comparison.unwalked else ""
     lines = [
-        f"{counted(rates.pairs, 'trial')} in common, paired by {', '.join(comparison.paired_by)}",
+        f"{counted(rates.pairs, 'trial')} in common, paired by {', '.join(comparison.paired_by)}{unwalked}",
         f"success: {names[0]} {rates.first}, {names[1]} {rates.second}; {rates.only_first} in {names[0]} alone, "
         f"{rates.only_second} in {names[1]} alone, p = {rates.p_value:.2g} (McNemar)",
     ]

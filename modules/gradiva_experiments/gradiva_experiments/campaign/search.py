@@ -21,7 +21,7 @@ import optuna
 from optuna.pruners import WilcoxonPruner
 from optuna.samplers import CmaEsSampler, NSGAIISampler
 
-from gradiva.common import ConfigError, from_table
+from gradiva.common import ConfigError, ControlMode, from_table
 from gradiva.setup import overlay_file, read_toml
 from gradiva_experiments.campaign import driver
 from gradiva_experiments.campaign.campaign import REFUSED, is_success, walk_cost
@@ -76,9 +76,10 @@ def read_space(walk: Mapping[str, Any]) -> SearchSpace:
     files = [Path(str(file)) for file in walk.get("from", [])]
     tables = [flat(read_toml(overlay_file(file)).get("tune", {})) for file in files]
     asked = {name: value for table in tables for name, value in table.items()}
-    asked = asked or flat(read_toml(Path(__file__).with_name("gains.toml"))["tune"])
-    keys = {name: from_table(Draw, value, f"tune, {name}") for name, value in asked.items()}
     setup = walk_options(trial_of(walk, {}, 0).options).request().setup
+    usual = "tune_by_torque" if setup.walking.walking.control is ControlMode.TORQUE else "tune"
+    asked = asked or flat(read_toml(Path(__file__).with_name("gains.toml"))[usual])
+    keys = {name: from_table(Draw, value, f"tune, {name}") for name, value in asked.items()}
     values = flat(setup.tables)
     for name, draw in keys.items():
         if not draw.between:
@@ -164,7 +165,15 @@ class Search:
     @property
     def simulated(self) -> float:
         """Simulated time of all walks so far, [s]."""
-        return sum(row.get("duration_s") or 0.0 for each in self.finished for row in each.rows.values())
+        return self._sum_of("duration_s")
+
+    @property
+    def walked(self) -> float:
+        """Time of one core that all walks so far have taken, [s]."""
+        return self._sum_of("wall_s")
+
+    def _sum_of(self, name: str) -> float:
+        return sum(row.get(name) or 0.0 for each in self.finished for row in each.rows.values())
 
     def begin(self) -> list[Candidate]:
         """Return the candidates of the next generation; none when there is to be no further one.

@@ -215,12 +215,13 @@ def _pairs(
     groups: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}
     for values, pair in found.items():
         pairs = groups.setdefault(values[:-1], [])
-        if len(pair) == len(both) and all(map(_has_walked, pair.values())):
+        if len(pair) == len(both) and all(map(has_walked, pair.values())):
             pairs.append((pair[both[0]], pair[both[1]]))
     return groups
 
 
-def _has_walked(row: Row) -> bool:
+def has_walked(row: Row) -> bool:
+    """Return whether a trial is a walk, lost ones included: it was neither refused, nor did it fail."""
     return row["outcome"] not in (REFUSED, FAILED)
 
 
@@ -262,7 +263,7 @@ def inputs_that_matter(result: CampaignResult) -> dict[str, float]:
 
     Of inputs that are numbers, by their ranks: whatever the scale of their draws. Empty where there are too few walks.
     """
-    rows = list(filter(_has_walked, result.rows))
+    rows = list(filter(has_walked, result.rows))
     names = [name for name in result.inputs if name != SEED and _are_different_numbers(rows, name)]
     values = np.array([rankdata([row[name] for row in rows]) / len(rows) for name in names]).T
     costs = np.array([walk_cost(row) for row in rows])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,9 +32,10 @@ from gradiva_experiments.campaign.search import (
     sensitivities,
     walk_all,
 )
-from gradiva_experiments.campaign.statistics import compare_rates, compare_scores
+from gradiva_experiments.campaign.statistics import PairedRates, PairedScores, compare_rates, compare_scores
 from gradiva_experiments.campaign.tables import rate_text
 from gradiva_experiments.campaign.trial_rows import TrialRows
+from gradiva_experiments.experiment import RESULTS_FOLDER, Asked, check_publishable, current_commit, write_published
 from gradiva_experiments.typed_options import with_options
 
 # -- result ----------------------------------------------------------------------------------------------------------
@@ -48,8 +50,10 @@ class Tuned:
         before: Values before.
         walks: Number of walks of the search.
         simulated: Their time, [s].
+        walked: Time of one core that they have taken, [s].
         candidates: Number of candidates that were tried, and of those that walked all seeds.
-        lines: Figures before and after, on seeds that the search has not seen.
+        rates: Walks that succeed before and after, on seeds that the search has not seen.
+        costs: Cost on these seeds, [mm].
         matters: Fraction of the cost's variance that each key explains, see `sensitivities`.
     """
 
@@ -57,9 +61,22 @@ class Tuned:
     before: dict[str, float]
     walks: int
     simulated: float
+    walked: float
     candidates: tuple[int, int]
-    lines: list[str]
+    rates: PairedRates
+    costs: PairedScores
     matters: dict[str, float]
+
+    @property
+    def lines(self) -> list[str]:
+        """Figures before and after, on seeds that the search has not seen."""
+        rates, costs = self.rates, self.costs
+        p_cost = "too few pairs" if math.isnan(costs.p_value) else f"p = {costs.p_value:.2g} (Wilcoxon)"
+        return [
+            f"before: {rate_text(rates.first, rates.pairs)} walked, median cost {costs.first:.2f} mm",
+            f"after: {rate_text(rates.second, rates.pairs)} walked, median cost {costs.second:.2f} mm",
+            f"p = {rates.p_value:.2g} (McNemar) for the walks that succeed, {p_cost} for the cost",
+        ]
 
 
 def judge(search: Search, fresh: Sequence[int], engine: AnyEngine, rows: TrialRows) -> Tuned:
@@ -76,15 +93,9 @@ def judge(search: Search, fresh: Sequence[int], engine: AnyEngine, rows: TrialRo
     pairs = list(zip(before, after, strict=True))
     rates = compare_rates([(is_success(a), is_success(b)) for a, b in pairs])
     costs = compare_scores([(1e3 * walk_cost(a), 1e3 * walk_cost(b)) for a, b in pairs])
-    p_cost = "too few pairs" if math.isnan(costs.p_value) else f"p = {costs.p_value:.2g} (Wilcoxon)"
-    lines = [
-        f"before: {rate_text(rates.first, rates.pairs)} walked, median cost {costs.first:.2f} mm",
-        f"after: {rate_text(rates.second, rates.pairs)} walked, median cost {costs.second:.2f} mm",
-        f"p = {rates.p_value:.2g} (McNemar) for the walks that succeed, {p_cost} for the cost",
-    ]
     tried = len(search.finished), sum(map(search.is_whole, search.finished))
-    costs_of = search.given, search.simulated
-    return Tuned(search.best.values, search.space.before, *costs_of, tried, lines, sensitivities(search))
+    taken = search.given, search.simulated, search.walked
+    return Tuned(search.best.values, search.space.before, *taken, tried, rates, costs, sensitivities(search))
 
 
 def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) -> list[Path]:
@@ -118,6 +129,36 @@ def write_tuned(tuned: Tuned, folder: Path, front: FrontSearch | None = None) ->
     report = folder / "report.html"
     report.write_text(page("Tuned", "".join(parts), None), encoding="utf-8")
     return [*overlays, report]
+
+
+def publish_tuned(tuned: Tuned, options: TuneOptions, folder: Path) -> Path:
+    """Write what a search found and cost beside the published tables of campaigns; return the JSON file.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
+    rates, costs, name = tuned.rates, tuned.costs, Path(options.name).name
+    walk = {"robot": name, "plant": options.plant, "control": options.control or "position", "speed_mps": options.speed}
+    gains = (f"{key} {tuned.before[key]:.3g} → {value:.3g}" for key, value in tuned.values.items())
+    row = {
+        **walk,
+        "gains": ", ".join(gains),
+        "candidates": tuned.candidates[0],
+        "walks": tuned.walks,
+        "simulated_s": round(tuned.simulated),
+        "minutes of one core": round(tuned.walked / 60.0, 1),
+        "fresh seeds": rates.pairs,
+        "success: before, after, p": f"{rates.first}, {rates.second}, {rates.p_value:.2g}",
+        "cost [mm]: before, after, p": f"{costs.first:.1f}, {costs.second:.1f}, {costs.p_value:.2g}",
+        "asked": str(Asked.AS_FOUND),
+        "outcome": "measured",
+        "reason": "",
+    }
+    about = {"name": "campaign", "source": "Gradiva's own campaigns", "what": f"Search of gains of {name}."}
+    stem = "-".join(["tune", *(str(value) for value in walk.values() if value is not None)])
+    return write_published(
+        folder, stem, {**about, "command": options.command, "commit": current_commit(), "rows": [row]}
+    )
 
 
 def _overlay(path: Path, values: Mapping[str, float], comments: Sequence[str]) -> Path:
@@ -162,6 +203,12 @@ app = typer.Typer(
 )
 
 
+_TYPED = {"files": "from", "settings": "set", "objectives": "objective"} | dict.fromkeys(
+    ("robot", "named", "scheduler", "workers", "out", "is_published"), ""
+)
+"""Options by their fields, where both differ; empty for those that a result does not depend on, and the robot."""
+
+
 @dataclass(frozen=True, slots=True)
 class TuneOptions:
     """Options of ``gradiva tune``, as they were typed."""
@@ -192,6 +239,9 @@ class TuneOptions:
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="As in gradiva campaign.")] = ""
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="As in gradiva campaign.")] = None
     out: Annotated[str, typer.Option(metavar="DIR", help="Below it lies the folder tune-ROBOT.")] = "runs"
+    is_published: Annotated[
+        bool, typer.Option("--publish", help="Write what was found, and what it cost, to results/ of this folder too.")
+    ] = False
 
     @property
     def name(self) -> str:
@@ -203,6 +253,18 @@ class TuneOptions:
         if (self.robot is None) == (self.named is None):
             raise ConfigError("expected one robot: gradiva tune ROBOT, or --robot ROBOT")
         return str(self.robot or self.named)
+
+    @property
+    def command(self) -> str:
+        """Command that repeats the search."""
+        words = ["gradiva", "tune", Path(self.name).name]
+        for each in fields(self):
+            value, name = getattr(self, each.name), _TYPED.get(each.name, each.name)
+            if name and value != each.default:
+                words += [
+                    word for one in (value if isinstance(value, list) else [value]) for word in (f"--{name}", one)
+                ]
+        return shlex.join(map(str, words))
 
     @property
     def folder(self) -> Path:
@@ -244,6 +306,8 @@ def tune(options: TuneOptions) -> int:
     No shipped file is touched. The same command goes on with the walks that it has done.
     """
     search, folder, console = options.search(), options.folder, console_beside(JsonTarget(None))
+    if options.is_published:
+        check_publishable(RESULTS_FOLDER)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     second = None
     with TrialRows(folder / "rows") as rows, Engine(WALK, options.scheduler, options.workers) as engine:
@@ -258,6 +322,8 @@ def tune(options: TuneOptions) -> int:
         console.print(f"{name}: {tuned.before[name]:.5g} -> {value:.5g}", markup=False)
     for line in (*tuned.lines, *map(str, write_tuned(tuned, folder, second))):
         console.print(line, markup=False, soft_wrap=True)
+    if options.is_published:
+        console.print(f"published {publish_tuned(tuned, options, RESULTS_FOLDER)}", markup=False, soft_wrap=True)
     return 0
 
 
