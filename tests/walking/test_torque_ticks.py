@@ -128,8 +128,8 @@ def test_an_infeasible_task_is_relaxed_for_a_while_then_the_robot_freezes_and_th
     walk = ready("icub_v2_7", TORQUE, *HARD, *IMPATIENT, settle=0.0)
     within_reach = walk.layers.body_references.reference
 
-    def beyond_reach(plan, desired):
-        return replace(within_reach(plan, desired), com_acceleration=np.array([0.0, 0.0, 200.0]))
+    def beyond_reach(plan, desired):  # whether the feet touch or not
+        return replace(within_reach(plan, desired), com_acceleration=np.array([0.0, 0.0, -200.0]))
 
     walk.layers.body_references.reference = beyond_reach
     start = walk.time
