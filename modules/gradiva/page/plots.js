@@ -137,7 +137,7 @@ class Plots {
     pen.textAlign = "right";
     for (const value of ticks) {
       pen.beginPath(); pen.moveTo(left, y(value)); pen.lineTo(width - 4, y(value)); pen.stroke();
-      pen.fillText(digits > 4 && value ? value.toExponential(0) : value.toFixed(digits > 4 ? 0 : digits), left - 4, y(value) + 3);
+      pen.fillText(digits > 4 && value ? value.toExponential(1) : value.toFixed(digits > 4 ? 0 : digits), left - 4, y(value) + 3);
     }
     pen.textAlign = "center";
     for (let time = Math.ceil((end - WINDOW) / 5) * 5; time <= end; time += 5) if (time >= 0) pen.fillText(`${time} s`, Math.max(left + 8, Math.min(width - 14, x(time))), height - 3);

@@ -3,7 +3,7 @@
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState, foot_pose
 from gradiva.planner.moved_steps import RetargetedSwing, quintic
-from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, SwingProfile
+from gradiva.planner.planner_config import SAMPLE_PERIOD, LegMomentumConfig, PlannerConfig, SwingProfile
 from gradiva.planner.retarget import CATCHING_STEPS, FROZEN_TIME, CaptureStep, Foothold, Retarget
 from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import PathProgress
@@ -14,6 +14,7 @@ __all__ = [
     "CATCHING_STEPS",
     "FROZEN_TIME",
     "PLANNERS",
+    "SAMPLE_PERIOD",
     "CaptureStep",
     "Command",
     "FootPose",

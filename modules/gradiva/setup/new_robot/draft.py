@@ -13,6 +13,7 @@ import numpy as np
 import tomli_w
 
 from gradiva.common import GRAVITY, ConfigError, ModelError, NDArray, Side, SoleRectangle, WalkingError
+from gradiva.planner import SAMPLE_PERIOD
 from gradiva.robot_model import (
     ForceTorqueSensor,
     IdynTreeModel,
@@ -35,9 +36,9 @@ from gradiva.setup.new_robot.drives import (
 )
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs
 from gradiva.setup.new_robot.model_file import ModelFile
-from gradiva.setup.new_robot.posture import FirstPosture, first_posture
+from gradiva.setup.new_robot.posture import FirstPosture, first_posture, usual_durations
 from gradiva.setup.new_robot.soles import fit_sole
-from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name, data_folder, read_toml
+from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation import RigidTree, Urdf, load_tree, read_urdf, weld
 from gradiva.walking import WalkingLayers
 
@@ -48,7 +49,6 @@ _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no usef
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
 _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
 _ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
-_GRID = 0.02  # [s] period of the planner, of which a step lasts a multiple
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _COMMENT = 28  # [characters] before the comments of a file
@@ -100,13 +100,15 @@ class Draft:
         number; the longest one also as far as hips and ankles roll.
         """
         quick = min(1.0, math.sqrt(self.posture.leg_length / _ICUB_LEG))
-        usual = read_toml(data_folder("config") / "planner.toml")["planner"]
-        shortest, longest = (quick * usual[name] for name in ("min_step_duration", "max_step_duration"))
+        shortest, longest = (quick * duration for duration in usual_durations())
         swaying, table = _longest_step(self.description, self.posture), {}
         if quick < 1.0:
             table["min_step_duration"] = round(shortest, 2), "[s] short legs fall sooner"
         if swaying < longest:
-            table["max_step_duration"] = round(max(shortest + _GRID, swaying), 2), "[s] hips or ankles roll no farther"
+            table["max_step_duration"] = (
+                round(max(shortest + SAMPLE_PERIOD, swaying), 2),
+                "[s] hips or ankles roll no farther",
+            )
         elif quick < 1.0:
             table["max_step_duration"] = round(longest, 2), "[s] short legs fall sooner"
         return table

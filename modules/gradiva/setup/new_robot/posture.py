@@ -13,13 +13,13 @@ from scipy.optimize import least_squares
 from gradiva.common import GRAVITY, ModelError, NDArray, Side, SoleRectangle
 from gradiva.robot_model import IdynTreeModel, as_array, as_pose
 from gradiva.setup.new_robot.limbs import Limbs
+from gradiva.setup.robots import data_folder, read_toml
 from gradiva.simulation import RigidTree
 
 _BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
 _MARGIN = 0.05  # [rad] kept from joint limits
 _ROLL_MARGIN = 0.0175  # [rad] likewise of joints that roll: twice the offset of an encoder
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
-_STEP = 0.9  # [s] the longest step of config/planner.toml
 _FLAT = 1e-4  # [rad] and [m]
 _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
 _HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
@@ -250,9 +250,16 @@ class _Standing:
         return as_array(self._kinematics.getCenterOfMassPosition())
 
 
+def usual_durations() -> tuple[float, float]:
+    """Return the shortest and the longest step of ``config/planner.toml``, [s]."""
+    planner = read_toml(data_folder("config") / "planner.toml")["planner"]
+    return planner["min_step_duration"], planner["max_step_duration"]
+
+
 def _stride(leg_length: float) -> float:
     r"""Return the angle by which legs turn in the longest step of a first walk, at half of the top speed, [rad].
 
     :math:`\arcsin(v T / (2 l))`, from below the hip to half a step ahead or behind.
     """
-    return math.asin(min(1.0, 0.5 * (0.5 * top_speed(leg_length)) * _STEP / leg_length))
+    _, longest = usual_durations()
+    return math.asin(min(1.0, 0.5 * (0.5 * top_speed(leg_length)) * longest / leg_length))
