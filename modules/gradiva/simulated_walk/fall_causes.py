@@ -217,10 +217,10 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     bound = _FAST_FOR_LATE_JOINTS if late else _FAST if fastest > _AT_LIMIT else 1.0
     if speed < bound * evidence.max_speed:
         return None
-    text = (
-        f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked, and {name} was"
-        f" commanded {100 * fastest:.0f} % of its velocity limit{' and gave way' if late else ''}"
-    )
+    text = f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked"
+    if fastest > _AT_LIMIT:
+        text += f", and {name} was commanded {100 * fastest:.0f} % of its velocity limit"
+        text += " and gave way" if late else ""
     return Cause(
         CauseKind.SPEED,
         text,
