@@ -31,7 +31,6 @@ from gradiva.whole_body import WholeBodyReference
 
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 _NORMAL = 2  # row of the vertical force in a wrench
-_SHORTEST = 1e-5  # [m] way between both soles
 
 
 class PushRecovery:
