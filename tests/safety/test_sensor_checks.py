@@ -11,6 +11,7 @@ from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, JointSenso
 from gradiva.setup import load_robot
 
 JOINTS, SPEEDS = ("hip", "knee"), np.full(2, 10.0)
+_STRAIGHT = np.eye(3)
 SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
 
 
@@ -230,6 +231,52 @@ def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_f
     assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
 
 
+def turning_unit(time, mounting=_STRAIGHT, rate=(0.4, -0.3, 0.5)):
+    """Return the reading of a unit that turns with the body at a constant rate and is tilted in its mounting."""
+    rates = np.array(rate) + 1e-9 * time  # a living gyroscope changes in its last digit
+    return ImuMeasurement(so3.exp(time * np.array(rate)) @ mounting, mounting.T @ rates)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.6, 0.8, 0.0)])
+def test_an_imu_that_tilts_in_its_mounting_is_named_and_read_as_before(axis):
+    trust, tilted = ImuCheck(0.04, 0.05), so3.exp(np.radians(1.0) * np.array(axis))
+    found, turned = [], []
+    for tick in range(100):
+        read, new = trust.update(turning_unit(0.01 * tick, tilted if tick >= 50 else np.eye(3)), 0.01 * tick)
+        found, expected = found + new, turning_unit(0.01 * tick)
+        turned.append(np.linalg.norm(so3.log(read.rotation @ expected.rotation.T)))
+        np.testing.assert_allclose(read.angular_velocity, expected.angular_velocity, atol=0.01)
+    assert [(finding.kind, finding.subject) for finding in found] == [(SafetyKind.IMU_JUMP, "IMU")]
+    assert "jumped by 1.0°" in found[0].text
+    assert max(turned) < 1e-4  # the rates of the sample before are those of the old mounting
+
+
+def test_a_second_tilt_and_a_glitch_are_taken_off_as_well():
+    trust, once, twice = ImuCheck(0.04, 0.05), so3.exp(np.array([0.02, 0, 0])), so3.exp(np.array([0.05, 0.02, 0]))
+    mountings = [*[np.eye(3)] * 20, *[once] * 20, twice, *[once] * 20]
+    found = []
+    for tick, mounting in enumerate(mountings):
+        read, new = trust.update(turning_unit(0.01 * tick, mounting, rate=(0.1, 0.1, 0.0)), 0.01 * tick)
+        found += new
+    assert len(found) == 3
+    assert np.linalg.norm(so3.log(read.rotation @ turning_unit(0.6, rate=(0.1, 0.1, 0.0)).rotation.T)) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("turn", "period"),
+    [((0.0, 0.0, 0.3), 0.01), ((0.005, 0.004, 0.0), 0.01), ((0.02, 0.0, 0.0), 0.06)],
+    ids=["heading", "noise", "after a gap"],
+)
+def test_headings_noise_and_gaps_are_no_tilt(turn, period):
+    trust = ImuCheck(0.04, 0.05)
+    trust.update(turning_unit(0.0, rate=(0.1, 0.1, 0.0)), 0.0)
+    later = turning_unit(period, rate=(0.1, 0.1, 0.0))
+    later = ImuMeasurement(so3.exp(np.array(turn)) @ later.rotation, later.angular_velocity)
+    read, found = trust.update(later, period)
+    assert found == []
+    np.testing.assert_array_equal(read.rotation, later.rotation)
+
+
 def test_joints_that_moved_while_the_clock_jumped_have_no_wrong_encoders():
     icub = load_robot("icub_v2_7")
     joints, feet = np.zeros(len(icub.joints)), np.zeros((len(icub.force_torque_sensors), 6))
@@ -365,7 +412,11 @@ def test_imu_readings_that_pass_at_first_sight_are_those_that_all_checks_pass(se
             thorough.reset()
         thorough._was_trusted = False  # it passes nothing at first sight
         expected, found = thorough.update(seen, time)
-        assert check.update(seen, time) == (expected, found)
+        read, new = check.update(seen, time)
+        assert (read is None, new) == (expected is None, found)
+        if read is not None:
+            np.testing.assert_array_equal(read.rotation, expected.rotation)
+            np.testing.assert_array_equal(read.angular_velocity, expected.angular_velocity)
         kinds.update(finding.kind for finding in found)
-    assert kinds == {SafetyKind.SENSOR_FROZEN, SafetyKind.BRIDGED_READING}
+    assert kinds == {SafetyKind.SENSOR_FROZEN, SafetyKind.BRIDGED_READING, SafetyKind.IMU_JUMP}  # rates are not its own
     assert check.bridged.counts == thorough.bridged.counts

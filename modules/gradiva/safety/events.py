@@ -32,6 +32,7 @@ class SafetyKind(StrEnum):
     BRIDGED_READING = "bridged_reading"
     ENCODER_JUMP = "encoder_jump"
     SENSOR_FROZEN = "sensor_frozen"
+    IMU_JUMP = "imu_jump"
     STALE_MEASUREMENT = "stale_measurement"
     STALE_REFERENCE = "stale_reference"
     CLOCK_JUMP = "clock_jump"

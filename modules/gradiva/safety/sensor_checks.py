@@ -21,6 +21,7 @@ from gradiva.common import (
     VectorDebounce,
     altered,
     sealed,
+    so3,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
@@ -37,6 +38,8 @@ _NEEDED = ("joint_positions", "joint_velocities", "contact_wrenches")  # without
 _IMU = "IMU"
 _AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
 _TURN = 0.005  # [rad] of an IMU about one of its axes beside rates that repeat: at least 2°/s; five steps of 1/16°
+_JUMP = 0.0105  # [rad], 0.6°, of a tilt from sample to sample that no rate shows: noise has 0.4° at most (robot plant)
+_LONGEST_STEP = 0.05  # [s] between two samples, over which the rates are integrated
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 _NONE: frozenset[Side] = frozenset()
 
@@ -204,8 +207,65 @@ class WrenchCheck:
         return self._last
 
 
+class ImuMounting:
+    r"""Takes off by how much an inertial unit has been tilted in its mounting, in mid-walk.
+
+    Its attitude then jumps while its rates say that it hardly turned. From the sample before, with the period Δ,
+
+    .. math:: E = (R_{k-1} \, Exp(\tfrac{\Delta}{2} (\omega_{k-1} + \omega_k)))^\top R_k,
+
+    which is the turn M of the mounting where its part about the horizontal axes is larger than noise and
+    :math:`\tfrac{\Delta}{2} |\omega_k - \omega_{k-1}|`, by which the integral may err: readings are
+    :math:`R M^\top, M \omega` from then on. A heading alone may jump: compasses correct it.
+    """
+
+    def __init__(self) -> None:
+        """Begin."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Take the unit as it is mounted."""
+        self._turn: NDArray | None = None
+        self._last: ImuMeasurement | None = None
+        self._taken = -math.inf
+
+    def corrected(self, imu: ImuMeasurement, taken: float) -> tuple[ImuMeasurement, float]:
+        """Return the reading of ``taken`` [s] with the mounting of before, and by how much it was tilted now, [rad]."""
+        if self._turn is not None:
+            imu = self._turned(imu, self._turn)
+        last, period, tilt = self._last, taken - self._taken, 0.0
+        if period > 0.0:
+            if last is not None and period <= _LONGEST_STEP and not _is_still(last, imu, period):
+                imu, tilt = self._without_jump(last, imu, period)
+            self._last, self._taken = imu, taken
+        return imu, tilt
+
+    def _without_jump(self, last: ImuMeasurement, imu: ImuMeasurement, period: float) -> tuple[ImuMeasurement, float]:
+        before, now = last.angular_velocity, imu.angular_velocity
+        motion, seen = 0.5 * period * (before + now), last.rotation.T @ imu.rotation
+        x, y, _ = (last.rotation @ (0.5 * (seen[_AXIS] - seen.T[_AXIS]) - motion)).tolist()  # E, of small turns
+        if (tilt := math.hypot(x, y)) <= _JUMP + 0.5 * period * math.dist(before, now):
+            return imu, 0.0
+        turn = so3.exp(motion).T @ seen
+        self._turn = turn if self._turn is None else turn @ self._turn
+        return self._turned(imu, turn), tilt
+
+    @staticmethod
+    def _turned(imu: ImuMeasurement, turn: NDArray) -> ImuMeasurement:
+        return ImuMeasurement(imu.rotation @ turn.T, turn @ imu.angular_velocity, imu.time)
+
+
+def _is_still(last: ImuMeasurement, imu: ImuMeasurement, period: float) -> bool:
+    """Return whether attitude and rate both say that the unit turned by too little for a jump."""
+    change, rate = (imu.rotation - last.rotation).ravel(), imu.angular_velocity
+    return bool(change.dot(change) < 0.5 * _JUMP**2 and rate.dot(rate) * period * period < 0.25 * _JUMP**2)
+
+
 class ImuCheck:
-    """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk."""
+    """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk.
+
+    A unit that is tilted in mid-walk is named, and read as before (``ImuMounting``).
+    """
 
     def __init__(self, frozen_duration: float, bridge_duration: float) -> None:
         """Begin.
@@ -217,11 +277,13 @@ class ImuCheck:
         self._frozen = FrozenSensorCheck(frozen_duration)
         self._repeated = RepeatedRates(3, frozen_duration, _TURN)
         self._unusable = Debounce(bridge_duration)
+        self._mounting = ImuMounting()
         self.reset()
 
     def reset(self) -> None:
         """Trust the unit."""
         self._frozen.reset()
+        self._mounting.reset()
         self._repeated.reset()
         self._rotation: NDArray | None = None
         self._turned = np.zeros(3)
@@ -243,7 +305,7 @@ class ImuCheck:
         self._rates, is_usable = rates, self._is_usable(imu.rotation, *rates)
         if is_usable and self._was_trusted and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
             self._pending = imu, taken
-            return imu, []
+            return self._as_mounted(imu, taken, [])
         self._was_seen, self._was_trusted = True, False
         self._catch_up()
         found = self._unusable_findings(not is_usable, time)
@@ -252,7 +314,17 @@ class ImuCheck:
         if is_usable:
             found += self._repeat_findings(imu, taken)
             self._was_trusted = not self._is_distrusted
-        return imu if self._was_trusted else None, found
+        return self._as_mounted(imu, taken, found) if self._was_trusted else (None, found)
+
+    def _as_mounted(
+        self, imu: ImuMeasurement, taken: float, found: list[Finding]
+    ) -> tuple[ImuMeasurement, list[Finding]]:
+        """Return the reading as if the unit were mounted as before, and the findings with that it is not."""
+        imu, tilt = self._mounting.corrected(imu, taken)
+        if tilt:
+            text = f"the attitude of the IMU jumped by {math.degrees(tilt):.1f}° and its rates did not: it is taken off"
+            found = [*found, Finding(SafetyKind.IMU_JUMP, _IMU, text)]
+        return imu, found
 
     @staticmethod
     def _is_usable(rotation: NDArray, x: float, y: float, z: float) -> bool:

@@ -195,6 +195,7 @@ _WARNINGS = (  # without a choice: the robot walks on well, or it is a failure o
     SafetyKind.ARM_TRACKING,
     SafetyKind.BRIDGED_READING,
     SafetyKind.CLOCK_JUMP,
+    SafetyKind.IMU_JUMP,
     SafetyKind.RELAXED,
     SafetyKind.FAILED_TICK,
 )

@@ -1,4 +1,4 @@
-"""Lets sensors die at moments of a stride, and counts how often the robot stands and says which it lost."""
+"""Lets sensors die, or an IMU tilt, at moments of a stride, and counts how often the robot stands and names them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ STANDING = 0.95
 """Fraction of the moments after which the robot has to stand, [-]."""
 
 _COMMAND = VelocityCommand(0.2, duration=10.0)
+_TILT = math.radians(1.0)  # [rad] of an IMU, to one side and the other in turn
 _STEP = 1  # whose lift-off begins the stride: the step before still gathers speed
 _WALKED_ON = 4.0  # [s] in which the robot treads on each sole more than once
 _STOOD = 2.0  # [s] after it has stopped
@@ -37,6 +38,7 @@ class DyingKind(StrEnum):
     FOOT = "foot"  # the force-torque sensors of a foot read zero
     GYROSCOPE = "gyroscope"  # the rates of the IMU read zero, its attitude goes on
     VELOCITY = "velocity"  # the velocity of a joint of a leg reads zero, its position goes on
+    TILT = "tilt"  # the IMU is tilted in its mounting, by which the robot has to walk on
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Death:
 
     Attributes:
         kind: Of the sensors.
-        subject: The foot's side, or the joint; empty for the IMU.
+        subject: The foot's side, the joint, or the way in which the IMU is tilted; empty for its rates.
     """
 
     kind: DyingKind
@@ -59,6 +61,8 @@ class Death:
         """Return the faults from ``time`` [s] on."""
         if self.kind is DyingKind.GYROSCOPE:
             return [Fault(FaultKind.DEAD_GYROSCOPE, time)]
+        if self.kind is DyingKind.TILT:
+            return [Fault(FaultKind.TILTED_IMU, time, value=Side(self.subject).sign * _TILT)]
         if self.kind is DyingKind.VELOCITY:
             return [Fault(FaultKind.DEAD_VELOCITY, time, name=self.subject)]
         sensors = [robot.force_torque_sensors[row].name for row in robot.sensors_of(Side(self.subject))]
@@ -66,7 +70,8 @@ class Death:
 
     def is_named(self, robot: RobotDescription, events: Sequence[SafetyEvent]) -> bool:
         """Return whether an event is about what died."""
-        names = {self.subject or "IMU", *(fault.name for fault in self.faults(robot, 0.0))}
+        of_imu = self.kind in (DyingKind.GYROSCOPE, DyingKind.TILT)
+        names = {"IMU"} if of_imu else {self.subject, *(fault.name for fault in self.faults(robot, 0.0))}
         return any(event.subject in names for event in events)
 
 
@@ -74,7 +79,13 @@ def deaths(kind: DyingKind, robot: RobotDescription, moments: int) -> list[Death
     """Return what dies at each moment: feet in turn, joints of both legs in turn."""
     legs = [robot.joint_groups[f"{side}_leg"].joints for side in Side]
     joints = [name for pair in zip(*legs, strict=True) for name in pair]
-    subjects = {DyingKind.FOOT: [*Side], DyingKind.GYROSCOPE: [""], DyingKind.VELOCITY: joints}[kind]
+    sides = [*Side]
+    subjects = {
+        DyingKind.FOOT: sides,
+        DyingKind.GYROSCOPE: [""],
+        DyingKind.VELOCITY: joints,
+        DyingKind.TILT: sides,
+    }[kind]
     return [Death(kind, str(subjects[number % len(subjects)])) for number in range(moments)]
 
 
@@ -99,20 +110,20 @@ class WalkWithDyingSensors(ContinuedWalk):
         """Let sensors be dead from now on, until the robot has fallen, or has stopped and stood.
 
         Returns:
-            Whether it ``stands``, whether an event is about what died, ``is_named``, the ``reason`` of its end, safety
-            ``events``, and when it ended, ``time_s``.
+            Whether it ``stands``, or walks on where it has to; whether an event is about what died, ``is_named``; the
+            ``reason`` of its end, safety ``events``, and when it ended, ``time_s``.
         """
         walk, robot = self.walk, self.walk.setup.robot
         for fault in way.faults(robot, walk.time):
             walk.robot.inject(fault)
-        stops = walk.time + _WALKED_ON
+        stops = walks_on = walk.time + _WALKED_ON
         end = stops + _STOOD
         while walk.time < end and walk.robot.fall is None:
             walk.tick()
             if walk.controller.state is not WalkingState.WALKING and walk.time < stops:
                 stops, end = walk.time, walk.time + _STOOD
         return {
-            "stands": walk.robot.fall is None,
+            "stands": walk.robot.fall is None and (way.kind is not DyingKind.TILT or stops == walks_on),
             "is_named": way.is_named(robot, walk.controller.safety_events),
             "reason": self._reason(),
             "events": [event.text for event in walk.controller.safety_events],
@@ -163,10 +174,19 @@ class WalkCase(RobotCase):
 
 def run_dead_sensor(run: ExperimentRun) -> None:
     """Walk each robot up to each moment; the value is after how many of them it stands in the end."""
+    _run(run, [kind for kind in DyingKind if kind is not DyingKind.TILT])
+
+
+def run_tilted_imu(run: ExperimentRun) -> None:
+    """Walk each robot up to each moment; the value is after how many of them it walks on."""
+    _run(run, [DyingKind.TILT])
+
+
+def _run(run: ExperimentRun, kinds: Sequence[DyingKind]) -> None:
     moments = run.options.either(MOMENTS, _QUICK_MOMENTS)
     cases = [
         WalkCase(robot, plant, control, kind)
-        for kind in DyingKind
+        for kind in kinds
         for plant in run.options.plants
         for robot in run.options.robots_or_all
         for control in run.options.controls or (ControlMode.POSITION,)
@@ -206,6 +226,8 @@ def _fall(death: Death, found: Continued) -> dict[str, Any]:
     }
 
 
+_OPTIONS = ("robots", "controls", "settings", "seed")
+
 EXPERIMENTS = (
     Experiment(
         "dead_sensor",
@@ -215,6 +237,16 @@ EXPERIMENTS = (
         run_dead_sensor,
         "standing",
         plants=(Plant.IDEAL, Plant.ROBOT),
-        takes=("robots", "controls", "settings", "seed"),
+        takes=_OPTIONS,
+    ),
+    Experiment(
+        "tilted_imu",
+        "Gradiva's own experiment",
+        f"The IMU tilts by 1° in its mounting while the robot walks, at {MOMENTS} moments of a stride: how often does"
+        " it walk on?",
+        run_tilted_imu,
+        "walking",
+        plants=(Plant.IDEAL, Plant.ROBOT),
+        takes=_OPTIONS,
     ),
 )
