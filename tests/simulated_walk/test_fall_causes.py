@@ -440,8 +440,7 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     text = cause_of(walk, log_of(walk, speed=0.43, **late)).text
     assert text.endswith("l_hip_pitch was commanded 100 % of its velocity limit and gave way")
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
-    assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
-    assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")
+    assert text == "too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked"  # joints were slow enough
 
 
 def test_the_speed_of_a_step_that_was_moved_is_not_that_of_the_plan():
