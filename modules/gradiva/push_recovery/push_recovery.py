@@ -220,9 +220,9 @@ class FootAdmittance:
         R_k &= R^p_k \, Exp(\theta_k),
 
     with a low pass F, normal forces :math:`f`, horizontal forces :math:`t` in the axes of the left sole, moments
-    :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the plan and the DCM law.
-    The offsets are kept while one foot swings, since what causes them goes along with the joints: the next step lands
-    as the last one ended. F begins anew as both stand.
+    :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the plan and the DCM
+    law. The offsets are kept while one foot swings, since what causes them goes along with the joints: the next step
+    lands as the last one ended. F begins anew as both stand.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
