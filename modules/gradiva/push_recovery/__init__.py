@@ -3,14 +3,7 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation
-from gradiva.push_recovery.push_recovery import (
-    FootAdmittance,
-    FootAdmittanceConfig,
-    MovedSoles,
-    Push,
-    PushRecovery,
-    landed_last,
-)
+from gradiva.push_recovery.push_recovery import MovedSoles, Push, PushRecovery, landed_last
 from gradiva.push_recovery.step_adaptations import (
     STEP_ADAPTATIONS,
     StepAdaptation,
@@ -44,8 +37,6 @@ __all__ = [
     "AdaptedStep",
     "AdaptedSteps",
     "CaptureStepping",
-    "FootAdmittance",
-    "FootAdmittanceConfig",
     "HipStrategy",
     "HipStrategyConfig",
     "Legs",

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import TIME_ROUNDING, NDArray, RobotState, Side, SoleRectangle, WalkingReference
+from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -245,9 +245,9 @@ class ReactiveStepping:
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
-        running, swing = nominal.running, reference.foot(step.footstep.side)
-        error = state.dcm_position - reference.dcm.position
-        tilts_onto_it = _part_towards(reference, step.footstep.side, error) > _TOWARDS
+        side, running = step.footstep.side, nominal.running
+        swing, error = reference.foot(side), state.dcm_position - reference.dcm.position
+        tilts_onto_it = _part_towards(swing, reference.foot(side.other), error) > _TOWARDS
         running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
         dcm, zmp, zeta = state.dcm_position, state.zmp_position, running.natural_frequency
@@ -328,12 +328,13 @@ class ReactiveStepping:
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     side, error = step.footstep.side, state.dcm_position - reference.dcm.position
-    return bool(reference.foot(side).twist[2] < 0.0 and _part_towards(reference, side, error) < 0.0)
+    swing = reference.foot(side)
+    return bool(swing.twist[2] < 0.0 and _part_towards(swing, reference.foot(side.other), error) < 0.0)
 
 
-def _part_towards(reference: WalkingReference, side: Side, error: NDArray) -> float:
+def _part_towards(swing: FootReference, stance: FootReference, error: NDArray) -> float:
     """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
-    way = (reference.foot(side).position - reference.foot(side.other).position)[:2]
+    way = (swing.position - stance.position)[:2]
     return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 

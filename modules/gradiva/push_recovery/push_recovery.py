@@ -1,36 +1,21 @@
-"""Push recovery: the interface that the tick asks; and soles, which yield to the ground where they stand."""
+"""Push recovery: the interface that the tick asks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import casadi as cs
 import numpy as np
 
-from gradiva.common import (
-    FootReference,
-    NDArray,
-    RobotState,
-    Side,
-    WalkingReference,
-    altered,
-    configuration,
-    low_pass_gain,
-    setting,
-    unchecked,
-)
+from gradiva.common import RobotState, Side, WalkingReference, altered, low_pass_gain
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
 from gradiva.push_recovery.tilt import SoleLevelling, Trunk
-from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted, symbolic_exp
 from gradiva.simplified_model import BalancePlan
-from gradiva.whole_body import WholeBodyReference
+from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
-_NORMAL = 2  # row of the vertical force in a wrench
 
 
 class PushRecovery:
@@ -174,212 +159,3 @@ class MovedSoles:
 def landed_last(reference: WalkingReference) -> Side:
     """Return the foot of a walk that landed last: it carries the robot or takes the load."""
     return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
-
-
-@configuration
-class FootAdmittanceConfig:
-    """Gains with which feet that stand yield to forces that were not expected.
-
-    Attributes:
-        height_gain: Speed of one foot against the other for each newton that it carries too much, [m/(s·N)].
-        tilt_gain: Angular velocity of a sole for each moment about its expected centre of pressure, [rad/(s·N·m)].
-        spread_gain: Horizontal speed of one foot against the other for each newton by which they pull, [m/(s·N)].
-        leak_time_constant: In which what has been yielded is taken back while both feet stand, [s].
-        expected_time_constant: Of the low pass on the expected wrenches: measured ones are as much older, [s].
-        surplus_time_constant: Of the low pass on measured less expected wrenches: what is faster answers the
-            servos, and closes a loop with them, [s].
-        highest: Largest height of a sole over its plan, [m].
-        widest: Largest horizontal way of a sole along each of its axes, [m].
-        steepest: Largest tilt of a sole about each axis, [rad].
-    """
-
-    height_gain: float = setting("m/(s·N)", least=0.0)
-    tilt_gain: float = setting("rad/(s·N·m)", least=0.0)
-    spread_gain: float = setting("m/(s·N)", least=0.0)
-    leak_time_constant: float = setting("s", above=0.0)
-    expected_time_constant: float = setting("s", least=0.0)
-    surplus_time_constant: float = setting("s", least=0.0)
-    highest: float = setting("m", least=0.0)
-    widest: float = setting("m", least=0.0)
-    steepest: float = setting("rad", least=0.0)
-
-
-class FootAdmittance:
-    r"""Control of the difference of the feet's forces and of the moments about their centres of pressure.
-
-    Legs of stiff servos, with both soles on the floor, are a closed chain: encoder errors of half a degree or a sole
-    that is not flat shift all load to one foot, or to an edge, and let the feet pull against each other as hard as
-    hips can. Feet that stand therefore yield (Kajita et al. 2010, Caron et al. 2019), while both of them stand:
-
-    .. math::
-        \dot h &= \tfrac12 a_h F \left[(f_l - f_r) - (f_l - f_r)^e\right] - h / T, &
-        z_{l,r} &= z^p_{l,r} \pm h, \\
-        \dot s &= \tfrac12 a_s F \left[(t_l - t_r) - (t_l - t_r)^e\right] - s / T, &
-        p_{l,r} &= p^p_{l,r} \pm s, \\
-        \dot\theta_k &= a_\theta F \left(\mu_k - c^e_k \times f_k\right)_{x,y} - \theta_k / T, &
-        R_k &= R^p_k \, Exp(\theta_k),
-
-    with a low pass F, normal forces :math:`f`, horizontal forces :math:`t` in the axes of the left sole, moments
-    :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the plan and the DCM
-    law. The offsets are kept while one foot swings, since what causes them goes along with the joints: the next step
-    lands as the last one ended. F begins anew as both stand.
-
-    ====================  ==========================  ============
-    Symbol                Field                       Unit
-    ====================  ==========================  ============
-    :math:`a_h`           ``height_gain``             m/(s·N)
-    :math:`a_s`           ``spread_gain``             m/(s·N)
-    :math:`a_\theta`      ``tilt_gain``               rad/(s·N·m)
-    :math:`T`             ``leak_time_constant``      s
-    ====================  ==========================  ============
-    """
-
-    def __init__(self, config: FootAdmittanceConfig, compiler: Compiler = interpreted) -> None:
-        """Take the gains; ``compiler`` makes the equations fast."""
-        self._config = config
-        self._is_off = config.height_gain == config.tilt_gain == config.spread_gain == 0.0
-        self._function = built_once((FootAdmittance, compiler), lambda: _admittance(compiler))
-        self._function.set(**{name: getattr(config, name) for name in _CONSTANTS})
-        inputs = self._function.inputs
-        self._memory = inputs["memory"]
-        rows = [row for name in ("expected", "measured", "positions") for row in inputs[name]]
-        left, right = inputs["rotations"][:3], inputs["rotations"][3:]
-        self._windows = [*rows, left, right, *inputs["twists"]]  # left, right of each
-        self.reset()
-
-    @property
-    def height(self) -> float:
-        """Height of the left sole over its plan, and of the right one below it, [m]."""
-        return float(self._memory[0])
-
-    @property
-    def tilts(self) -> NDArray:
-        """Turns of both soles about their x and y, [rad], shape (2, 2)."""
-        return self._memory[3:7].reshape(2, 2).copy()
-
-    def reset(self) -> None:
-        """Forget the past: both soles are as planned."""
-        self._memory[...] = 0.0
-        self._is_first = True
-
-    def adapted(
-        self, reference: WholeBodyReference, state: RobotState, period: float, is_trusted: bool = True
-    ) -> WholeBodyReference:
-        """Return the reference with the soles as they have yielded.
-
-        Args:
-            reference: Of the plan, with the expected wrenches.
-            state: With the measured wrenches.
-            period: [s].
-            is_trusted: Whether both feet's sensors are; otherwise the soles stay as they are.
-        """
-        if self._is_off:
-            return reference
-        left, right, function = reference.left_foot, reference.right_foot, self._function
-        constants = self._config.expected_time_constant, self._config.surplus_time_constant
-        gains = [1.0 if self._is_first else low_pass_gain(constant, period) for constant in constants]
-        self._is_first = False
-        function.set(
-            period=period,
-            expected_gain=gains[0],
-            surplus_gain=gains[1],
-            yields=is_trusted and left.in_contact and right.in_contact,
-        )
-        wrenches = (
-            *(reference.left_foot_wrench, reference.right_foot_wrench),
-            *(state.left_foot_wrench, state.right_foot_wrench),
-        )
-        poses = left.position, right.position, left.rotation, right.rotation, left.twist, right.twist
-        for window, value in zip(self._windows, wrenches + poses, strict=True):
-            window[...] = value
-        outputs = function()
-        self._memory[...] = outputs["memory"]
-        (p_left, p_right), (v_left, v_right) = outputs["positions"].copy(), outputs["twists"].copy()
-        rotations = outputs["rotations"].copy()
-        return altered(
-            reference,
-            left_foot=_moved(left, p_left, rotations[:3], v_left),
-            right_foot=_moved(right, p_right, rotations[3:], v_right),
-        )
-
-
-def _moved(foot: FootReference, position: NDArray, rotation: NDArray, twist: NDArray) -> FootReference:
-    return unchecked(
-        FootReference,
-        position=position,
-        rotation=rotation,
-        twist=twist,
-        acceleration=foot.acceleration,
-        in_contact=foot.in_contact,
-    )
-
-
-_CONSTANTS = ("height_gain", "tilt_gain", "spread_gain", "leak_time_constant", "highest", "widest", "steepest")
-
-
-def _admittance(compiler: Compiler) -> FlatFunction:
-    """Return the equations; rows of matrices: left, right; memory: shifts, tilts, low passes."""
-    shapes = {"expected": (2, 6), "measured": (2, 6), "positions": (2, 3), "rotations": (6, 3), "twists": (2, 6)}
-    inputs = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
-    inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "surplus_gain", "yields", *_CONSTANTS)}
-    inputs["memory"] = memory = cs.SX.sym("memory", 26)
-    shifts, tilts, last = memory[:3], (memory[3:5], memory[5:7]), cs.reshape(memory[7:19], 6, 2).T
-    expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
-    expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
-    surplus = inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[19:])
-    surplus = inputs["yields"] * (memory[19:] + surplus)
-    rates, turns = _rates(inputs, surplus, shifts, tilts)
-    shifts, axes = shifts + inputs["period"] * rates, _axes(inputs)
-    kept = [shifts]
-    outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
-    for row, sign in ((0, 1.0), (1, -1.0)):
-        tilt = tilts[row] + inputs["period"] * turns[row]
-        kept.append(tilt)
-        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
-        spin = rotation[:, :2] @ turns[row]
-        outputs["positions"].append(inputs["positions"][row, :] + sign * (axes @ shifts).T)
-        outputs["rotations"].append(rotation @ symbolic_exp(cs.vertcat(tilt, 0.0)))
-        outputs["twists"].append(inputs["twists"][row, :] + cs.vertcat(sign * axes @ rates, spin).T)
-    results = {name: cs.vertcat(*rows) for name, rows in outputs.items()}
-    results["memory"] = cs.vertcat(*kept, cs.vec(expected.T), surplus)
-    return FlatFunction("foot_admittance", inputs, results, compiler)
-
-
-def _axes(inputs: Mapping[str, cs.SX]) -> cs.SX:
-    """Return the axes of the shifts, columns: up, and the left sole's x and y without what is not horizontal."""
-    level = cs.vertcat(inputs["rotations"][:2, :2], cs.SX.zeros(1, 2))
-    return cs.horzcat(cs.DM([0.0, 0.0, 1.0]), level)
-
-
-def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX) -> cs.SX:
-    """Return what was not expected, (7, 1).
-
-    That is half of the difference of the feet's forces [N], along `_axes`, and the moments about their centres of
-    pressure, axes of the soles [N·m].
-    """
-    measured = inputs["measured"]
-    rows = [_axes(inputs).T @ (0.5 * (measured - expected)[:, :3].T @ cs.DM([1.0, -1.0]))]
-    for row in range(2):
-        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
-        levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
-        moment = cs.vertcat((measured[row, 3:5] - measured[row, _NORMAL] * levers).T, 0.0)
-        rows.append((rotation.T @ moment)[:2])
-    return cs.vertcat(*rows)
-
-
-def _rates(
-    inputs: Mapping[str, cs.SX], surplus: cs.SX, shifts: cs.SX, tilts: Sequence[cs.SX]
-) -> tuple[cs.SX, list[cs.SX]]:
-    """Return the rates of the shifts, (3, 1), [m/s], and of both tilts, [rad/s]: zero unless the feet yield."""
-
-    def rate(offset: cs.SX, gain: cs.SX, cause: cs.SX, limit: cs.SX) -> cs.SX:
-        wanted = gain * cause - offset / inputs["leak_time_constant"]
-        reached = cs.fmin(cs.fmax(offset + inputs["period"] * wanted, -limit), limit)
-        return cs.if_else(inputs["yields"] > 0.5, (reached - offset) / inputs["period"], 0.0)
-
-    height, spread = (inputs[f"{name}_gain"] for name in ("height", "spread"))
-    climb = rate(shifts[0], height, surplus[0], inputs["highest"])
-    apart = [rate(shifts[axis], spread, surplus[axis], inputs["widest"]) for axis in (1, 2)]
-    moments = surplus[3:5], surplus[5:7]
-    turns = [rate(tilts[row], inputs["tilt_gain"], moments[row], inputs["steepest"]) for row in range(2)]
-    return cs.vertcat(climb, *apart), turns

@@ -35,8 +35,6 @@ from gradiva.estimation import (
 )
 from gradiva.planner import PLANNERS, LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.push_recovery import (
-    FootAdmittance,
-    FootAdmittanceConfig,
     HipStrategy,
     HipStrategyConfig,
     MovedSoles,
@@ -76,6 +74,8 @@ from gradiva.whole_body import (
     ExternalKinematics,
     FlexibleTorqueControlConfig,
     FlexibleTorqueController,
+    FootAdmittance,
+    FootAdmittanceConfig,
     FrictionCompensator,
     FrictionFeedforward,
     GroundModel,

@@ -23,6 +23,8 @@ from gradiva.whole_body.drives import (
 from gradiva.whole_body.flexible_torque_control import FlexibleTorqueControlConfig, FlexibleTorqueController
 from gradiva.whole_body.inverse_kinematics import (
     ACCELERATION_TIME_CONSTANT,
+    FootAdmittance,
+    FootAdmittanceConfig,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
@@ -95,6 +97,8 @@ __all__ = [
     "ExternalKinematics",
     "FlexibleTorqueControlConfig",
     "FlexibleTorqueController",
+    "FootAdmittance",
+    "FootAdmittanceConfig",
     "FrameTask",
     "FrictionCompensator",
     "FrictionFeedforward",
