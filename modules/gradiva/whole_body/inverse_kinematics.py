@@ -14,7 +14,6 @@ import numpy as np
 
 from gradiva.common import (
     ControlMode,
-    FootReference,
     JointCommand,
     LowPass,
     NDArray,
@@ -474,20 +473,9 @@ class FootAdmittance:
         rotations = outputs["rotations"].copy()
         return altered(
             reference,
-            left_foot=_moved(left, p_left, rotations[:3], v_left),
-            right_foot=_moved(right, p_right, rotations[3:], v_right),
+            left_foot=altered(left, position=p_left, rotation=rotations[:3], twist=v_left),
+            right_foot=altered(right, position=p_right, rotation=rotations[3:], twist=v_right),
         )
-
-
-def _moved(foot: FootReference, position: NDArray, rotation: NDArray, twist: NDArray) -> FootReference:
-    return unchecked(
-        FootReference,
-        position=position,
-        rotation=rotation,
-        twist=twist,
-        acceleration=foot.acceleration,
-        in_contact=foot.in_contact,
-    )
 
 
 _CONSTANTS = ("height_gain", "tilt_gain", "spread_gain", "leak_time_constant", "highest", "widest", "steepest")
