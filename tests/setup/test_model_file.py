@@ -149,12 +149,14 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     assert leg.full_torque_speed == pytest.approx(0.55 * speed)
     assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (gears.loss, gears.play, gears.torque_latency)
     assert leg_gears(robot.joint_groups) is gears
-    files = drive_files(gears, 700.0, 0.08)
+    files = drive_files(gears, 700.0, 0.7, 0.08)
     torque = files["torque.toml"][1]
     assert ("touch_timeout" in torque["torque_control"]) == (gears is LOW_RATIO)
     assert torque["step_adaptation"]["trigger"][0] == 0.04
     assert torque["torque_control"]["zmp_excess"][0] == [0.004, 0.004]
-    assert drive_files(gears, 700.0, 0.2)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
+    assert drive_files(gears, 700.0, 0.7, 0.2)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
+    assert files["step_adaptation.toml"][1]["step_adaptation"]["trigger"][0] == 0.049  # by position, 0.07 rad
+    assert "step_adaptation.toml" not in drive_files(gears, 700.0, 0.4, 0.08)
     assert ("plant_robot.toml" in files) == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
 
 
@@ -542,9 +544,9 @@ def test_torque_limits_that_are_all_the_same_beyond_the_weight_are_placeholders_
 
 
 def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_urdf):
-    plant = drive_files(HIGH_RATIO, 32.5, 0.1)["plant_robot.toml"][1]["simulation.sensors.force_torque"]
+    plant = drive_files(HIGH_RATIO, 32.5, 0.3, 0.1)["plant_robot.toml"][1]["simulation.sensors.force_torque"]
     assert (plant["force_bias"][0], plant["force_drift"][0]) == (0.2, 0.5)
-    assert "simulation.sensors.force_torque" not in drive_files(LOW_RATIO, 325.0, 0.1)["plant_robot.toml"][1]
+    assert "simulation.sensors.force_torque" not in drive_files(LOW_RATIO, 325.0, 0.7, 0.1)["plant_robot.toml"][1]
     draft = draft_robot("biped", as_urdf())
     assert "min_step_duration" not in draft.planner["planner"]
     short = replace(draft, posture=replace(draft.posture, leg_length=0.125))

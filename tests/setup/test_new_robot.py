@@ -81,6 +81,7 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
     assert [file.name for file in files] == [
         "robot.toml",
         "planner.toml",
+        "step_adaptation.toml",
         "torque.toml",
         "soft_ground.toml",
     ]

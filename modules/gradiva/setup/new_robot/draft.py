@@ -51,6 +51,7 @@ _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lower
 _ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
+_LIFT, _LEAST_LIFT = 0.035, 0.02  # [-] of the length of the legs: lift of a foot, and where ankles bend little
 _COMMENT = 28  # [characters] before the comments of a file
 _NAMED = 3  # [joints] of a long list that are named
 
@@ -80,7 +81,7 @@ class Draft:
         return {
             "planner": {
                 "zmp_offset": (middle, "[m] the middle of the sole, as far as its ankle holds the weight there"),
-                "swing_height": (round(0.035 * leg, 3), "[m]"),
+                "swing_height": (round(min(_LIFT * leg, max(_LEAST_LIFT * leg, self.posture.lift)), 3), "[m]"),
                 **self._durations,
                 "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
                 "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
@@ -403,7 +404,8 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
-    of_drives = drive_files(leg_gears(robot.joint_groups), GRAVITY * robot.mass, robot.sole.width)
+    gears, height = leg_gears(robot.joint_groups), robot.com_height - robot.sole.z
+    of_drives = drive_files(gears, GRAVITY * robot.mass, height, robot.sole.width)
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),

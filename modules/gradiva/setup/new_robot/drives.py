@@ -41,8 +41,10 @@ _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is the
 _FARTHEST = 10.0  # [-] times a similar drive's, or a tenth of it: models beyond that give no values of a drive
 _TRUNK_FREQUENCY = 45.0  # [rad/s] natural frequency of legs and torso: servos over the inertia that a joint moves
 _ARM_SERVO = (30.0, 1.0)  # [rad/s] and [-]: natural frequency and damping ratio; all as on the shipped robots
-_TRIGGER = 0.06  # [m] of adapted steps by torque
+_TRIGGER = 0.06  # [m] largest one of adapted steps
+_TRIGGER_ANGLE = 0.07  # [rad] times the height of the CoM: DCM errors that drives and sensors make undisturbed
 _EXCESS = 0.05  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it: at 0.25 trunks tip
+_STEP_FILE = "step_adaptation.toml"
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
@@ -189,11 +191,13 @@ def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
     return LOW_RATIO if has_play else HIGH_RATIO
 
 
-def drive_files(gears: Gears, weight: float, width: float) -> dict[str, tuple[str, dict[str, Table]]]:
-    """Return file to what it is about and its tables: what torque control and its plant need for the gears of the legs.
+def drive_files(gears: Gears, weight: float, height: float, width: float) -> dict[str, tuple[str, dict[str, Table]]]:
+    """Return file to what it is about and its tables: what steps, torque control and the plant need for these drives.
 
     The force-torque sensors of a light robot, ``weight`` in [N], err as little against its weight as those of iCub.
-    By torque, undisturbed DCM errors on the plant ``robot`` pass the usual trigger of adapted steps, as on shipped
+    By position, errors of encoders, attitude and joints, which are angles, move the DCM by their product with the
+    ``height`` of the CoM, [m]: where that is more than the usual trigger of adapted steps, steps answer no push, and a
+    robot that stands lays its soles flat until it rocks. By torque, undisturbed errors pass it as well, as on shipped
     robots; but beside a sole, ``width`` in [m], no ZMP on it holds the DCM. With play, rotors rattle and feet come to
     rest by the plan, not by force, as on G1.
     """
@@ -213,7 +217,17 @@ def drive_files(gears: Gears, weight: float, width: float) -> dict[str, tuple[st
     }
     tables = {**gears.plant, **_light_sensors(weight)}
     plant = {"plant_robot.toml": ("on the plant robot, by its drives and its weight", tables)}
-    return {"torque.toml": ("in torque control", torque), **(plant if tables else {})}
+    return {**_steps(height), "torque.toml": ("in torque control", torque), **(plant if tables else {})}
+
+
+def _steps(height: float) -> dict[str, tuple[str, dict[str, Table]]]:
+    """Return the file of adapted steps of a robot whose CoM is higher than the usual trigger is for."""
+    usual = read_toml(data_folder("config") / _STEP_FILE)["step_adaptation"]["trigger"]
+    trigger = round(min(_TRIGGER, _TRIGGER_ANGLE * height), 3)
+    if trigger <= usual:
+        return {}
+    comment = f"[m] {_TRIGGER_ANGLE:g} rad at the height of the CoM: undisturbed errors stay below it"
+    return {_STEP_FILE: (f"from config/{_STEP_FILE}", {"step_adaptation": {"trigger": (trigger, comment)}})}
 
 
 def _light_sensors(weight: float) -> dict[str, Table]:

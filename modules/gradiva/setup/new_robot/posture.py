@@ -39,6 +39,7 @@ class FirstPosture:
         hip_distance: Of the sole frames when all joints are at zero, [m].
         zmp: Middle of the part of the left sole in which its ankle has the torque to hold the ZMP, sole frame, [m].
         ways: Of the pelvis over a foot, to which hips and ankles roll, while that foot stands and while it swings, [m].
+        lift: Of a level foot half a stride behind, to which its ankle bends, [m].
     """
 
     joint_positions: NDArray
@@ -47,6 +48,7 @@ class FirstPosture:
     hip_distance: float
     zmp: tuple[float, float] = (0.0, 0.0)
     ways: tuple[float, float] = (math.inf, math.inf)
+    lift: float = math.inf
 
     @property
     def top_speed(self) -> float:
@@ -104,7 +106,8 @@ class _Standing:
             found = self._half_sit(arms, np.radians(bend), margin)
             if found is not None:
                 height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
-                return FirstPosture(found, float(height[2]), leg, self._hip_distance, self._zmp, self._ways(found))
+                ways, lift = self._ways(found), self._lift(found, leg)
+                return FirstPosture(found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift)
         raise ModelError(
             f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
             f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
@@ -186,6 +189,21 @@ class _Standing:
         height = float(heights[0] - heights[1])
         outward, inward = (height * math.tan(min(max(angle - _ROLL_MARGIN, 0.0), 1.0)) for angle in angles)
         return outward, inward
+
+    def _lift(self, joints: NDArray, leg: float) -> float:
+        r"""Return how far an ankle that stays level lets its foot be lifted, [m].
+
+        Thigh and shank of the same length turn by the same angle :math:`\varphi` from the vertical:
+        :math:`l (\cos\varphi - \cos\varphi_{max})`, half of the longest stride kept for a foot that is behind.
+        """
+        lifts = []
+        for side in Side:
+            index, sign = self._pitches[side][-1]
+            limit = self._low[index] if sign > 0.0 else -self._high[index]
+            bent = max(-sign * float(joints[index]), 0.0)
+            farthest = min(-float(limit) - _MARGIN - 0.5 * _stride(leg), 0.5 * math.pi)
+            lifts.append(leg * (math.cos(bent) - math.cos(max(farthest, bent))))
+        return min(lifts)
 
     def _rolls(self, name: str, joints: NDArray) -> tuple[float, float]:
         """Return by how much a joint of the left leg still turns its foot inward and outward, [rad]."""
