@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import TIME_ROUNDING, Side, so3
-from gradiva.planner import CATCHING_STEPS, FROZEN_TIME, VelocityCommand, WalkingPlanner
+from gradiva.planner import CATCHING_STEPS, VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
     MINIMUM_DELAY,
@@ -178,23 +178,6 @@ def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_ro
     assert step.retarget(back, load=0.99 * STANCE_LOAD) is None
     assert step.stepping.log.is_active
     assert step.retarget(back, load=STANCE_LOAD) is not None
-
-
-def test_a_sole_that_comes_down_and_carries_the_robot_lands_where_it_is():
-    ahead = np.array([0.09, 0.0])
-    step = SingleSupport(0.7, speed=0.1)
-    reference, running = step.reference, step.plan.steps[4]
-    change = step.retarget(ahead, load=0.3)
-    (foothold,) = change.footholds
-    np.testing.assert_allclose((foothold.pose.x, foothold.pose.y), reference.foot(step.side).position[:2])
-    assert foothold.pose.yaw == running.footstep.pose.yaw
-    assert reference.time + FROZEN_TIME < foothold.touch_down < running.touch_down - MINIMUM_DELAY
-    assert change.following >= CATCHING_STEPS
-    assert step.stepping.log.changes == 1
-    step = SingleSupport(0.7, speed=0.1)
-    step.stepping.mode = SteppingMode.PLACE
-    assert step.retarget(ahead, load=0.3) is None
-    assert SingleSupport(0.7, speed=0.1).retarget(0.1 * ahead, load=0.3) is None
 
 
 def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():

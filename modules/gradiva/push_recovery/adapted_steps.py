@@ -131,8 +131,8 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it), but that a sole that comes
-    down then lands where it is. A foot onto which the robot tilts lands earlier but never later.
+    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it). A foot that comes down
+    onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -224,10 +224,9 @@ class ReactiveStepping:
         at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
         stance = step.footstep.side.other
-        if step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING:
+        is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
+        if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
             return None
-        if state.zmp_is_measured and not self._carries(state, stance):
-            return self._landed(state, reference, step, left)
         self._write_tick(nominal, state, reference, step)
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
             return None
@@ -241,18 +240,6 @@ class ReactiveStepping:
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
-
-    def _landed(self, state: RobotState, reference: WalkingReference, step: PlannedStep, left: int) -> Retarget | None:
-        """Return the change by which a sole that comes down, and carries the robot already, lands where it is."""
-        side, old = step.footstep.side, step.footstep.pose
-        touch_down = max(reference.time + FROZEN_TIME, step.lift_off + self._shortest) + TIME_ROUNDING
-        is_late = self.mode is not SteppingMode.PLACE and step.touch_down - touch_down > MINIMUM_DELAY
-        if not is_late or reference.foot(side).twist[2] >= 0.0:
-            return None
-        self._changes += 1
-        x, y, _ = state.foot_position(side).tolist()
-        foothold = Foothold(FootPose(x, y, old.yaw).on(old.plane), touch_down)
-        return Retarget((foothold,), state.dcm_position, state.com_position, max(left, CATCHING_STEPS))
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
