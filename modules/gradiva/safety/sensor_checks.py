@@ -39,6 +39,9 @@ _IMU = "IMU"
 _AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
 _TURN = 0.005  # [rad] of an IMU about one of its axes beside rates that repeat: at least 2°/s; five steps of 1/16°
 _JUMP = 0.0105  # [rad], 0.6°, of a tilt from sample to sample that no rate shows: noise has 0.4° at most (robot plant)
+_NOISES = 6.0  # [-] of its rms, which noise never is
+_FORGOTTEN = 0.05  # [-] of the mean square at each sample, twenty of them
+_SKEWED = 1e-3  # [-] of entries that are no rotation's
 _LONGEST_STEP = 0.05  # [s] between two samples, over which the rates are integrated
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 _NONE: frozenset[Side] = frozenset()
@@ -214,9 +217,9 @@ class ImuMounting:
 
     .. math:: E = (R_{k-1} \, Exp(\tfrac{\Delta}{2} (\omega_{k-1} + \omega_k)))^\top R_k,
 
-    which is the turn M of the mounting where its part about the horizontal axes is larger than noise and
-    :math:`\tfrac{\Delta}{2} |\omega_k - \omega_{k-1}|`, by which the integral may err: readings are
-    :math:`R M^\top, M \omega` from then on. A heading alone may jump: compasses correct it.
+    which is the turn M of the mounting where its part about the horizontal axes is larger than 0.6°, six times its own
+    rms of before (noise), and :math:`\tfrac{\Delta}{2} |\omega_k - \omega_{k-1}|`, by which the integral may err:
+    readings are :math:`R M^\top, M \omega` from then on. A heading alone may jump: compasses correct it.
     """
 
     def __init__(self) -> None:
@@ -228,14 +231,15 @@ class ImuMounting:
         self._turn: NDArray | None = None
         self._last: ImuMeasurement | None = None
         self._taken = -math.inf
+        self._noise = _JUMP**2  # [rad²], mean square of E about the horizontal axes, too large until it is known
 
     def corrected(self, imu: ImuMeasurement, taken: float) -> tuple[ImuMeasurement, float]:
         """Return the reading of ``taken`` [s] with the mounting of before, and by how much it was tilted now, [rad]."""
         if self._turn is not None:
             imu = self._turned(imu, self._turn)
         last, period, tilt = self._last, taken - self._taken, 0.0
-        if period > 0.0:
-            if last is not None and period <= _LONGEST_STEP and not _is_still(last, imu, period):
+        if period != 0.0:  # a new sample; after a clock that stepped back, the first one
+            if last is not None and 0.0 < period <= _LONGEST_STEP and not _is_still(last, imu, period):
                 imu, tilt = self._without_jump(last, imu, period)
             self._last, self._taken = imu, taken
         return imu, tilt
@@ -244,9 +248,14 @@ class ImuMounting:
         before, now = last.angular_velocity, imu.angular_velocity
         motion, seen = 0.5 * period * (before + now), last.rotation.T @ imu.rotation
         x, y, _ = (last.rotation @ (0.5 * (seen[_AXIS] - seen.T[_AXIS]) - motion)).tolist()  # E, of small turns
-        if (tilt := math.hypot(x, y)) <= _JUMP + 0.5 * period * math.dist(before, now):
+        noise, tilt = _NOISES * math.sqrt(self._noise), math.hypot(x, y)
+        if tilt <= max(_JUMP, noise) + 0.5 * period * math.dist(before, now):
+            self._noise += _FORGOTTEN * (tilt * tilt - self._noise)
             return imu, 0.0
         turn = so3.exp(motion).T @ seen
+        if not so3.is_rotation(turn, _SKEWED):
+            return imu, 0.0
+        turn = so3.exp(so3.log(turn))  # exact, or errors would grow from jump to jump
         self._turn = turn if self._turn is None else turn @ self._turn
         return self._turned(imu, turn), tilt
 
