@@ -65,21 +65,29 @@ def test_a_foot_that_carries_too_much_rises_against_the_other_one():
     assert body.left_foot.twist[2] == pytest.approx(rise / TICK, rel=1e-12)
 
 
-def test_feet_that_pull_together_go_apart_along_the_line_between_them_and_no_farther_than_configured():
-    line = expecting().left_foot.position - expecting().right_foot.position
-    across = np.array([*line[:2], 0.0]) / np.hypot(*line[:2])
-    pull = np.array([*(60.0 * across), 0.0, 0.0, 0.0])
+@pytest.mark.parametrize("axis", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+def test_feet_that_pull_at_each_other_give_way_along_both_axes_and_no_farther_than_configured(axis):
+    """Ahead as well as to the side: knees and hip pitch joints of iCub v2.7 reach their peaks by 75 N ahead."""
+    sole = np.array(axis)
+    planned = expecting()
+    way = planned.left_foot.rotation @ sole
+    pull = np.array([*(60.0 * way), 0.0, 0.0, 0.0])
     law = admittance(leak_time_constant=1e6)
-    for ticks, spread in ((1, TICK * 1e-4 * 60.0), (2000, 0.01)):
+    for ticks, shift in ((1, TICK * 1e-4 * 60.0), (2000, 0.01)):
         for _ in range(ticks):
-            body = law.adapted(expecting(), measuring(EXPECTED + pull, EXPECTED - pull), TICK)
-        np.testing.assert_allclose(
-            body.left_foot.position - expecting().left_foot.position, spread * across, atol=1e-12
-        )
-        np.testing.assert_allclose(
-            body.right_foot.position - expecting().right_foot.position, -spread * across, atol=1e-12
-        )
+            body = law.adapted(planned, measuring(EXPECTED + pull, EXPECTED - pull), TICK)
+        np.testing.assert_allclose(body.left_foot.position - planned.left_foot.position, shift * way, atol=1e-12)
+        np.testing.assert_allclose(body.right_foot.position - planned.right_foot.position, -shift * way, atol=1e-12)
         law.reset()
+
+
+def test_feet_of_a_walking_robot_give_way_to_the_side_alone():
+    moving = altered(expecting(), com_velocity=np.array([0.1, 0.0, 0.0]))
+    pull = np.array([60.0, 60.0, 0.0, 0.0, 0.0, 0.0])
+    body = admittance().adapted(moving, measuring(EXPECTED + pull, EXPECTED - pull), TICK)
+    x, y = (body.left_foot.position - moving.left_foot.position)[:2]
+    assert x == pytest.approx(0.0, abs=1e-15)
+    assert y == pytest.approx(TICK * 1e-4 * 60.0, rel=1e-12)
 
 
 def test_loads_that_are_shared_as_expected_move_no_foot():

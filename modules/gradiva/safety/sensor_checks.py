@@ -21,7 +21,6 @@ from gradiva.common import (
     VectorDebounce,
     altered,
     sealed,
-    so3,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
@@ -41,7 +40,6 @@ _TURN = 0.005  # [rad] of an IMU about one of its axes beside rates that repeat:
 _JUMP = 0.0105  # [rad], 0.6°, of a tilt from sample to sample that no rate shows: noise has 0.4° at most (robot plant)
 _NOISES = 6.0  # [-] of its rms, which noise never is
 _FORGOTTEN = 0.05  # [-] of the mean square at each sample, twenty of them
-_SKEWED = 1e-3  # [-] of entries that are no rotation's
 _LONGEST_STEP = 0.05  # [s] between two samples, over which the rates are integrated
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 _NONE: frozenset[Side] = frozenset()
@@ -211,15 +209,16 @@ class WrenchCheck:
 
 
 class ImuMounting:
-    r"""Takes off by how much an inertial unit has been tilted in its mounting, in mid-walk.
+    r"""Sees that an inertial unit has been tilted in its mounting, in mid-walk.
 
     Its attitude then jumps while its rates say that it hardly turned. From the sample before, with the period Δ,
 
-    .. math:: E = (R_{k-1} \, Exp(\tfrac{\Delta}{2} (\omega_{k-1} + \omega_k)))^\top R_k,
+    .. math:: E = (R_{k-1} \, Exp(\tfrac{\Delta}{2} (\omega_{k-1} + \omega_k)))^\top R_k
 
-    which is the turn M of the mounting where its part about the horizontal axes is larger than 0.6°, six times its own
-    rms of before (noise), and :math:`\tfrac{\Delta}{2} |\omega_k - \omega_{k-1}|`, by which the integral may err:
-    readings are :math:`R M^\top, M \omega` from then on. A heading alone may jump: compasses correct it.
+    is a jump where its part about the horizontal axes is larger than 0.6°, six times its own rms of before (noise), and
+    :math:`\tfrac{\Delta}{2} |\omega_k - \omega_{k-1}|`, by which the integral may err. A heading alone may jump:
+    compasses correct it. Readings stay as they are: a robot walks on with a tilt of a degree, and one that is taken
+    off by mistake would stay.
     """
 
     def __init__(self) -> None:
@@ -228,52 +227,34 @@ class ImuMounting:
 
     def reset(self) -> None:
         """Take the unit as it is mounted."""
-        self._turn: NDArray | None = None
         self._last: ImuMeasurement | None = None
         self._taken = -math.inf
-        self._noise = _JUMP**2  # [rad²], mean square of E about the horizontal axes, too large until it is known
+        self._noise = 0.0  # [rad²], mean square of E about the horizontal axes
 
-    def corrected(self, imu: ImuMeasurement, taken: float) -> tuple[ImuMeasurement, float]:
-        """Return the reading of ``taken`` [s] with the mounting of before, and by how much it was tilted now, [rad]."""
-        if self._turn is not None:
-            imu = self._turned(imu, self._turn)
-        last, period, tilt = self._last, taken - self._taken, 0.0
-        if period != 0.0:  # a new sample; after a clock that stepped back, the first one
-            if last is not None and 0.0 < period <= _LONGEST_STEP and not _is_still(last, imu, period):
-                imu, tilt = self._without_jump(last, imu, period)
-            self._last, self._taken = imu, taken
-        return imu, tilt
-
-    def _without_jump(self, last: ImuMeasurement, imu: ImuMeasurement, period: float) -> tuple[ImuMeasurement, float]:
-        before, now = last.angular_velocity, imu.angular_velocity
-        motion, seen = 0.5 * period * (before + now), last.rotation.T @ imu.rotation
-        x, y, _ = (last.rotation @ (0.5 * (seen[_AXIS] - seen.T[_AXIS]) - motion)).tolist()  # E, of small turns
-        noise, tilt = _NOISES * math.sqrt(self._noise), math.hypot(x, y)
-        if tilt <= max(_JUMP, noise) + 0.5 * period * math.dist(before, now):
-            self._noise += _FORGOTTEN * (tilt * tilt - self._noise)
-            return imu, 0.0
-        turn = so3.exp(motion).T @ seen
-        if not so3.is_rotation(turn, _SKEWED):
-            return imu, 0.0
-        turn = so3.exp(so3.log(turn))  # exact, or errors would grow from jump to jump
-        self._turn = turn if self._turn is None else turn @ self._turn
-        return self._turned(imu, turn), tilt
-
-    @staticmethod
-    def _turned(imu: ImuMeasurement, turn: NDArray) -> ImuMeasurement:
-        return ImuMeasurement(imu.rotation @ turn.T, turn @ imu.angular_velocity, imu.time)
-
-
-def _is_still(last: ImuMeasurement, imu: ImuMeasurement, period: float) -> bool:
-    """Return whether attitude and rate both say that the unit turned by too little for a jump."""
-    change, rate = (imu.rotation - last.rotation).ravel(), imu.angular_velocity
-    return bool(change.dot(change) < 0.5 * _JUMP**2 and rate.dot(rate) * period * period < 0.25 * _JUMP**2)
+    def tilted(self, imu: ImuMeasurement, taken: float) -> float:
+        """Return by how much the unit was tilted before the reading of ``taken`` [s], [rad]; 0 if it was not."""
+        last, period = self._last, taken - self._taken
+        if period == 0.0:
+            return 0.0
+        self._noise *= 1.0 - _FORGOTTEN
+        self._last, self._taken = imu, taken  # after a clock that stepped back, the first one
+        if last is None or not 0.0 < period <= _LONGEST_STEP:
+            return 0.0
+        before, now, change = last.angular_velocity, imu.angular_velocity, (imu.rotation - last.rotation).ravel()
+        if change.dot(change) < 0.5 * _JUMP**2 and now.dot(now) * period * period < 0.25 * _JUMP**2:
+            return 0.0  # it turned by too little
+        seen = last.rotation.T @ imu.rotation
+        small = 0.5 * (seen[_AXIS] - seen.T[_AXIS]) - 0.5 * period * (before + now)  # E, of small turns
+        x, y, _ = (last.rotation @ small).tolist()
+        tilt, noise = math.hypot(x, y), _NOISES * math.sqrt(self._noise)
+        self._noise += _FORGOTTEN * tilt * tilt
+        return tilt if tilt > max(_JUMP, noise) + 0.5 * period * math.dist(before, now) else 0.0
 
 
 class ImuCheck:
     """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk.
 
-    A unit that is tilted in mid-walk is named, and read as before (``ImuMounting``).
+    A unit that is tilted in mid-walk is named (``ImuMounting``).
     """
 
     def __init__(self, frozen_duration: float, bridge_duration: float) -> None:
@@ -314,7 +295,7 @@ class ImuCheck:
         self._rates, is_usable = rates, self._is_usable(imu.rotation, *rates)
         if is_usable and self._was_trusted and rates[0] != last[0] and rates[1] != last[1] and rates[2] != last[2]:
             self._pending = imu, taken
-            return self._as_mounted(imu, taken, [])
+            return self._mounted(imu, taken, [])
         self._was_seen, self._was_trusted = True, False
         self._catch_up()
         found = self._unusable_findings(not is_usable, time)
@@ -323,15 +304,12 @@ class ImuCheck:
         if is_usable:
             found += self._repeat_findings(imu, taken)
             self._was_trusted = not self._is_distrusted
-        return self._as_mounted(imu, taken, found) if self._was_trusted else (None, found)
+        return self._mounted(imu, taken, found) if self._was_trusted else (None, found)
 
-    def _as_mounted(
-        self, imu: ImuMeasurement, taken: float, found: list[Finding]
-    ) -> tuple[ImuMeasurement, list[Finding]]:
-        """Return the reading as if the unit were mounted as before, and the findings with that it is not."""
-        imu, tilt = self._mounting.corrected(imu, taken)
-        if tilt:
-            text = f"the attitude of the IMU jumped by {math.degrees(tilt):.1f}° and its rates did not: it is taken off"
+    def _mounted(self, imu: ImuMeasurement, taken: float, found: list[Finding]) -> tuple[ImuMeasurement, list[Finding]]:
+        """Return the reading, and the findings with that the unit was tilted."""
+        if tilt := self._mounting.tilted(imu, taken):
+            text = f"the attitude of the IMU jumped by {math.degrees(tilt):.1f}° and its rates did not: is it fixed?"
             found = [*found, Finding(SafetyKind.IMU_JUMP, _IMU, text)]
         return imu, found
 

@@ -494,7 +494,7 @@ def _noises(setup: Setup, body: StandingBody) -> dict[str, NDArray]:
     encoders, forces, inertial = sensors.encoders, sensors.force_torque, sensors.inertial
     motion = _rms(encoders.velocity_noise, encoders.velocity_resolution)
     count = len(setup.robot.sensors_of(body.sides[0]))  # in a foot, whose wrench is their sum
-    wrench = math.sqrt(count) * np.repeat([forces.force_noise, forces.torque_noise], 2)
+    wrench = math.sqrt(count) * np.repeat([forces.force_noise, forces.torque_noise], [3, 2])
     placed = {
         "force-torque sensors": (0, np.tile(wrench, len(body.sides))),
         "encoders": (joints, _rms(encoders.encoder_noise, encoders.encoder_resolution) * np.ones(size - 6)),
@@ -523,7 +523,7 @@ def _response_of(loop: WrenchLoop, noises: dict[str, NDArray], setup: Setup) -> 
             continue
         z = complex(np.exp(2j * np.pi * frequency * loop.period))
         wrenches, zmp, commands = loop.noise_gains(z)
-        powers = np.abs(np.vstack((wrenches[1 :: len(CHANNELS)], zmp, commands))) ** 2
+        powers = np.abs(np.vstack((wrenches[2 :: len(CHANNELS)], zmp, commands))) ** 2
         for name, noise in noises.items():
             colour = (1.0 - stays**2) / abs(1.0 - stays / z) ** 2 if name == _TILT else 1.0
             squares[name] += gain**2 / _BINS * colour * (powers @ noise**2)

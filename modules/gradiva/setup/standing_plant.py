@@ -1,7 +1,7 @@
 r"""Linear model of the loop through the foot wrenches, of a robot that stands and is commanded motion.
 
 Forces of the ground move the desired CoM (ZMP-CoM law) and the soles (admittance); servos turn that into forces again.
-The model is cut at the wrenches: :math:`L(z)` maps the deviations of :math:`(f_y, f_z, \mu_x, \mu_y)` of each standing
+The model is cut at the wrenches: :math:`L(z)` maps the deviations of :math:`(f, \mu_x, \mu_y)` of each standing
 foot that the controller reads to those which the ground then exerts. Feedback is positive, so the critical point is +1.
 
 The plant goes by physics steps of duration h, with all joints; per step, as the engine integrates it,
@@ -43,7 +43,7 @@ from gradiva.whole_body import forward_base_rotation, integrate, upright_torso
 
 Complex = npt.NDArray[np.complex128]
 
-CHANNELS = (1, 2, 3, 4)  # f_y, f_z, μ_x, μ_y of a wrench
+CHANNELS = (0, 1, 2, 3, 4)  # all of a wrench but μ_z
 _PROBE = 1e-6  # [m, rad, m of the ZMP] of finite differences
 _ITERATIONS = 60  # of the posture; 20 are enough
 _TOLERANCE = 1e-6  # [m, rad]

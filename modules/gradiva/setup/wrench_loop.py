@@ -8,7 +8,7 @@ With the delay :math:`z^{-1}` of a tick of duration T each low pass is :math:`F(
     \bar z &= F_z z + (F_0 - F_z F_w) z^{-1} z^*, \\
     v &= -K_{ZMP} (z^* - \bar z) - K_{CoM} x, \\
     h &= \tfrac{T}{1 - z^{-1}} \left[\tfrac12 a_h F_a (\Delta f - F_e \Delta f^e) - z^{-1} h / T_{leak}\right],
-    \qquad \text{spread and } \theta \text{ likewise by } a_w \Delta f_y, a_\theta (\mu - c^e f), \\
+    \qquad \text{shifts and } \theta \text{ likewise by } a_s \Delta f_{x,y}, a_\theta (\mu - c^e f), \\
     s &= s_d + (T_{lead} - hold \, T) F_\nu \nu + \delta \qquad \text{or} \qquad w = \nu,
 
 where b is what :math:`F_v` and the age of velocities take off, :math:`F_z` lags more than :math:`F_0` on both feet, by
@@ -129,7 +129,7 @@ class _MotionController:
         if self._by_velocity:
             held = held - self._feedback()
         one, none = np.eye(2, dtype=complex), np.zeros((4, 2), dtype=complex)
-        moved = self._kinematics(z, one, none[:2], none, none[:2])
+        moved = self._kinematics(z, one, none[:3], none, none[:2])
         return self._behind_attitude_filter(z, held), self._behind_attitude_filter(z, velocity), moved
 
     def _low_pass(self, z: complex, time_constant: float) -> complex:
@@ -185,7 +185,7 @@ class _MotionController:
         weight, zmp = body.mass * GRAVITY, self._zmp_position()
         total = np.zeros((2, read.wrenches.shape[1]))
         for row, side in enumerate(body.sides):
-            _, force, x, y = read.wrenches[len(CHANNELS) * row :][: len(CHANNELS)]
+            _, _, force, x, y = read.wrenches[len(CHANNELS) * row :][: len(CHANNELS)]
             total += np.outer(body.soles[side][:2] - zmp, force) + np.vstack((-y, x))
             apart = (body.jacobians[side] - body.jacobians[body.sides[0]])[:2]
             total += weight / len(body.sides) * apart @ read.positions
@@ -216,11 +216,11 @@ class _MotionController:
     # -- soles -------------------------------------------------------------------------------------------------
 
     def _soles(self, z: complex, zmp: Complex) -> tuple[Complex, Complex]:
-        """Return how far the left sole goes outward and up, the right one contrarily, (2, ...), and tilts, (4, ...)."""
+        """Return how the left sole shifts, the right one contrarily, (3, ...), and tilts, (4, ...)."""
         config, read = self._config.foot_admittance, self._read
         width = read.wrenches.shape[1]
         if len(self._body.sides) < 2:
-            return np.zeros((2, width), dtype=complex), np.zeros((4, width), dtype=complex)
+            return np.zeros((3, width), dtype=complex), np.zeros((4, width), dtype=complex)
         rows = [6 * foot + row for foot in range(2) for row in CHANNELS]
         expected = self._low_pass(z, config.expected_time_constant) * (self._expected[rows] @ zmp)
         surplus = self._low_pass(z, config.surplus_time_constant) * (read.wrenches - expected)
@@ -228,11 +228,11 @@ class _MotionController:
         yielded = 1.0 / (self._difference(z) + 1.0 / (config.leak_time_constant * z))
         moments = []
         for foot in range(2):
-            _, force, x, y = surplus[foot]
+            _, _, force, x, y = surplus[foot]
             lever_x, lever_y, _ = self._body.centre[foot]
             moments += [x - lever_y * force, y + lever_x * force]
-        apart = 0.5 * yielded * (surplus[0] - surplus[1])[:2]
-        shifts = np.array([[config.spread_gain], [config.height_gain]]) * apart
+        apart = 0.5 * yielded * (surplus[0] - surplus[1])[:3]
+        shifts = np.array([[config.spread_gain], [config.spread_gain], [config.height_gain]]) * apart
         return shifts, config.tilt_gain * yielded * np.vstack(moments)
 
     # -- layer 3 -----------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class _MotionController:
         """Return set-points or velocities of the joints without feedback of postures, (n, ...)."""
         nothing = 0.0 * shifts[:1]
         feet = [
-            np.vstack((nothing, sign * shifts, *(row[None] for row in tilts[k : k + 2]), nothing))
+            np.vstack((sign * shifts, *(row[None] for row in tilts[k : k + 2]), nothing))
             for k, sign in ((0, 1.0), (2, -1.0))
         ]
         targets = np.vstack((*feet, velocity / self._difference(z), nothing))

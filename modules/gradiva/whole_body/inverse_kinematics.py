@@ -6,6 +6,7 @@ of stiff servos yield to loads that were not expected: `FootAdmittance` moves th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -51,8 +52,8 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 _HEIGHT_SLACK_WEIGHT = 1e4  # [-] of the CoM's height against the posture's, while a push is caught; else it is hard
 _FOOT_TILT_SLACK_WEIGHT = 100.0  # [-]
 """Of the tilt of a sole in the air, likewise: at an ankle's limit the stance knee kicks where it is hard."""
+_AT_REST = 0.02  # [m/s] of the planned CoM, a tenth of usual walks
 _NORMAL = 2  # row of the vertical force in a wrench
-_SHORTEST = 1e-5  # [m] way between both soles
 _POSITION_MARGIN = 0.001  # [rad] kept from the joint limits
 
 
@@ -359,13 +360,13 @@ class FootAdmittanceConfig:
     Attributes:
         height_gain: Speed of one foot against the other for each newton that it carries too much, [m/(s·N)].
         tilt_gain: Angular velocity of a sole for each moment about its expected centre of pressure, [rad/(s·N·m)].
-        spread_gain: Speed of one foot away from the other for each newton by which they pull together, [m/(s·N)].
+        spread_gain: Horizontal speed of one foot against the other for each newton by which they pull, [m/(s·N)].
         leak_time_constant: In which what has been yielded is taken back while both feet stand, [s].
         expected_time_constant: Of the low pass on the expected wrenches: measured ones are as much older, [s].
         surplus_time_constant: Of the low pass on measured less expected wrenches: what is faster answers the
             servos, and closes a loop with them, [s].
         highest: Largest height of a sole over its plan, [m].
-        widest: Largest way of a sole along the line between both, [m].
+        widest: Largest horizontal way of a sole along each of its axes, [m].
         steepest: Largest tilt of a sole about each axis, [rad].
     """
 
@@ -391,14 +392,15 @@ class FootAdmittance:
         \dot h &= \tfrac12 a_h F \left[(f_l - f_r) - (f_l - f_r)^e\right] - h / T, &
         z_{l,r} &= z^p_{l,r} \pm h, \\
         \dot s &= \tfrac12 a_s F \left[(t_l - t_r) - (t_l - t_r)^e\right] - s / T, &
-        p_{l,r} &= p^p_{l,r} \pm s e, \\
+        p_{l,r} &= p^p_{l,r} \pm s, \\
         \dot\theta_k &= a_\theta F \left(\mu_k - c^e_k \times f_k\right)_{x,y} - \theta_k / T, &
         R_k &= R^p_k \, Exp(\theta_k),
 
-    with a low pass F, normal forces :math:`f`, forces :math:`t` along the horizontal line e from the right sole to the
-    left one, moments :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the
-    plan and the DCM law. The offsets are kept while one foot swings, since what causes them goes along with the joints:
-    the next step lands as the last one ended. F begins anew as both stand.
+    with a low pass F, normal forces :math:`f`, horizontal forces :math:`t` in the axes of the left sole, moments
+    :math:`\mu_k` about the sole's origin and the expected centres of pressure :math:`c^e_k` of the plan and the DCM
+    law. The offsets are kept while one foot swings, since what causes them goes along with the joints: the next step
+    lands as the last one ended. F begins anew as both stand. Ahead they yield while the CoM is planned to rest: once
+    it moves, the pendulum knows too little of how feet share the force that drives it.
 
     ====================  ==========================  ============
     Symbol                Field                       Unit
@@ -431,7 +433,7 @@ class FootAdmittance:
     @property
     def tilts(self) -> NDArray:
         """Turns of both soles about their x and y, [rad], shape (2, 2)."""
-        return self._memory[2:6].reshape(2, 2).copy()
+        return self._memory[3:7].reshape(2, 2).copy()
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned."""
@@ -460,6 +462,7 @@ class FootAdmittance:
             expected_gain=gains[0],
             surplus_gain=gains[1],
             yields=is_trusted and left.in_contact and right.in_contact,
+            rests=math.hypot(*reference.com_velocity[:2].tolist()) < _AT_REST,
         )
         wrenches = (
             *(reference.left_foot_wrench, reference.right_foot_wrench),
@@ -483,19 +486,19 @@ _CONSTANTS = ("height_gain", "tilt_gain", "spread_gain", "leak_time_constant", "
 
 
 def _admittance(compiler: Compiler) -> FlatFunction:
-    """Return the equations; rows of matrices: left, right; memory: height, tilts, low passes."""
+    """Return the equations; rows of matrices: left, right; memory: shifts, tilts, low passes."""
     shapes = {"expected": (2, 6), "measured": (2, 6), "positions": (2, 3), "rotations": (6, 3), "twists": (2, 6)}
     inputs = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
-    inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "surplus_gain", "yields", *_CONSTANTS)}
-    inputs["memory"] = memory = cs.SX.sym("memory", 24)
-    shifts, tilts, last = memory[:2], (memory[2:4], memory[4:6]), cs.reshape(memory[6:18], 6, 2).T
+    numbers = "period", "expected_gain", "surplus_gain", "yields", "rests", *_CONSTANTS
+    inputs |= {name: cs.SX.sym(name) for name in numbers}
+    inputs["memory"] = memory = cs.SX.sym("memory", 26)
+    shifts, tilts, last = memory[:3], (memory[3:5], memory[5:7]), cs.reshape(memory[7:19], 6, 2).T
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
-    across = _across(inputs["positions"])
-    newest = _surplus(inputs, expected, across)
-    surplus = inputs["yields"] * (memory[18:] + inputs["surplus_gain"] * (newest - memory[18:]))
+    surplus = inputs["surplus_gain"] * (_surplus(inputs, expected) - memory[19:])
+    surplus = inputs["yields"] * (memory[19:] + surplus)
     rates, turns = _rates(inputs, surplus, shifts, tilts)
-    shifts, axes = shifts + inputs["period"] * rates, cs.horzcat(cs.DM([0.0, 0.0, 1.0]), across)
+    shifts, axes = shifts + inputs["period"] * rates, _axes(inputs)
     kept = [shifts]
     outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
     for row, sign in ((0, 1.0), (1, -1.0)):
@@ -511,21 +514,20 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     return FlatFunction("foot_admittance", inputs, results, compiler)
 
 
-def _across(positions: cs.SX) -> cs.SX:
-    """Return the horizontal unit vector from the right sole to the left one, (3, 1)."""
-    way = (positions[0, :2] - positions[1, :2]).T
-    return cs.vertcat(way / cs.fmax(cs.norm_2(way), _SHORTEST), 0.0)
+def _axes(inputs: Mapping[str, cs.SX]) -> cs.SX:
+    """Return the axes of the shifts, columns: up, and the left sole's x and y without what is not horizontal."""
+    level = cs.vertcat(inputs["rotations"][:2, :2], cs.SX.zeros(1, 2))
+    return cs.horzcat(cs.DM([0.0, 0.0, 1.0]), level)
 
 
-def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX, across: cs.SX) -> cs.SX:
-    """Return what was not expected, (6, 1).
+def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX) -> cs.SX:
+    """Return what was not expected, (7, 1).
 
-    That is half of the difference of the feet's forces [N], vertical and along the line between them, and the moments
-    about their centres of pressure, axes of the soles [N·m].
+    That is half of the difference of the feet's forces [N], along `_axes`, and the moments about their centres of
+    pressure, axes of the soles [N·m].
     """
     measured = inputs["measured"]
-    apart = 0.5 * (measured - expected)[:, :3].T @ cs.DM([1.0, -1.0])
-    rows = [apart[_NORMAL], across.T @ apart]
+    rows = [_axes(inputs).T @ (0.5 * (measured - expected)[:, :3].T @ cs.DM([1.0, -1.0]))]
     for row in range(2):
         rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
         levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
@@ -537,7 +539,7 @@ def _surplus(inputs: Mapping[str, cs.SX], expected: cs.SX, across: cs.SX) -> cs.
 def _rates(
     inputs: Mapping[str, cs.SX], surplus: cs.SX, shifts: cs.SX, tilts: Sequence[cs.SX]
 ) -> tuple[cs.SX, list[cs.SX]]:
-    """Return the rates of both shifts, (2, 1), [m/s], and of both tilts, [rad/s]: zero unless the feet yield."""
+    """Return the rates of the shifts, (3, 1), [m/s], and of both tilts, [rad/s]: zero unless the feet yield."""
 
     def rate(offset: cs.SX, gain: cs.SX, cause: cs.SX, limit: cs.SX) -> cs.SX:
         wanted = gain * cause - offset / inputs["leak_time_constant"]
@@ -546,10 +548,11 @@ def _rates(
 
     height, spread = (inputs[f"{name}_gain"] for name in ("height", "spread"))
     climb = rate(shifts[0], height, surplus[0], inputs["highest"])
-    widen = rate(shifts[1], spread, surplus[1], inputs["widest"])
-    moments = surplus[2:4], surplus[4:6]
+    gains = spread * inputs["rests"], spread  # ahead, to the side
+    apart = [rate(shifts[1 + axis], gain, surplus[1 + axis], inputs["widest"]) for axis, gain in enumerate(gains)]
+    moments = surplus[3:5], surplus[5:7]
     turns = [rate(tilts[row], inputs["tilt_gain"], moments[row], inputs["steepest"]) for row in range(2)]
-    return cs.vertcat(climb, widen), turns
+    return cs.vertcat(climb, *apart), turns
 
 
 class PositionController:
