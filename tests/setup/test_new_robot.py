@@ -268,6 +268,10 @@ def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_l
     assert knees[0] == 45.0
     assert knees[1] < 45.0
     assert min(pitch.description.joint_groups["left_leg"].posture) > np.degrees(0.05 - 0.45) + 5.0
+    lifted = replace(pitch, posture=replace(pitch.posture, lift=0.02)).planner["planner"]["swing_height"][0]
+    dragging = replace(pitch, posture=replace(pitch.posture, lift=0.005)).planner["planner"]["swing_height"][0]
+    assert (lifted, dragging) == (0.02, 0.015)
+    assert pitch.posture.lift < free.posture.lift
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

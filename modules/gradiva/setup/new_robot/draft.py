@@ -51,7 +51,8 @@ _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lower
 _ICUB_LEG = 0.5  # [m] for which config/planner.toml has the durations of steps
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
-_LIFT, _LEAST_LIFT = 0.035, 0.02  # [-] of the length of the legs: lift of a foot, and where ankles bend little
+_LIFT = 0.035  # [-] of the length of the legs: lift of a foot
+_LEAST_LIFT = 0.015  # [m] where ankles bend little: below it errors of drives let feet drag
 _COMMENT = 28  # [characters] before the comments of a file
 _NAMED = 3  # [joints] of a long list that are named
 
@@ -81,7 +82,7 @@ class Draft:
         return {
             "planner": {
                 "zmp_offset": (middle, "[m] the middle of the sole, as far as its ankle holds the weight there"),
-                "swing_height": (round(min(_LIFT * leg, max(_LEAST_LIFT * leg, self.posture.lift)), 3), "[m]"),
+                "swing_height": (round(min(_LIFT * leg, max(_LEAST_LIFT, self.posture.lift)), 3), "[m]"),
                 **self._durations,
                 "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
                 "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
