@@ -8,7 +8,6 @@ from gradiva.whole_body import FootAdmittance, FootAdmittanceConfig
 from tests.whole_body.standing_robot import PERIOD as TICK
 from tests.whole_body.standing_robot import reference, state
 
-PERIOD, TIME_CONSTANT = 0.01, 0.02
 GAINS = {
     "height_gain": 2e-5,
     "tilt_gain": 0.005,

@@ -423,6 +423,7 @@ class FootAdmittance:
         rows = [row for name in ("expected", "measured", "positions") for row in inputs[name]]
         left, right = inputs["rotations"][:3], inputs["rotations"][3:]
         self._windows = [*rows, left, right, *inputs["twists"]]  # left, right of each
+        self._period, self._gains = math.nan, [1.0, 1.0]  # [s] for which the low passes have their gains
         self.reset()
 
     @property
@@ -454,15 +455,18 @@ class FootAdmittance:
         if self._is_off:
             return reference
         left, right, function = reference.left_foot, reference.right_foot, self._function
-        constants = self._config.expected_time_constant, self._config.surplus_time_constant
-        gains = [1.0 if self._is_first else low_pass_gain(constant, period) for constant in constants]
+        if period != self._period:
+            constants = self._config.expected_time_constant, self._config.surplus_time_constant
+            self._period, self._gains = period, [low_pass_gain(constant, period) for constant in constants]
+        gains = [1.0, 1.0] if self._is_first else self._gains
         self._is_first = False
+        yields = is_trusted and left.in_contact and right.in_contact
         function.set(
             period=period,
             expected_gain=gains[0],
             surplus_gain=gains[1],
-            yields=is_trusted and left.in_contact and right.in_contact,
-            rests=math.hypot(*reference.com_velocity[:2].tolist()) < _AT_REST,
+            yields=yields,
+            rests=yields and math.hypot(*reference.com_velocity[:2].tolist()) < _AT_REST,
         )
         wrenches = (
             *(reference.left_foot_wrench, reference.right_foot_wrench),

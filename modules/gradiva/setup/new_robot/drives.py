@@ -226,7 +226,7 @@ def _steps(height: float) -> dict[str, tuple[str, dict[str, Table]]]:
     trigger = round(min(_TRIGGER, _TRIGGER_ANGLE * height), 3)
     if trigger <= usual:
         return {}
-    comment = f"[m] {_TRIGGER_ANGLE:g} rad at the height of the CoM: undisturbed errors stay below it"
+    comment = f"[m] {_TRIGGER_ANGLE:g} rad at the height of the CoM: errors of drives and sensors"
     return {_STEP_FILE: (f"from config/{_STEP_FILE}", {"step_adaptation": {"trigger": (trigger, comment)}})}
 
 

@@ -13,7 +13,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Plant, load_robot
 from gradiva.simulation import Fault, FaultKind
-from gradiva.walking import SafetyEvent, WalkingState
+from gradiva.walking import SafetyEvent, SafetyKind, WalkingState
 from gradiva_experiments.continued_walks import Continuation, Continued, ContinuedWalk, OneWay, Outcome
 from gradiva_experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva_experiments.trial import RobotCase, Trial
@@ -69,8 +69,10 @@ class Death:
         return [Fault(FaultKind.DEAD_WRENCH, time, name=name) for name in sensors]
 
     def is_named(self, robot: RobotDescription, events: Sequence[SafetyEvent]) -> bool:
-        """Return whether an event is about what died."""
-        of_imu = self.kind in (DyingKind.GYROSCOPE, DyingKind.TILT)
+        """Return whether an event is about what died, or what tilted."""
+        if self.kind is DyingKind.TILT:
+            return any(event.kind is SafetyKind.IMU_JUMP for event in events)
+        of_imu = self.kind is DyingKind.GYROSCOPE
         names = {"IMU"} if of_imu else {self.subject, *(fault.name for fault in self.faults(robot, 0.0))}
         return any(event.subject in names for event in events)
 
