@@ -19,7 +19,7 @@ def installed(tmp_path, monkeypatch):
 
 def test_an_installed_package_adds_an_experiment(installed):
     assert all_experiments()["swing_cost"].value_title == "cost [J/kg/m]"
-    assert len(all_experiments()) == 52
+    assert len(all_experiments()) == 53
 
 
 @pytest.mark.walk

@@ -267,13 +267,13 @@ class ImuCheck:
         self._frozen = FrozenSensorCheck(frozen_duration)
         self._repeated = RepeatedRates(3, frozen_duration, _TURN)
         self._unusable = Debounce(bridge_duration)
-        self._mounting = ImuMounting()
+        self.mounting = ImuMounting()
         self.reset()
 
     def reset(self) -> None:
         """Trust the unit."""
         self._frozen.reset()
-        self._mounting.reset()
+        self.mounting.reset()
         self._repeated.reset()
         self._rotation: NDArray | None = None
         self._turned = np.zeros(3)
@@ -308,7 +308,7 @@ class ImuCheck:
 
     def _mounted(self, imu: ImuMeasurement, taken: float, found: list[Finding]) -> tuple[ImuMeasurement, list[Finding]]:
         """Return the reading, and the findings with that the unit was tilted."""
-        if tilt := self._mounting.tilted(imu, taken):
+        if tilt := self.mounting.tilted(imu, taken):
             text = f"the attitude of the IMU jumped by {math.degrees(tilt):.1f}° and its rates did not: is it fixed?"
             found = [*found, Finding(SafetyKind.IMU_JUMP, _IMU, text)]
         return imu, found
@@ -503,6 +503,7 @@ class SensorCheck:
     def note_gap(self, duration: float) -> None:
         """Note that the robot has moved on for ``duration`` [s] which control time did not follow."""
         self._gap += min(max(0.0, duration), _LONGEST_GAP)
+        self._imu.mounting.reset()  # it turned unseen
 
     def update(
         self, measurement: Measurement, commanded_velocities: NDArray, time: float
