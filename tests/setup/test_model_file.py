@@ -11,7 +11,7 @@ import pytest
 import trimesh
 
 from gradiva.common import ModelError, Side
-from gradiva.robot_model import as_array
+from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.setup import load_robot
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
 from gradiva.setup.new_robot.drives import HIGH_RATIO, LOW_RATIO, drive_files, leg_gears
@@ -350,6 +350,19 @@ def test_hinges_without_names_get_some(tmp_path):
         "joint_11",
         "joint_12",
     ]
+
+
+def test_a_site_with_the_name_of_a_later_body_gets_another_and_the_model_its_mass(tmp_path):
+    (tmp_path / "biped.xml").write_text(
+        biped(LEVEL).replace('<joint name="left_knee"', '<site name="left_foot"/><joint name="left_knee"')
+    )
+    (tmp_path / "own").mkdir()
+    file = model_file_of("biped", None, tmp_path / "biped.xml", Choices(), tmp_path / "own")
+    urdf = read_urdf(file.path)
+    assert urdf.joints["left_foot_site_fixed"].parent == "left_shank"
+    assert urdf.links["left_foot"].inertial.mass > 0.0
+    description = draft_robot("biped", file).description
+    assert (description.mass, IdynTreeModel(description).mass) == pytest.approx((17.0, 17.0))
 
 
 def drafted_file(tmp_path, mjcf, **more):

@@ -19,9 +19,11 @@ from gradiva.setup.new_robot import (
     draft_robot,
     find_limbs,
     fit_sole,
+    model_file_of,
     robot_text,
     write_robot,
 )
+from gradiva.setup.new_robot.model_file import check_units
 from gradiva.setup.robot_checks import check_robot_folder, torque_findings
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
@@ -191,6 +193,82 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     assert len(ankles) == 2
     with pytest.raises(ModelError, match=r"a leg has 5 joints, down to .* walking needs 6"):
         find_limbs(read_urdf(file), Choices())
+
+
+def own_robot(tmp_path: Path, pattern: str, change) -> Path:
+    """Write the humanoid of the examples with ``change`` of each match of ``pattern``; return the file."""
+    text = (Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf").read_text()
+    changed, count = re.subn(pattern, change, text)
+    assert count
+    file = tmp_path / "mine.urdf"
+    file.write_text(changed)
+    return file
+
+
+def fixed(joints: str) -> tuple[str, str]:
+    """Return a pattern of joints that turn and what fixes them."""
+    return rf'(<joint name="(?:{joints})" type=)"revolute"', r'\1"fixed"'
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            fixed(r"right_\w+|left_ankle_\w+"),
+            r"mirror each other about y = 0 of 'trunk'; the lowest limb has 4 joints, down to 'left_shank'"
+            r" \(left_hip_yaw, left_hip_roll, left_hip_pitch, left_knee\), a leg needs 6: name the feet",
+        ),
+        (
+            ('xyz="0 -0.1 0"', 'xyz="0 -0.2 0"'),
+            r"the lowest limbs have 6 joints, down to 'left_foot' \(.*\) and 6 joints, down to 'right_foot' ",
+        ),
+        (fixed(r"\w+"), r"mirror each other about y = 0 of 'trunk'; none of its joints turns, a leg needs 6$"),
+        (
+            fixed(r"(?:left|right)_(?!hip_yaw)\w+"),
+            r"a leg has 1 joint, down to 'left_hip_yaw_link' \(left_hip_yaw\), walking needs 6",
+        ),
+    ],
+)
+def test_joints_of_legs_are_counted_and_named_where_feet_are_not_found(tmp_path, change, message):
+    file = own_robot(tmp_path, *change)
+    with pytest.raises(ModelError, match=message):
+        find_limbs(read_urdf(file), Choices())
+
+
+def scaled(factor):
+    return lambda match: match[1] + " ".join(f"{factor * float(each):g}" for each in match[2].split()) + match[3]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "factor", "message"),
+    [
+        (r'(xyz=")([^"]*)(")', 1e3, r"it reaches \d+ m from its root: lengths are probably in mm, .* in m$"),
+        (r'(xyz=")([^"]*)(")', 1e2, r"it reaches \d+ m from its root: lengths are probably in cm, .* in m$"),
+        (
+            r'((?:lower|upper)=")([^"]*)(")',
+            57.3,
+            r"the limits of 12 of 12 joints are beyond a turn \(left_hip_yaw: -45.84 to 45.84 rad\): angles are"
+            r" probably in degrees, they have to be in rad$",
+        ),
+        (r'(mass value=")([^"]*)(")', 1e3, r"it weighs \d+ kg: masses are probably in g, they have to be in kg$"),
+        (r'(i[xyz]{2}=")([^"]*)(")', 1e6, r"radius of gyration of .*: inertias are probably in kg·mm², .* in kg·m²$"),
+    ],
+)
+def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, message):
+    file = own_robot(tmp_path, pattern, scaled(factor))
+    (tmp_path / "own").mkdir()
+    with pytest.raises(ModelError, match=message):
+        model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
+
+
+def test_limits_that_are_one_placeholder_are_no_degrees(tmp_path):
+    file = own_robot(tmp_path, r'lower="[^"]*" upper="[^"]*"', 'lower="-100" upper="100"')
+    check_units(read_urdf(file))
+
+
+@pytest.mark.parametrize("name", EVERY_ROBOT)
+def test_units_of_described_robots_pass(name):
+    check_units(read_urdf(description_of(name).model_path))
 
 
 @pytest.mark.parametrize(

@@ -423,6 +423,7 @@ class _UrdfOfModel:
         model = self._model
         name = model.site(site).name
         taken = {link.get("name") for link in self.robot.findall("link")}
+        taken |= {self._body_name(other) for other in range(1, model.nbody)}  # bodies that follow, too
         frame = f"{name}_site" if name in taken else name
         self._link(frame)
         self._joint(f"{frame}_fixed", body, frame, model.site_pos[site], _rotation(model.site_quat[site]))

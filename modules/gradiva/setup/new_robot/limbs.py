@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -213,7 +214,7 @@ def _feet(skeleton: Skeleton, choices: Choices) -> dict[Side, int]:
         joints = skeleton.joints_to(foot)[len(shared) :]
         if len(joints) < LEG_JOINTS:
             raise ModelError(
-                f"the {side} leg down to '{skeleton.bodies[foot].name}' has {len(joints)} joints of its own"
+                f"the {side} leg down to '{skeleton.bodies[foot].name}' has {_count(joints)} of its own"
                 f" ({', '.join(joints)}), walking needs {LEG_JOINTS}: name another link with --{side}-foot"
             )
     return feet
@@ -232,7 +233,7 @@ def _lowest_pair(skeleton: Skeleton) -> dict[Side, int]:
             _short_legs(skeleton)
             or (
                 f"no two bodies with {LEG_JOINTS} joints of their own above them mirror each other about y = 0 of '"
-                f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
+                f"{skeleton.bodies[0].name}'; {_lowest_limbs(skeleton)}"
             )
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
@@ -267,9 +268,8 @@ def _refuse_long_leg(skeleton: Skeleton, foot: int) -> None:
         assert joint is not None, "only the base has no joint"
         is_toe = abs(skeleton.lateral(child)) > LATERAL
         if not is_toe and joint.limits[0] < joint.limits[1]:  # sensors too are drawn as joints without a range
-            joints = skeleton.joints_to(child)
             raise ModelError(
-                f"a leg has {len(joints)} joints, down to '{skeleton.bodies[child].name}' ({', '.join(joints)}), and"
+                f"a leg has {_limb(skeleton, child)}, and"
                 f" walking knows legs of {LEG_JOINTS}: fix one of them, as of two that are a single knee"
             )
 
@@ -280,10 +280,30 @@ def _short_legs(skeleton: Skeleton) -> str:
     joints = skeleton.joints_to(first)
     if not 0 < len(joints) < LEG_JOINTS or skeleton.position(first)[2] > 0.0:
         return ""
+    return f"a leg has {_limb(skeleton, first)}, walking needs {LEG_JOINTS}: a sole that goes anywhere"
+
+
+def _lowest_limbs(skeleton: Skeleton) -> str:
+    """Return the number and names of the joints of the two limbs that end lowest, and of joints that a leg needs."""
+    tips = [body for body in range(1, len(skeleton.bodies)) if not skeleton.children(body)]
+    if not tips:
+        return f"none of its joints turns, a leg needs {LEG_JOINTS}"
+    lowest = sorted(tips, key=lambda body: float(skeleton.position(body)[2]))[:2]
+    limbs = [_limb(skeleton, tip) for tip in lowest]
     return (
-        f"a leg has {len(joints)} joints, down to '{skeleton.bodies[first].name}' ({', '.join(joints)}), walking needs"
-        f" {LEG_JOINTS}: a sole that goes anywhere"
+        f"the lowest limb{' has' if len(limbs) == 1 else 's have'} {' and '.join(limbs)}, a leg needs {LEG_JOINTS}:"
+        " name the feet with --left-foot and --right-foot if these are no legs"
     )
+
+
+def _limb(skeleton: Skeleton, tip: int) -> str:
+    """Return the number and names of the joints down to a body."""
+    joints = skeleton.joints_to(tip)
+    return f"{_count(joints)}, down to '{skeleton.bodies[tip].name}' ({', '.join(joints)})"
+
+
+def _count(joints: Sequence[str]) -> str:
+    return f"{len(joints)} joint{'s' * (len(joints) != 1)}"
 
 
 def _ends(skeleton: Skeleton) -> list[int]:

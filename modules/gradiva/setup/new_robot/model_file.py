@@ -12,10 +12,12 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, unreadable
 from gradiva.setup.new_robot.limbs import Choices, missing_soles, standing_turn, walking_base
+from gradiva.setup.new_robot.skeleton import Skeleton
 from gradiva.setup.new_robot.soles import MESHES
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
     JointDrive,
+    Urdf,
     add_origin,
     find_mesh,
     numbers,
@@ -25,6 +27,11 @@ from gradiva.simulation import (
 )
 
 _ALIGNED = 1e-6  # [-] of rotation matrices that are taken to be the same
+_REACH = 10.0  # [m] from the root: beyond it lengths are in another unit
+_REACH_OF_CM = 100.0  # [m] that a humanoid of less than a metre above the root reaches in centimetres
+_PLACEHOLDERS = 2  # [ranges] beyond a turn that a model without limits has: degrees differ from joint to joint
+_HEAVIEST = 2000.0  # [kg] of a humanoid
+_GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +94,49 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         notes = f"{mjcf.name} of MuJoCo as {robot.urdf.name}", *robot.notes
         given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives, origin=mjcf)
     try:
-        given = _upright(_without_capsules(given, name, folder), name, choices, folder)
+        given = _without_capsules(given, name, folder)
+        check_units(read_urdf(given.path))
+        given = _upright(given, name, choices, folder)
         return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
     except ModelError as error:
         raise given.named(error) from error
+
+
+def check_units(urdf: Urdf) -> None:
+    """Pass a model in metres, radians, kilograms and kg·m², as far as its size says.
+
+    Raises:
+        ModelError: It has probably another unit: the message says which.
+    """
+    skeleton = Skeleton(urdf)
+    reach = max(float(np.linalg.norm(pose[:3, 3])) for pose in skeleton.poses)
+    if reach > _REACH:
+        unit = "mm" if reach > _REACH_OF_CM else "cm"
+        raise ModelError(
+            f"it reaches {reach:.0f} m from its root: lengths are probably in {unit}, they have to be in m"
+        )
+    ranges = {joint.name: joint.limits for joint in urdf.joints.values() if joint.kind == "revolute"}
+    wide = {name: each for name, each in ranges.items() if 2.0 * np.pi + 0.1 < max(map(abs, each)) <= 360.0}
+    if 2 * len(wide) > len(ranges) and len(set(wide.values())) > _PLACEHOLDERS:
+        name, (low, high) = next(iter(wide.items()))
+        raise ModelError(
+            f"the limits of {len(wide)} of {len(ranges)} joints are beyond a turn ({name}: {low:g} to {high:g} rad):"
+            " angles are probably in degrees, they have to be in rad"
+        )
+    if urdf.mass > _HEAVIEST:
+        raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
+    _check_inertias(urdf)
+
+
+def _check_inertias(urdf: Urdf) -> None:
+    solid = [(name, each.inertial) for name, each in urdf.links.items() if each.inertial and each.inertial.mass > 0.0]
+    radii = sorted((float(np.sqrt(abs(np.trace(own.inertia)) / (2.0 * own.mass))), name) for name, own in solid)
+    if radii and radii[len(radii) // 2][0] > _GYRATION:
+        radius, name = radii[len(radii) // 2]
+        raise ModelError(
+            f"the radius of gyration of '{name}' is {radius:.0f} m, and half of the links are no better: inertias are"
+            " probably in kg·mm², they have to be in kg·m²"
+        )
 
 
 def _check_kind(path: Path, root: str) -> None:
