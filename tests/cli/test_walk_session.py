@@ -5,10 +5,12 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import (
+    acted_faults,
     acted_pushes,
     describe_command,
     idle_disturbances,
@@ -16,9 +18,13 @@ from gradiva.cli.walk_session import (
     outcome_line,
     result_table,
 )
+from gradiva.common import Side
 from gradiva.simulated_walk import plan_from_start
-from gradiva.simulation import Fault, FaultKind, Push
+from gradiva.simulation import Bump, Fault, FaultKind, Push
+from gradiva.telemetry import SignalLog
 from gradiva.telemetry.report import tiles
+
+LEVEL = SimpleNamespace(bumps=())
 
 
 @pytest.mark.parametrize(
@@ -126,7 +132,7 @@ def test_pushes_that_acted_are_named_the_first_ones_of_many():
     walk.robot.pushes = [pushes[1], Push("chest", (0.0, 0.0, 0.0), 2.0, 0.1)]
     assert acted_pushes(SimpleNamespace(walk=walk)) == ""
     request = SimpleNamespace(
-        setup=SimpleNamespace(simulation=SimpleNamespace(pushes=walk.robot.pushes[1:], faults=()))
+        setup=SimpleNamespace(simulation=SimpleNamespace(pushes=walk.robot.pushes[1:], faults=(), ground=LEVEL))
     )
     assert idle_disturbances(SimpleNamespace(walk=walk, request=request)) == [
         "warning: the push of 0 N on chest from 2.00 to 2.10 s has no force"
@@ -136,10 +142,27 @@ def test_pushes_that_acted_are_named_the_first_ones_of_many():
 def test_pushes_and_faults_that_were_to_begin_after_the_end_of_the_walk_are_named():
     pushes = [Push("torso", (0.0, 5.0, 0.0), start, 0.3) for start in (2.0, 60.0)]
     faults = [Fault(FaultKind.DEAD_WRENCH, 90.0, name="l_foot_ft"), Fault(FaultKind.FROZEN_IMU, 3.0)]
-    simulation = SimpleNamespace(pushes=pushes, faults=faults)
+    simulation = SimpleNamespace(pushes=pushes, faults=faults, ground=LEVEL)
     request = SimpleNamespace(setup=SimpleNamespace(simulation=simulation))
     late = idle_disturbances(SimpleNamespace(walk=SimpleNamespace(time=8.5), request=request))
     assert late == [
         "warning: the walk ended at 8.50 s, before the push of 5 N to the left on torso from 60.00 to 60.30 s",
         "warning: the walk ended at 8.50 s, before the fault dead_wrench of l_foot_ft from 90.00 s on",
     ]
+    acted = SimpleNamespace(walk=SimpleNamespace(time=8.5, robot=SimpleNamespace(faults=faults)))
+    assert acted_faults(acted) == "frozen_imu from 3.00 s on"
+
+
+def test_a_bump_that_no_foot_came_to_is_named():
+    met, far = Bump(0.3, 0.1, 0.01), Bump(9.0, 0.1, 0.01)
+    simulation = SimpleNamespace(pushes=(), faults=(), ground=SimpleNamespace(bumps=(met, far)))
+    setup = SimpleNamespace(
+        simulation=simulation, robot=SimpleNamespace(sole=SimpleNamespace(x=(-0.1, 0.1), y=(-0.05, 0.05)))
+    )
+    feet = {f"simulation::{side}_foot::position": np.array([[0.2, 0.1, 0.0]]) for side in Side}
+    outcome = SimpleNamespace(
+        walk=SimpleNamespace(time=8.5),
+        request=SimpleNamespace(setup=setup),
+        log=SignalLog.from_arrays(np.zeros(1), feet),
+    )
+    assert idle_disturbances(outcome) == ["warning: no foot came to the bump of 10 mm at (9.00, 0.10) m"]

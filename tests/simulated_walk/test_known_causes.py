@@ -9,8 +9,8 @@ from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.known_causes import (
+    BadEnd,
     KnownWalk,
-    different_plant,
     lower_speeds,
     sibling_cause,
     slower_command,
@@ -37,7 +37,7 @@ class RuledWalk(KnownWalk):
 
 def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None):
     setup = load_setup("icub_v2_7", settings, plant=plant)
-    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, True, falls)
+    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls)
     lines = []
     cause = tried_cause(walk, inferred, lines.append, measured)
     assert len(lines) == bool(walk.tried) + len(walk.tried)
@@ -138,7 +138,8 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
 
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
-    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, False, of_key("simulation.sensors.inertial.tilt_bias"))
+    falls = of_key("simulation.sensors.inertial.tilt_bias")
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls)
     lines = []
     cause = tried_cause(walk, None, lines.append)
     assert lines == [
@@ -191,7 +192,7 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
     settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
     cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
-    assert "0.30 m/s are known to be walked by position control; by this control it falls at that, too" in cause.text
+    assert "0.30 m/s are known to be walked by position control; by this control it falls as well at that" in cause.text
     assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
     assert unknown.why == "tried and falls as well: --speed 0.3, --speed 0.15, --speed 0.075"
@@ -238,10 +239,52 @@ def test_where_nothing_differs_the_plant_as_drawn_or_what_was_measured_is_the_ca
     assert fall({}, lambda *_: True) is None
 
 
+def test_the_parts_of_a_plant_without_which_the_robot_does_better_are_named():
+    exact = {"simulation.friction.coulomb": 0.0}
+    by_friction = fall(
+        {}, lambda settings, _, plant: plant is None and not exact.items() <= settings.items(), plant="robot"
+    )
+    drawn = "the plant robot, as seed 3 draws it: it walks on without"
+    assert by_friction.text == f"{drawn} friction and play of its gears"
+    by_all = fall({}, lambda settings, _, plant: plant is None and not settings, plant="robot")
+    assert by_all.text.startswith(f"{drawn} any one of errors and ages of its sensors, friction")
+    assert by_all.text.endswith(", so less of anything would do")
+
+
+def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
+    def falls(settings, _, plant):
+        return plant is None and settings.get("walking.control") == "velocity"
+
+    cause = fall({"walking.control": "velocity"}, falls, plant="robot")
+    assert cause.kind is CauseKind.SETTING
+    assert cause.text.endswith("; and the plant robot, as seed 3 draws it")
+
+
+def test_a_higher_swing_is_tried_against_a_bump():
+    def falls(settings, *_):
+        return bool(settings.get("simulation.ground.bumps")) and settings.get("planner.swing_height") != 0.025
+
+    cause = fall({"simulation.ground.bumps": [BUMP]}, falls)
+    assert cause.next_step == "--set planner.swing_height=0.025 was tried and walks on"
+    higher = fall({"simulation.ground.bumps": [BUMP]}, of_key("simulation.ground.bumps"))
+    assert higher.next_step == (
+        "--set planner.swing_height=0.025 was tried and falls as well; a floor without it: tried, the robot walks on"
+    )
+
+
+@pytest.mark.walk
+def test_a_walk_that_ended_badly_is_repeated_to_its_end_and_judged_by_its_command():
+    command, slippery = VelocityCommand(0.15, duration=2.0), {"simulation.ground.friction": 0.04}
+    setup = load_setup("icub_v2_7", slippery)
+    known = KnownWalk(setup, changed_keys(setup), command, 0, 6.0, BadEnd.WALKED_BADLY)
+    assert not known.is_better_with(slippery)
+    assert known.is_better_as_shipped()
+
+
 def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
     setup = load_setup("icub_v2_7")
     by_hand = replace(setup, tables={**setup.tables, "planner": {**setup.tables["planner"], "unknown": 1.0}})
-    walk = RuledWalk(by_hand, {}, EASY, 0, 6.0, lambda *_: False)
+    walk = RuledWalk(by_hand, {}, EASY, 0, 6.0, falls=lambda *_: False)
     assert tried_cause(walk, None, print) is None
     assert walk.tried == []
 
@@ -254,14 +297,3 @@ def test_a_slower_command_goes_the_same_way():
     planner = load_setup("icub_v2_7").walking.planner
     assert slower_command(VelocityCommand(0.2, 0.1, 0.3, 4.0), 0.5, planner) == VelocityCommand(0.1, 0.05, 0.15, 4.0)
     assert slower_command(GoalCommand(1.0, 0.0), 0.5, planner).speed == 0.5 * planner.commands.cruise_speed
-
-
-def test_what_is_simulated_otherwise_is_the_cause_of_a_bad_walk_where_the_measurements_name_none():
-    def cause(settings):
-        setup = load_setup("icub_v2_7", settings)
-        return different_plant(KnownWalk(setup, changed_keys(setup), EASY, 3, 6.0, False))
-
-    slippery = cause({"simulation.ground.friction": 0.08, "planner.swing_height": 0.02})
-    assert (slippery.kind, slippery.text) == (CauseKind.FRICTION, "simulation.ground.friction = 0.08 (shipped 1)")
-    assert slippery.next_step == "untried: simulation.ground.friction as shipped"
-    assert cause({"planner.swing_height": 0.02}) is None

@@ -58,6 +58,8 @@ def test_a_bump_stands_on_the_floor_and_meets_soles(description: RobotDescriptio
         replace(floor, kind=GroundKind.VISCOELASTIC)
     with pytest.raises(ConfigError, match="must be positive"):
         Bump(0.3, 0.1, 0.0)
+    with pytest.raises(ConfigError, match=r"height=5\.0, at most 0\.1 m: only the soles meet a bump"):
+        Bump(0.3, 0.1, 5.0)
 
 
 def test_a_model_that_the_engine_refuses_is_named(description: RobotDescription) -> None:

@@ -13,13 +13,14 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar, text_console
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
-from gradiva.common import ConfigError, nearest_name
+from gradiva.common import ConfigError, Side, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Plant, Setup, check_margins, simulated_robot
@@ -42,7 +43,7 @@ from gradiva.simulated_walk import (
     sibling_cause,
     slope_note,
 )
-from gradiva.simulation import GroundKind, ground_name
+from gradiva.simulation import Bump, GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, check_film, film
 from gradiva.telemetry import (
     ERRORS,
@@ -67,7 +68,7 @@ _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
 _MOST_VARIANTS = 6
-_MOST_PUSHES = 4  # in the line that names them
+_MOST_DISTURBANCES = 4  # in the line that names them
 _NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
 """Arguments of ``gradiva walk`` that `WalkOptions` has by another name."""
 _COLOURS = {"walked": "bold green", "walked badly": "bold yellow", "fell": "bold red", "stopped": "bold yellow"}
@@ -149,8 +150,9 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
             check_film(request.setup.simulated_robot, film_format)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
-    for line in [*opening(request, plan), *joint_notes(walk.layers, plan)]:
+    for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)
+    _warn(console, [f"warning: {note}" for note in joint_notes(walk.layers, plan)])
     _warn(console, [*filter(None, [little_margin]), *idle_settings(options.settings, request.setup)])
     _warn(console, idle_tables(map(Path, options.files), request.setup))
     with ExitStack() as stack:
@@ -253,8 +255,9 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     if unhealthy := unhealthy_figures(outcome.result):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
-    if pushed := acted_pushes(outcome):
-        console.print(f"pushed  {pushed}", markup=False, soft_wrap=True)
+    for name, acted in (("pushed", acted_pushes(outcome)), ("faults", acted_faults(outcome))):
+        if acted:
+            console.print(f"{name}  {acted}", markup=False, soft_wrap=True)
     if outcome.result["report"] or not len(outcome.log):
         report = outcome.result["report"] or "none: the robot never balanced"
         console.print(f"report  {report}", markup=False, soft_wrap=True)
@@ -263,20 +266,38 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
 def acted_pushes(outcome: WalkOutcome) -> str:
     """Return the pushes that began before the end of the walk, the first ones of many; empty where none did."""
     pushes = (push for push in outcome.walk.robot.pushes if push.start < outcome.walk.time and push.is_felt)
-    acted = [f"{push}".removeprefix("push of ") for push in pushes]
-    more = f" and {len(acted) - _MOST_PUSHES} more" * (len(acted) > _MOST_PUSHES)
-    return f"{'; '.join(acted[:_MOST_PUSHES])}{more}"
+    return _first_of([f"{push}".removeprefix("push of ") for push in pushes])
+
+
+def acted_faults(outcome: WalkOutcome) -> str:
+    """Return the faults of sensors and motors that began before the end of the walk, likewise."""
+    return _first_of([f"{fault}" for fault in outcome.walk.robot.faults if fault.start < outcome.walk.time])
+
+
+def _first_of(acted: list[str]) -> str:
+    more = f" and {len(acted) - _MOST_DISTURBANCES} more" * (len(acted) > _MOST_DISTURBANCES)
+    return f"{'; '.join(acted[:_MOST_DISTURBANCES])}{more}"
 
 
 def idle_disturbances(outcome: WalkOutcome) -> list[str]:
-    """Return a warning for each push and fault that was to begin after the end of the walk, and push without force."""
+    """Return a warning for each push and fault that began after the walk, push without force and bump not met."""
     end, simulation = outcome.walk.time, outcome.request.setup.simulation
     late = [f"{push}" for push in simulation.pushes if push.start >= end]
-    for fault in simulation.faults:
-        if fault.start >= end:
-            late.append(f"fault {fault.kind}{f' of {fault.name}' * bool(fault.name)} from {fault.start:.2f} s on")
+    late += [f"fault {fault}" for fault in simulation.faults if fault.start >= end]
     without_force = [f"warning: the {push} has no force" for push in simulation.pushes if not push.is_felt]
-    return [f"warning: the walk ended at {end:.2f} s, before the {each}" for each in late] + without_force
+    unmet = [f"warning: no foot came to the {bump}" for bump in simulation.ground.bumps if not _is_met(bump, outcome)]
+    return [*(f"warning: the walk ended at {end:.2f} s, before the {each}" for each in late), *without_force, *unmet]
+
+
+def _is_met(bump: Bump, outcome: WalkOutcome) -> bool:
+    """Return whether a sole came above a bump or close to it, as far as the log goes."""
+    log, sole = outcome.log, outcome.request.setup.robot.sole
+    if not len(log):
+        return False
+    feet = np.vstack([log[f"simulation::{side}_foot::position"][:, :2] for side in Side])
+    aside = np.maximum(np.abs(feet - [bump.x, bump.y]) - [0.5 * bump.length, 0.5 * bump.width], 0.0)
+    reach = math.hypot(max(map(abs, sole.x)), max(map(abs, sole.y)))
+    return bool(np.linalg.norm(aside, axis=1).min() < reach)
 
 
 def _warn(console: Console, lines: list[str]) -> None:

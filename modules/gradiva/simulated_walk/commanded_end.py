@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, Side, so3
+from gradiva.common import GRAVITY, NDArray, Side, so3
 from gradiva.planner import (
     Command,
     GoalCommand,
@@ -17,6 +17,7 @@ from gradiva.planner import (
     WalkingPlan,
 )
 from gradiva.setup import Setup
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import middles_of_feet
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
@@ -119,6 +120,13 @@ class EndError:
         return found
 
 
+def end_of(walk: SimulatedWalk, command: Command) -> EndError:
+    """Return how far a robot is from the end of its command, see ``end_error``."""
+    plan, lever = plan_from_start(walk.setup, command), walk.setup.walking.planner.footsteps.turning_lever
+    pose = true_pose(walk.robot.truth())
+    return end_error(command, plan, walk.controller.displacement, pose, walk.recorder.log, lever)
+
+
 def end_error(
     command: Command, plan: WalkingPlan, displacement: NDArray, pose: Pose, log: SignalLog, lever: float
 ) -> EndError:
@@ -188,6 +196,22 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
     found = [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > SLIP_TOLERANCE else []
     found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
     return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]
+
+
+def final_tilt(walk: SimulatedWalk) -> float:
+    """Return how far the base is tilted from its start, heading aside, [rad]."""
+    return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
+
+
+def complaints(walk: SimulatedWalk, error: EndError) -> list[str]:
+    """Return what is not tolerated of a walk that the controller takes for done, in words that follow its name."""
+    least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
+    return error.complaints() + posture_complaints(walk.robot.truth(), final_tilt(walk), least_load)
+
+
+def is_as_commanded(walk: SimulatedWalk, command: Command) -> bool:
+    """Return whether a robot that stands has done what was commanded."""
+    return not complaints(walk, end_of(walk, command))
 
 
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:

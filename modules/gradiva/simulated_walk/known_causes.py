@@ -1,7 +1,8 @@
-"""Finds the cause of a fall or a stop in simulation, where all is known in which a walk differs from one as shipped.
+"""Finds the cause of a bad end in simulation, where all is known in which a walk differs from one as shipped.
 
 What differs are pushes, faults, bumps, keys of the configuration, the speed. A difference is the cause where the robot
-walks on without it, past where it fell or stopped; to know that, the walk is repeated without it.
+does better without it: walks on, past where it fell or stopped, or ends where and as it was commanded. To know that,
+the walk is repeated without it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import Enum
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -18,7 +20,7 @@ from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, Ve
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, Setup, load_robot, load_setup
 from gradiva.setup.changed_keys import CHOSEN, changed_keys, flat_keys, setting_in_words, shipped_values
-from gradiva.simulated_walk.commanded_end import commanded_speed
+from gradiva.simulated_walk.commanded_end import commanded_speed, is_as_commanded
 from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
@@ -30,7 +32,7 @@ _LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a 
 _SLOWER = 0.5  # [-] of the speed that was asked for
 _SLOWER_THAN_KNOWN = 0.5, 0.25  # [-] of the known speed, where the robot falls at that as well
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
-_MAX_SPEED = "planner.max_speed"
+_MAX_SPEED, _SWING_HEIGHT = "planner.max_speed", "planner.swing_height"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
 _KINDS = (  # of keys of the simulation, the first that fits
@@ -47,6 +49,12 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.friction", CauseKind.MOTOR),
     ("simulation.servo", CauseKind.MOTOR),
 )
+_PLANT_PARTS: Mapping[str, tuple[str, ...]] = {  # of the plant, in words, to the beginnings of their keys
+    "errors and ages of its sensors": ("simulation.sensors.", "simulation.transport."),
+    "friction and play of its gears": ("simulation.friction.", "simulation.plant."),
+    "its motors and servos": ("simulation.motors.", "simulation.servo."),
+    "its floor and the errors of its masses and soles": ("simulation.ground.", "simulation.model_errors."),
+}
 _FAULTS_IN_WORDS: Mapping[FaultKind, str] = {
     FaultKind.DEAD_WRENCH: "reads zero",
     FaultKind.FROZEN_WRENCH: "repeats one reading",
@@ -77,6 +85,7 @@ class Difference:
         settings: Keys of a walk without it, ``table.key`` to value, None for the shipped value; others stay.
         slower: Factor on the commanded speed of a walk without it, [-].
         plant: Of a walk without it; None: the same.
+        trials: What may help against it, in words, to the settings with which a walk tries it.
     """
 
     kind: CauseKind
@@ -85,11 +94,31 @@ class Difference:
     settings: Mapping[str, Any]
     slower: float = 1.0
     plant: Plant | None = None
+    trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def is_choice(self) -> bool:
         """Whether it is the control mode alone, each of which is shipped."""
         return self.kind is CauseKind.SETTING and self.settings.keys() <= set(CHOSEN)
+
+
+class BadEnd(Enum):
+    """Ways in which a walk ends badly, each with its opposite, itself and "as well" in words.
+
+    Attributes:
+        better: The robot's end where a trial helps.
+        no_better: The same where it does not help; one that had stopped may fall as well.
+        no_better_either: The same beside another trial.
+    """
+
+    FELL = "walks on", "falls", "falls as well"
+    STOPPED = "walks on", "does not walk on", "does not walk on either"
+    OVERDUE = "ends its walk", "does not end it", "does not end it either"
+    WALKED_BADLY = "walks as commanded", "walks badly", "walks badly as well"
+
+    def __init__(self, better: str, no_better: str, no_better_either: str) -> None:
+        """Name the words."""
+        self.better, self.no_better, self.no_better_either = better, no_better, no_better_either
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,9 +131,8 @@ class KnownWalk:
             walked are among them.
         command: Where to.
         seed: Of all that is drawn.
-        end: When the robot was down, or had stopped, [s].
-        fell: Whether it fell; else it gave up and stands, or does not end its walk.
-        is_overdue: Whether it does not end its walk.
+        end: When the robot was down, had stopped or stood, [s].
+        bad_end: In which way it ended badly.
     """
 
     setup: Setup
@@ -112,15 +140,15 @@ class KnownWalk:
     command: Command
     seed: int
     end: float
-    fell: bool = True
-    is_overdue: bool = field(default=False, kw_only=True)
+    bad_end: BadEnd = BadEnd.FELL
 
     @classmethod
-    def of(cls, walk: SimulatedWalk, command: Command, fell: bool) -> KnownWalk:
+    def of(cls, walk: SimulatedWalk, command: Command, bad_end: BadEnd) -> KnownWalk:
         """Return the walk that was done."""
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
-        overdue = bool(walk.overdue) and not fell
-        return cls(walk.setup, known_settings(walk), command, walk.seed, end, fell, is_overdue=overdue)
+        if walk.overdue and bad_end is BadEnd.STOPPED:
+            bad_end = BadEnd.OVERDUE
+        return cls(walk.setup, known_settings(walk), command, walk.seed, end, bad_end)
 
     @property
     def asked_speed(self) -> float:
@@ -138,32 +166,13 @@ class KnownWalk:
         return self.asked_speed > self.known_speed
 
     @property
-    def better(self) -> str:
-        """The robot's end in words, where a trial helps."""
-        return "ends its walk" if self.is_overdue else "walks on"
-
-    @property
-    def no_better(self) -> str:
-        """Likewise where it does not help; one that had stopped may fall as well."""
-        return "falls" if self.fell else "does not end it" if self.is_overdue else "does not walk on"
-
-    @property
-    def no_better_either(self) -> str:
-        """Likewise beside another trial."""
-        return f"{self.no_better} {'as well' if self.fell else 'either'}"
-
-    @property
-    def _no_better_states(self) -> tuple[WalkingState, ...]:
-        return (WalkingState.STOPPED, *([WalkingState.WALKING] if self.is_overdue else []))
-
-    @property
     def is_repeatable(self) -> bool:
         """Whether the settings make the same configuration again; not of one that was changed by hand."""
-        again, own = self._configured(self.settings), flat_keys(self.setup.tables)
+        again, own = self.configured(self.settings), flat_keys(self.setup.tables)
         return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
     def is_better_without(self, difference: Difference) -> bool:
-        """Walk again without a difference until some time after the end; return whether the robot does better."""
+        """Walk again without a difference, until some time after the end; return whether the robot does better."""
         settings = {**self.settings, **difference.settings}
         return self._is_better({key: value for key, value in settings.items() if value is not None}, difference)
 
@@ -178,23 +187,27 @@ class KnownWalk:
     def _is_better(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool:
         factor, plant = (difference.slower, difference.plant) if difference else (1.0, None)
         try:
-            setup = self._configured(settings, plant)
+            setup = self.configured(settings, plant)
             walk = SimulatedWalk(setup, self.seed)
             command = slower_command(self.command, factor, setup.walking.planner)
-            if not (walk.get_ready() and _stands_until(walk, command, self.end + _LATER)):
-                return False
-            return self.fell or walk.controller.state not in self._no_better_states
+            return walk.get_ready() and self._ends_better(walk, command)
         except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
             return False
 
-    def _configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
+    def _ends_better(self, walk: SimulatedWalk, command: Command) -> bool:
+        """Walk again; return whether the robot does what it did not do."""
+        if self.bad_end is BadEnd.WALKED_BADLY:
+            return walk.follow(command) and is_as_commanded(walk, command)
+        walk.controller.walk(command)
+        walk.run(max(0.0, self.end + _LATER - walk.time))
+        state = walk.controller.state
+        is_overdue = self.bad_end is BadEnd.OVERDUE and state is WalkingState.WALKING
+        has_stopped = self.bad_end is not BadEnd.FELL and state is WalkingState.STOPPED
+        return not (walk.is_down or is_overdue or has_stopped)
+
+    def configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
+        """Return the configuration of the robot with other settings, on the plant of this walk or on another one."""
         return load_setup(self.setup.robot_argument, settings, plant=plant or self.setup.plant)
-
-
-def _stands_until(walk: SimulatedWalk, command: Command, time: float) -> bool:
-    walk.controller.walk(command)
-    walk.run(max(0.0, time - walk.time))
-    return not walk.is_down
 
 
 def slower_command(command: Command, factor: float, planner: PlannerConfig) -> Command:
@@ -258,7 +271,9 @@ def _bumps(known: KnownWalk) -> Iterator[Difference]:
     all_bumps = known.settings.get(_BUMPS, ())
     for number, bump in enumerate(all_bumps):
         others = [*all_bumps[:number], *all_bumps[number + 1 :]]
-        yield Difference(CauseKind.BUMP, f"a {Bump(**bump)}", "a higher planner.swing_height", {_BUMPS: others})
+        height = _rounded(known.setup.walking.planner.swing_height + bump["height"])
+        trials = {f"--set {_SWING_HEIGHT}={height:g}": {_SWING_HEIGHT: height}}
+        yield Difference(CauseKind.BUMP, f"a {Bump(**bump)}", "a floor without it", {_BUMPS: others}, trials=trials)
 
 
 def _changes(known: KnownWalk) -> Iterator[Difference]:
@@ -299,14 +314,6 @@ def _kind_of(key: str) -> CauseKind:
     return next((kind for prefix, kind in _KINDS if key.startswith(prefix)), CauseKind.SETTING)
 
 
-def different_plant(known: KnownWalk) -> Cause | None:
-    """Return as the cause what is simulated otherwise than shipped, which no walk has tried; None where nothing is."""
-    found = [each for each in differences(known) if each.kind is not CauseKind.SETTING and each.advice]
-    if not found:
-        return None
-    return Cause(found[0].kind, "; ".join(each.text for each in found), "; ".join(each.advice for each in found))
-
-
 def lower_speeds(known: KnownWalk) -> list[Difference]:
     """Return the speed as differences to lower ones, the highest first: to half of it; none where none is asked.
 
@@ -321,7 +328,7 @@ def lower_speeds(known: KnownWalk) -> list[Difference]:
     if known.is_too_fast:
         control = known.setup.walking.walking.control
         by = "as configured" if control is ControlMode.POSITION else "by this control"
-        slower = f"{text}; {by} it {known.no_better} at that, {'too' if known.fell else 'either'}"
+        slower = f"{text}; {by} it {known.bad_end.no_better_either} at that"
         lower = [(limit, text), *((_rounded(factor * limit), slower) for factor in _SLOWER_THAN_KNOWN)]
     settings = {_MAX_SPEED: None}
     return [Difference(CauseKind.SPEED, words, f"--speed {speed:g}", settings, speed / asked) for speed, words in lower]
@@ -362,7 +369,7 @@ def tried_cause(
     below the known one, at which the robot may not come as far as a bump.
 
     Args:
-        known: The walk that ended in a fall or a stop.
+        known: The walk that ended badly.
         inferred: Cause by the measurements and what else is known of the simulation.
         report: Takes a line for each walk.
         measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
@@ -399,7 +406,7 @@ def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> li
 
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
     texts = "; ".join(difference.text for difference in found)
-    return f"{texts}: it {known.better} without all of that, without one it {known.no_better}"
+    return f"{texts}: it {known.bad_end.better} without all of that, without one it {known.bad_end.no_better}"
 
 
 def _without_differences(
@@ -411,33 +418,54 @@ def _without_differences(
 ) -> Cause | None:
     """Return as the cause, where no difference is one, the plant as drawn or the speed."""
     innocent = "; ".join(difference.text for difference in found)
-    aside = f" (it {known.no_better_either} without: {innocent})" if innocent else ""
-    plant = known.setup.plant
-    if plant is not Plant.IDEAL:
-        ideal = Difference(
-            CauseKind.PLANT, f"the plant {plant}, as seed {known.seed} draws it", "", {}, 1.0, Plant.IDEAL
-        )
-        if _is_better_without(known, ideal, report):
-            kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (ideal.kind, "")
-            advice = f"--plant ideal {known.better}; another --seed draws another"
-            return Cause(kind, f"{ideal.text}{text}{aside}", advice, is_tried=True)
+    aside = f" (it {known.bad_end.no_better_either} without: {innocent})" if innocent else ""
+    if by_plant := _by_plant(known, report):
+        kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (CauseKind.PLANT, "")
+        advice = f"--plant ideal {known.bad_end.better}; another --seed draws another"
+        return Cause(kind, f"{by_plant}{text}{aside}", advice, is_tried=True)
     untried = () if known.is_too_fast else speeds
     if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
-        advice = f"{speed.advice} {known.better}, tried"
+        advice = f"{speed.advice} {known.bad_end.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
-    tried = [*(speed.advice for speed in speeds), *(["--plant ideal"] if plant is not Plant.IDEAL else [])]
-    why = f"tried and {known.no_better_either}: {', '.join(tried)}" if tried else ""
+    tried = [*(speed.advice for speed in speeds), *(["--plant ideal"] if known.setup.plant is not Plant.IDEAL else [])]
+    why = f"tried and {known.bad_end.no_better_either}: {', '.join(tried)}" if tried else ""
     return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
+
+
+def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
+    """Return the plant in words where the robot does better on the ideal one, with its parts that alone are to blame.
+
+    Empty where it does not.
+    """
+    text = f"the plant {known.setup.plant}, as seed {known.seed} draws it"
+    ideal = Difference(CauseKind.PLANT, text, "", {}, 1.0, Plant.IDEAL)
+    if known.setup.plant is Plant.IDEAL or not _is_better_without(known, ideal, report):
+        return ""
+    exact, own = (flat_keys(known.configured({}, plant).tables) for plant in (Plant.IDEAL, None))
+    parts = []
+    for name, prefixes in _PLANT_PARTS.items():
+        part = {key: exact[key] for key in own if key.startswith(prefixes) and exact.get(key, own[key]) != own[key]}
+        if part and _reported(
+            known, report, f"without {name}", partial(known.is_better_with, {**part, **known.settings})
+        ):
+            parts.append(name)
+    any_of, so = ("any one of ", ", so less of anything would do") if len(parts) > 1 else ("", "")
+    return f"{text}: it {known.bad_end.better} without {any_of}{', '.join(parts)}{so}" if parts else text
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
     unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
-    text = f"{difference.text}: it {known.better} without that{unpushed}"
+    text = f"{difference.text}: it {known.bad_end.better} without that{unpushed}"
     if difference.kind is CauseKind.PUSH:
         return _push_with_advice(known, text, inferred, report)
-    return Cause(difference.kind, text, f"{difference.advice}: tried, the robot {known.better}", is_tried=True)
+    if difference.is_choice and (by_plant := _by_plant(known, report)):
+        text = f"{text}; and {by_plant}"
+    tried, helps = _followed(known, difference.trials, report)
+    if not helps:
+        tried.append(f"{difference.advice}: tried, the robot {known.bad_end.better}")
+    return Cause(difference.kind, text, "; ".join(tried), is_tried=True)
 
 
 def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
@@ -447,15 +475,25 @@ def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, repor
     if mode is not SteppingMode.PLACE_AND_TIME:
         trials[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
     trials |= inferred.trials if inferred and measured else {}
-    tried = []
-    for advice, settings in trials.items():
-        stands = _reported(known, report, f"with {advice}", partial(known.is_better_with, settings))
-        tried.append(f"{advice} was tried and {known.better if stands else known.no_better_either}")
-        if stands:
-            return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
+    tried, helps = _followed(known, trials, report)
+    if helps:
+        return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
     options = "--control", str(known.setup.walking.walking.control), "--speed", f"{known.asked_speed:.3g}"
     advice = "; ".join([*tried, maps_of_pushes(known.setup.robot_argument, *options)])
     return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
+
+
+def _followed(
+    known: KnownWalk, trials: Mapping[str, Mapping[str, Any]], report: Callable[[str], None]
+) -> tuple[list[str], bool]:
+    """Follow advice until one helps; return what became of each that was followed, and whether the last one helps."""
+    tried = []
+    for advice, settings in trials.items():
+        helps = _reported(known, report, f"with {advice}", partial(known.is_better_with, settings))
+        tried.append(f"{advice} was tried and {known.bad_end.better if helps else known.bad_end.no_better_either}")
+        if helps:
+            return tried, True
+    return tried, False
 
 
 def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
@@ -470,5 +508,5 @@ def _is_better_without(known: KnownWalk, difference: Difference, report: Callabl
 
 def _reported(known: KnownWalk, report: Callable[[str], None], what: str, succeeds: Callable[[], bool]) -> bool:
     result = succeeds()
-    report(f"walked again {what}: the robot {known.better if result else known.no_better}")
+    report(f"walked again {what}: the robot {known.bad_end.better if result else known.bad_end.no_better}")
     return result

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ModelError, RobotInterfaceError, Side, WalkingError, so3
+from gradiva.common import ModelError, RobotInterfaceError, Side
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
@@ -27,15 +27,16 @@ from gradiva.simulated_walk.commanded_end import (
     SLIP_TOLERANCE,
     EndError,
     commanded_speed,
-    end_error,
+    complaints,
+    end_of,
+    final_tilt,
     goal_error,
     plan_from_start,
-    posture_complaints,
     true_pose,
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, supporting_joints_at_limits
-from gradiva.simulated_walk.known_causes import KnownWalk, different_plant, tried_cause
+from gradiva.simulated_walk.known_causes import BadEnd, KnownWalk, tried_cause
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
@@ -52,7 +53,8 @@ WALKED = "walked"
 """Outcome of a robot that did what was commanded and stands."""
 WALKED_BADLY = "walked badly"
 """Outcome of a robot that stands, but elsewhere than commanded, after it slid, or askew; the reason says which."""
-_INTERRUPTED = "interrupted"
+_FELL, _STOPPED, _INTERRUPTED = "fell", "stopped", "interrupted"
+_BAD_ENDS = {_FELL: BadEnd.FELL, _STOPPED: BadEnd.STOPPED, WALKED_BADLY: BadEnd.WALKED_BADLY}
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
@@ -266,8 +268,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     except KeyboardInterrupt:
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
-    off = _end_error(request, walk)
-    ending = _judged(_ending(walk, stands, failure), request, walk, off)
+    off = end_of(walk, request.command)
+    ending = _judged(_ending(walk, stands, failure), walk, off)
     ending = ending if report is None else _tried(ending, request, walk, report)
     result = _result(request, walk, ending, off, wall)
     cause = None if ending.diagnosis is None else ending.diagnosis.cause
@@ -431,53 +433,37 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     if stands and walk.controller.state is not WalkingState.STOPPED:
         return _Ending(WALKED, walk.controller.reason)
     if walk.robot.fall is not None:
-        return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
+        return _Ending(_FELL, f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
     if failure == _INTERRUPTED:
-        return _Ending("stopped", f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = failure or walk.controller.reason, _tilt(walk)
+        return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
+    why, tilt = failure or walk.controller.reason, final_tilt(walk)
     if tilt > _LEANING:
-        why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
+        why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", _FELL
     elif stopped := _stopped_by_event(walk):
-        return _Ending("stopped", stopped, diagnose_walk(walk))
+        return _Ending(_STOPPED, stopped, diagnose_walk(walk))
     else:
-        outcome = "stopped"
+        outcome = _STOPPED
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
 
 
 def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
-    """Return the ending with the cause of a fall or a stop that walks without what differs from a shipped one show."""
-    if ending.diagnosis is None or ending.outcome == WALKED_BADLY:
+    """Return the ending with the cause that walks without what differs from a shipped one show."""
+    if ending.diagnosis is None:
         return ending
     try:
-        known = KnownWalk.of(walk, request.command, ending.outcome == "fell")
+        known = KnownWalk.of(walk, request.command, _BAD_ENDS[ending.outcome])
         cause = tried_cause(known, ending.diagnosis.cause, report, ending.diagnosis.measured)
     except KeyboardInterrupt:  # of the further walks alone: this one is done
         return ending
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 
-def _end_error(request: WalkRequest, walk: SimulatedWalk) -> EndError:
-    """Return how far from the end of the command the robot is."""
-    setup, log = request.setup, walk.recorder.log
-    plan, lever = plan_from_start(setup, request.command), setup.walking.planner.footsteps.turning_lever
-    return end_error(request.command, plan, walk.controller.displacement, true_pose(walk.robot.truth()), log, lever)
-
-
-def _judged(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, error: EndError) -> _Ending:
+def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
-    if ending.outcome != WALKED:
-        return ending
-    least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
-    complaints = error.complaints() + posture_complaints(walk.robot.truth(), _tilt(walk), least_load)
-    if not complaints:
+    if ending.outcome != WALKED or not (found := complaints(walk, error)):
         return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
-    diagnosis = diagnose_walk(walk)
-    if diagnosis.cause is None or diagnosis.cause.kind is None:
-        with suppress(WalkingError):  # the robot cannot be loaded any more to be compared: it was walked
-            known = different_plant(KnownWalk.of(walk, request.command, fell=False))
-            diagnosis = replace(diagnosis, cause=known or diagnosis.cause)
-    return _Ending(WALKED_BADLY, "; ".join([*complaints, *pushes]), diagnosis)
+    return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk))
 
 
 def _stopped_by_event(walk: SimulatedWalk) -> str:
@@ -490,13 +476,8 @@ def _stopped_by_event(walk: SimulatedWalk) -> str:
 
 def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:
     """Return the largest tilt of the base, [rad]: a robot that falls tilts on after the last tick of its log."""
-    last = _tilt(walk) if walk.is_down else math.nan
+    last = final_tilt(walk) if walk.is_down else math.nan
     return logged if not math.isfinite(last) else max(last, logged or 0.0)
-
-
-def _tilt(walk: SimulatedWalk) -> float:
-    """Return how far the base is tilted from its start, heading aside, [rad]."""
-    return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
 
 
 def _margins(setup: Setup) -> dict[str, Any] | None:

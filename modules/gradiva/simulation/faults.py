@@ -116,6 +116,11 @@ class Fault:
         if self.kind is FaultKind.WEAK_MOTOR and not 0.0 <= self.value < 1.0:
             raise ConfigError(f"{self.kind} of '{self.name}': value={self.value}, must lie between 0 and 1")
 
+    def __str__(self) -> str:
+        """Return kind, name and interval."""
+        until = f"to {self.end:.2f} s" if math.isfinite(self.end) else "s on"
+        return f"{self.kind}{f' of {self.name}' * bool(self.name)} from {self.start:.2f} {until}"
+
     @property
     def end(self) -> float:
         """End of the fault, [s]."""

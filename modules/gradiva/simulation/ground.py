@@ -33,6 +33,7 @@ class GroundKind(StrEnum):
 
 _SPOKEN = {GroundKind.VISCOELASTIC: "soft"}  # kinds that commands and results call otherwise
 _STEEPEST = math.pi / 4  # [rad]
+_HIGHEST_BUMP = 0.1  # [m]
 _OWN_FIELDS = (GroundKind.VISCOELASTIC, GroundKind.PENALTY)  # tables that are fields of SimulationConfig
 
 
@@ -79,6 +80,9 @@ class Bump:
         for name in ("height", "length", "width"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"bump: {name}={getattr(self, name)}, must be positive")
+        if self.height > _HIGHEST_BUMP:
+            why = "only the soles meet a bump, so that the body would walk through a higher one"
+            raise ConfigError(f"bump: height={self.height}, at most {_HIGHEST_BUMP} m: {why}")
 
     def __str__(self) -> str:
         return f"bump of {1e3 * self.height:.0f} mm at ({self.x:.2f}, {self.y:.2f}) m"
