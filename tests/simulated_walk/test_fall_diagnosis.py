@@ -16,7 +16,7 @@ from gradiva.simulated_walk.fall_diagnosis import (
     limited_joints,
     oscillating_loop,
 )
-from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, joints_at_limits
+from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, joints_at_limits, spares_joints
 from gradiva.simulated_walk.walk_result import WalkOutcome, WalkRequest
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
@@ -348,11 +348,22 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     walk = SimpleNamespace(
         recorder=SimpleNamespace(log=log),
         setup=SimpleNamespace(robot=robot),
-        layers=SimpleNamespace(joint_limits=limits),
+        layers=SimpleNamespace(joint_limits=limits, rolling_joints=lambda: {"ankle"}),
     )
-    assert limited_joints(walk, FALL).text.startswith("at the limit of its position: ankle 0.1° from")
+    cause = limited_joints(walk, FALL)
+    assert cause.text.startswith("at the limit of its position: ankle 0.1° from")
+    assert cause.advice == "a wider planner.step_width rolls hips inward less"
     robot.leg_joints = ["hip"]
     assert limited_joints(walk, FALL) is None, "joints of arms carry nothing"
+
+
+def test_joints_that_bend_and_joints_that_roll_are_spared_by_other_keys():
+    rolling = {"hip_roll"}
+    assert "step_width" not in spares_joints(["knee"], rolling)
+    assert spares_joints(["knee", "hip_roll"], rolling).split("; ") == [
+        spares_joints(["knee"], rolling),
+        spares_joints(["hip_roll"], rolling),
+    ]
 
 
 def test_a_joint_is_held_at_one_limit_whatever_it_does_at_the_other():

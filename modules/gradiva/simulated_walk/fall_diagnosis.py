@@ -16,10 +16,10 @@ from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import (
-    SPARES_JOINTS,
     Cause,
     CauseKind,
     FallEvidence,
+    spares_joints,
     supporting_joints_at_limits,
 )
 from gradiva.simulated_walk.footing import response_note
@@ -381,7 +381,8 @@ def limited_joints(walk: SimulatedWalk, onset: float) -> Cause | None:
     found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, onset)
     if not found:
         return None
-    return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", SPARES_JOINTS)
+    advice = spares_joints([each.joint for each in found], walk.layers.rolling_joints())
+    return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", advice)
 
 
 def chatter_table(walk: SimulatedWalk) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gradiva.contacts import static_sinkage
 from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
 from gradiva.simplified_model import BalanceReference
-from gradiva.simulated_walk.fall_evidence import SPARES_JOINTS
+from gradiva.simulated_walk.fall_evidence import spares_joints
 from gradiva.simulation import GroundKind
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import integrate
@@ -346,14 +346,15 @@ def joint_notes(layers: WalkingLayers, plan: WalkingPlan) -> list[str]:
     legs = [robot.joints.index(joint) for joint in robot.leg_joints]
     fast = planned.speeds / layers.velocity_limits >= _AT_THE_LIMIT
     bent = planned.margins < _BENT
-    too_fast, too_far = (", ".join(robot.joints[leg] for leg in legs if limited[leg]) for limited in (fast, bent))
+    too_fast, too_far = ([robot.joints[leg] for leg in legs if limited[leg]] for limited in (fast, bent))
     notes = []
     if too_fast:
         notes.append(
-            f"the plan drives {too_fast} to the velocity limits of their motors (robots/{robot.name}/robot.toml): a"
-            " lower speed, planner.swing_height, planner.footsteps.double_support_ratio or planner.com_height spares"
-            " them"
+            f"the plan drives {', '.join(too_fast)} to the velocity limits of their motors"
+            f" (robots/{robot.name}/robot.toml): a lower speed, planner.swing_height,"
+            " planner.footsteps.double_support_ratio or planner.com_height spares them"
         )
     if too_far:
-        notes.append(f"the plan drives {too_far} to the limits of their positions: {SPARES_JOINTS}")
+        spares = spares_joints(too_far, layers.rolling_joints())
+        notes.append(f"the plan drives {', '.join(too_far)} to the limits of their positions: {spares}")
     return notes

@@ -383,7 +383,9 @@ def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
     if not found:
         return None
     changed = changed_in_words(walk.setup, "planner.")
-    return at_limits_in_words(found) + (f" (set otherwise than shipped: {changed})" if changed else "")
+    return at_limits_in_words(found, walk.layers.rolling_joints()) + (
+        f" (set otherwise than shipped: {changed})" if changed else ""
+    )
 
 
 def _less_oscillation(result: dict[str, Any], cause: Cause) -> dict[str, Any]:

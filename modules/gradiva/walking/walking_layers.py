@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -336,6 +337,12 @@ class WalkingLayers:
         usual = self.start_posture.joint_positions.copy()
         usual[self._external] = joint_positions[self._external]
         return standing_start(self._model, self.config.planner, usual, joint_positions)
+
+    def rolling_joints(self) -> frozenset[str]:
+        """Return the joints of the legs that roll: their axes point ahead in the start posture."""
+        axes = [self._model.frame_jacobian(self.start_posture, self.robot.foot_frame(side))[3, 6:] for side in Side]
+        rolls = np.abs(axes).max(axis=0) > math.sqrt(0.5)
+        return frozenset(joint for joint, is_rolling in zip(self.robot.joints, rolls, strict=True) if is_rolling)
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
