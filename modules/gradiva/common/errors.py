@@ -84,13 +84,15 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    A name that holds what was written is meant, where none is spelt like it. Of many valid names the message
+    A name that holds what was written, or that it holds, is meant, where none is spelt like it. Of many valid names the message
     lists the nearest, and how many others there are; it is empty where there is none.
     """
     names = sorted(set(valid))
     if not names:
         return ""
-    close = difflib.get_close_matches(name, names, n=1) or [known for known in names if len(name) > 2 and name in known]
+    close = difflib.get_close_matches(name, names, n=1) or [
+        known for known in names if (len(name) > 2 and name in known) or (len(known) > 1 and known in name)
+    ]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)
     if len(names) > _MANY:
