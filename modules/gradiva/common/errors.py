@@ -84,8 +84,8 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    A name that holds what was written, or that it holds, is meant, where none is spelt like it. Of many valid names the message
-    lists the nearest, and how many others there are; it is empty where there is none.
+    A name that holds what was written, or that it holds, is meant, where none is spelt like it. Of many valid names
+    the message lists the nearest, and how many others there are; it is empty where there is none.
     """
     names = sorted(set(valid))
     if not names:
