@@ -96,7 +96,7 @@ class MappedPool(ImmediatePool):
 
     def value(self, job):
         def push(pushing):
-            (ahead, left, _), duration = pushing
+            (ahead, left, _), duration, _ = pushing
             impulse = math.hypot(ahead, left) * duration
             return {"survived": impulse < 40.1 if job.moment == "middle" else ahead > 1.0, "reason": "fell"}
 

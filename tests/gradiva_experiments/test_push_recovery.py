@@ -34,7 +34,8 @@ def test_the_search_finds_the_largest_impulse_that_is_survived_in_few_trials(lim
     search = ImpulseSearch(direction=np.pi / 2.0, duration=0.5, unit=2.0)
 
     def push(pushing):
-        force, duration = pushing
+        force, duration, count = pushing
+        assert count == 1
         level = round(force[1] * duration / 2.0)
         assert force == pytest.approx((0.0, level * 2.0 / 0.5, 0.0))
         return {"survived": level <= limit}
@@ -143,10 +144,31 @@ class DecayingWalk:
 )
 def test_a_walk_is_watched_until_its_dcm_was_on_the_reference_for_a_step(walk, seconds, survived):
     pushed = PushedWalk.__new__(PushedWalk)
-    pushed.walk, pushed._link = walk, "torso"
-    outcome = pushed.continued(((10.0, 0.0, 0.0), 0.5))
+    pushed.walk, pushed._link, pushed._turns = walk, "torso", False
+    outcome = pushed.continued(((10.0, 0.0, 0.0), 0.5, 1))
     assert outcome["time_s"] - 5.0 == pytest.approx(seconds, abs=0.011)
     assert outcome["survived"] is survived
+
+
+def test_two_pushes_are_apart_and_those_of_a_walk_that_turns_are_in_the_axes_of_its_heading():
+    pushed, pushes = PushedWalk.__new__(PushedWalk), []
+    pushed.walk, pushed._link, pushed._turns = DecayingWalk(0.0, 1.0), "torso", True
+    pushed.walk.robot.push = pushes.append
+    pushed.walk.controller.plan = SimpleNamespace(at=lambda time: SimpleNamespace(heading=np.pi / 2.0))
+    outcome = pushed.continued(((10.0, 5.0, 0.0), 0.1, 2))
+    assert [push.start for push in pushes] == pytest.approx([5.0, 5.8])
+    assert all(push.force == pytest.approx((-5.0, 10.0, 0.0)) for push in pushes)
+    assert outcome["time_s"] == pytest.approx(5.9 + 1.0, abs=0.011)
+
+
+def test_the_pendulum_survives_less_of_two_pushes_and_a_walk_may_turn():
+    impulses = []
+    for pushes in (None, 2):
+        options = ExperimentOptions(plants=(Plant.IDEAL,), speeds=(0.3,), modes=ADAPTED[1:], pushes=pushes, turn=0.2)
+        (case,) = push_recovery.cases(options)
+        assert case.trial(0, options).command.angular == 0.2
+        impulses.append(case.attainable(push_recovery.searches_of(case, options)["middle"][3], "middle"))
+    assert 0.0 < impulses[1] <= impulses[0]
 
 
 def limit_of(search, mode):

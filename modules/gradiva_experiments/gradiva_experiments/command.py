@@ -90,6 +90,8 @@ Seed = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
 ]
+Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of equal pushes, 0.8 s apart.")]
+Turn = Annotated[float | None, typer.Option(metavar="RAD/S", help="To the left while it walks.")]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -129,6 +131,8 @@ class TypedOptions:
     duration: Durations = None
     model: Models = None
     seed: Seed = None
+    pushes: Pushes = None
+    turn: Turn = None
 
     def asked(self) -> ExperimentOptions:
         """Return what the command line asks for; the robots and settings are tried beforehand.
@@ -153,6 +157,8 @@ class TypedOptions:
             tuple(self.duration or ()),
             _laws(self.model or ()),
             self.seed,
+            self.pushes,
+            self.turn,
         )
         for each in robots or ((DEFAULT_ROBOT,) if self.settings else ()):
             load_setup(each, options.settings)

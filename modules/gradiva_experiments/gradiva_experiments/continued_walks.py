@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from gradiva.common import ConfigError, PlanningError, RobotInterfaceError, Side, nearest_name
-from gradiva.planner import StopCommand, WalkingPlan
+from gradiva.planner import StopCommand, VelocityCommand, WalkingPlan
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLog, WalkingState
@@ -163,8 +163,12 @@ WATCHED = 4.0
 TRACKED, RECOVERED = 0.0125, 1.0
 """DCM error [m] and time [s], a step: a robot that tracks so well for so long has recovered, and is left alone."""
 
-Pushing = tuple[tuple[float, float, float], float]
-"""Force (world, [N]) and duration [s] of a push."""
+APART = 0.8
+"""Time from the begin of a push to that of the next one, [s]."""
+
+Force = tuple[float, float, float]
+Pushing = tuple[Force, float, int]
+"""Force (axes of the heading at the first push, [N]), duration [s] and number of equal pushes."""
 
 
 class PushedWalk(ContinuedWalk):
@@ -174,6 +178,7 @@ class PushedWalk(ContinuedWalk):
         """Begin the walk as `ContinuedWalk`; ``link`` is pushed, the torso where it is empty."""
         super().__init__(trial)
         self._link = link or self.walk.setup.robot.torso_frame
+        self._turns = isinstance(trial.command, VelocityCommand) and trial.command.angular != 0.0
 
     def _moments(self) -> dict[str, float]:
         plan = self.walk.controller.plan
@@ -189,13 +194,15 @@ class PushedWalk(ContinuedWalk):
             ``base_position`` [m].
         """
         walk, failure = self.walk, ""
-        push = Push(self._link, way[0], walk.time, way[1])
-        walk.robot.push(push)
-        end, recovered = push.end + WATCHED - 1e-9, push.end + RECOVERED - 1e-9
+        force, duration, count = way
+        pushes = [Push(self._link, self._turned(force), walk.time + APART * k, duration) for k in range(count)]
+        for push in pushes:
+            walk.robot.push(push)
+        end, recovered = pushes[-1].end + WATCHED - 1e-9, pushes[-1].end + RECOVERED - 1e-9
         try:
             while walk.time < min(end, recovered) and not walk.is_down:
                 if not _is_tracking(walk.tick()):
-                    recovered = max(push.end, walk.time) + RECOVERED - 1e-9
+                    recovered = max(pushes[-1].end, walk.time) + RECOVERED - 1e-9
         except RobotInterfaceError as error:
             failure = str(error)
         return {
@@ -204,6 +211,15 @@ class PushedWalk(ContinuedWalk):
             "time_s": walk.time,
             "base_position": walk.robot.truth().base_position.tolist(),
         }
+
+    def _turned(self, force: Force) -> Force:
+        """Return a force in world axes [N], given in those of the heading of a walk that turns."""
+        plan = self.walk.controller.plan if self._turns else None
+        if plan is None:
+            return force
+        heading = plan.at(self.walk.time).heading
+        c, s = math.cos(heading), math.sin(heading)
+        return c * force[0] - s * force[1], s * force[0] + c * force[1], force[2]
 
 
 def _is_tracking(log: WalkingLog) -> bool:
@@ -371,6 +387,7 @@ class ImpulseSearch:
         unit: Impulse of one level, [N·s].
         sweeps: Whether all levels below are tried as well: a bisection sees no smaller push that fells the robot.
         outcomes: Of the levels that were tried.
+        count: Number of equal pushes.
     """
 
     direction: float
@@ -378,6 +395,7 @@ class ImpulseSearch:
     unit: float
     sweeps: bool = False
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    count: int = 1
 
     @property
     def survived(self) -> int:
@@ -410,8 +428,8 @@ class ImpulseSearch:
         """Push at one level after the other; return the outcomes by level, as JSON holds them."""
         while (level := self.next_level) is not None:
             force = level * self.unit / self.duration
-            pushing = (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
-            self.outcomes[level] = go_on(pushing)
+            forces = force * math.cos(self.direction), force * math.sin(self.direction), 0.0
+            self.outcomes[level] = go_on((forces, self.duration, self.count))
         return {str(level): outcome for level, outcome in self.outcomes.items()}
 
     def taken(self, outcomes: Outcome) -> ImpulseSearch:

@@ -96,6 +96,8 @@ _OPTIONS = {
     "phases": "phase",
     "durations": "duration",
     "models": "model",
+    "pushes": "pushes",
+    "turn": "turn",
 }
 
 
@@ -118,6 +120,8 @@ class ExperimentOptions:
         durations: Of a push, [s].
         models: Laws of layer 2, as in ``walking.model``.
         seed: Of the random generators; the first one where ``seeds`` are several, None: of the experiment.
+        pushes: Number of equal pushes, one after the other.
+        turn: Commanded rate of the heading, [rad/s].
     """
 
     robot: str = DEFAULT_ROBOT
@@ -134,9 +138,11 @@ class ExperimentOptions:
     durations: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
     seed: int | None = None
+    pushes: int | None = None
+    turn: float | None = None
 
     def __post_init__(self) -> None:
-        for option, values in (("speed", self.speeds), ("duration", self.durations)):
+        for option, values in (("speed", self.speeds), ("duration", self.durations), ("turn", (self.turn or 0.0,))):
             for value in values:
                 if not math.isfinite(value):
                     raise ConfigError(f"--{option} {value}: expected a finite number")

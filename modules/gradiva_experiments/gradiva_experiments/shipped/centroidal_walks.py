@@ -142,7 +142,7 @@ def map_pushes(run: ExperimentRun, angles: int, laws: Sequence[str]) -> None:
         where = "ahead" if angles == 1 else f"in each of {angles} directions"
         run.report(count, len(laws), f"{law}: largest push {where}")
         trial = Trial(ROBOT, VelocityCommand(SPEED, duration=10.0), {**LAWS[law], **run.options.overrides}, plant)
-        pushes = [OneWay((_force(direction), DURATION)) for direction in directions]
+        pushes = [OneWay((_force(direction), DURATION, 1)) for direction in directions]
         searches = [ImpulseSearch(direction, DURATION, _UNIT) for direction in directions]
         jobs = [PushedFrom(trial, phase, push, ARM) for phase in PHASES for push in pushes]
         jobs += [PushedFrom(trial, _SEARCHED, search, ARM) for search in searches]

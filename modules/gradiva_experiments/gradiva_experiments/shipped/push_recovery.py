@@ -58,12 +58,14 @@ class PushedCase(RobotCase):
         model: Law of layer 2, as in ``walking.model``.
         settings: Settings as JSON, ``table.key`` to value over the robot's configuration, also of the pendulum that the
             map is compared with.
+        turn: Rate of the heading, [rad/s]; the pendulum walks straight ahead.
     """
 
     speed: float
     mode: SteppingMode
     model: str
     settings: str = "{}"
+    turn: float = 0.0
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed, counted from the first; a speed beyond the planner's limit lifts it."""
@@ -75,7 +77,7 @@ class PushedCase(RobotCase):
     @property
     def command(self) -> Command:
         """Command of the walk."""
-        return VelocityCommand(self.speed, duration=_COMMAND_DURATION) if self.speed else StopCommand()
+        return VelocityCommand(self.speed, 0.0, self.turn, _COMMAND_DURATION) if self.speed else StopCommand()
 
     def phases(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the phases in which it is pushed, in the order of the walk."""
@@ -85,7 +87,7 @@ class PushedCase(RobotCase):
         """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
         if phase == STANDING:
             return None
-        push = self.mode, search.direction, PHASES[phase], search.duration
+        push = self.mode, search.direction, PHASES[phase], search.duration, search.count
         return _attainable(self.robot, self.settings, self.speed, *push)
 
     @property
@@ -114,7 +116,7 @@ def cases(options: ExperimentOptions) -> list[PushedCase]:
     """Return the walks: the product of what is chosen."""
     quick, settings = options.quick, json.dumps(plain(options.overrides))
     return [
-        PushedCase(robot, plant, control, speed, mode, model, settings)
+        PushedCase(robot, plant, control, speed, mode, model, settings, options.turn or 0.0)
         for robot in options.robots or (options.robot,)
         for plant in options.plants
         for control in options.controls or (ControlMode.POSITION,)
@@ -140,7 +142,11 @@ def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[
     if quick and not options.directions:
         angles = _QUICK_ANGLES
     return {
-        phase: [ImpulseSearch(angle, duration, unit, sweeps=not quick) for duration in durations for angle in angles]
+        phase: [
+            ImpulseSearch(angle, duration, unit, not quick, count=options.pushes or 1)
+            for duration in durations
+            for angle in angles
+        ]
         for phase in case.phases(phases)
     }
 
@@ -423,7 +429,7 @@ EXPERIMENTS = (
         plants=(Plant.IDEAL,),
         takes=(
             *("robots", "controls", "models", "speeds", "seeds", "seed", "settings"),
-            *("modes", "directions", "phases", "durations"),
+            *("modes", "directions", "phases", "durations", "pushes", "turn"),
         ),
         paper_title="pendulum",
     ),

@@ -29,6 +29,7 @@ from gradiva.push_recovery import (
     legs_of,
 )
 from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva_experiments.continued_walks import APART
 
 _STEP = 0.005  # [s] of the simulation
 _DECIMATION = 2  # steps of it in a control period
@@ -154,10 +155,10 @@ class PushedPendulum:
         self.dcm_position = stance + math.exp(-gait.natural_frequency * left) * (self._end_of_step - stance)
         self.zmp_position, self._correction = stance, np.zeros(2)
 
-    def survives(self, push: PendulumPush) -> bool:
-        """Walk a few steps and return whether the DCM stays near the feet; from the push on steps are adapted."""
-        pushes = [push]
-        return all(self._step(pushes, push.begin) for _ in range(_STEPS))
+    def survives(self, pushes: Sequence[PendulumPush]) -> bool:
+        """Walk a few steps and return whether the DCM stays near the feet; from the first push on steps are adapted."""
+        left = list(pushes)
+        return all(self._step(left, pushes[0].begin) for _ in range(_STEPS))
 
     def lasts(self, pushes: Sequence[PendulumPush], longest: float) -> float:
         """Walk on, by whole steps, and return when the DCM is lost, [s]; infinite where it is not.
@@ -343,20 +344,22 @@ class AttainableImpulses:
             longest, PushedPendulum(self._gait, self._adapter, SteppingMode.PLACE_AND_TIME).lasts(pushes, longest)
         )
 
-    def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
-        """Return the largest impulse that is survived, [N·s].
+    def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float, count: int = 1) -> float:
+        """Return the largest impulse of a push that is survived, [N·s].
 
         Args:
             mode: What may be adapted.
             direction: Of the push, from straight ahead to the left, towards the stance foot, [rad].
             phase: At which the push begins, as a fraction of single support.
             duration: Of the push, [s].
+            count: Number of equal pushes.
         """
         gait, way = self._gait, np.array([math.cos(direction), math.sin(direction)])
         begin = phase * gait.single_support
 
         def survives(impulse: float) -> bool:
-            return PushedPendulum(gait, self._adapter, mode).survives(PendulumPush(impulse * way, begin, duration))
+            pushes = [PendulumPush(impulse * way, begin + APART * number, duration) for number in range(count)]
+            return PushedPendulum(gait, self._adapter, mode).survives(pushes)
 
         return largest(survives, _RESOLUTION * gait.mass * gait.natural_frequency)
 
