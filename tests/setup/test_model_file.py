@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from gradiva.common import ModelError, Side
+from gradiva.common import ModelError, Side, SoleRectangle
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.setup import load_robot
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
@@ -556,10 +556,19 @@ def test_torque_limits_that_are_all_the_same_beyond_the_weight_are_placeholders_
     assert not any("right_leg: the model" in note for note in draft.notes)
 
 
-def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_urdf):
-    plant = drive_files(HIGH_RATIO, 32.5, 0.3, 0.1)["plant_robot.toml"][1]["simulation.sensors.force_torque"]
-    assert (plant["force_bias"][0], plant["force_drift"][0]) == (0.2, 0.5)
-    assert "simulation.sensors.force_torque" not in drive_files(LOW_RATIO, 325.0, 0.7, 0.1)["plant_robot.toml"][1]
+def test_force_sensors_fit_the_weight_and_the_sole_and_short_legs_make_quicker_steps(as_urdf):
+    sole = SoleRectangle((-0.05, 0.1065), (-0.05, 0.05), 0.0)
+
+    def sensors(gears, weight, sole):
+        tables = drive_files(gears, weight, 0.5, sole)["plant_robot.toml"][1]
+        return {key: value for key, (value, _) in tables["simulation.sensors.force_torque"].items()}
+
+    small = sensors(HIGH_RATIO, 32.5, replace(sole, x=(-0.05, 0.1)))
+    assert (small["force_bias"], small["force_drift"], small["wrench_range_ratio"]) == (0.2, 0.5, 0.016)
+    icub = sensors(LOW_RATIO, 324.2, sole)
+    assert icub["wrench_range_ratio"] == pytest.approx(35.0 / 2000.0, rel=0.03)  # the FT45 of iCub v2.7
+    heavy = sensors(LOW_RATIO, 885.0, replace(sole, x=(-0.108, 0.1)))
+    assert heavy == {"wrench_range_ratio": pytest.approx(0.043, rel=0.2)}  # robots/talos/plant_robot.toml
     draft = draft_robot("biped", as_urdf())
     assert "min_step_duration" not in draft.planner["planner"]
     short = replace(draft, posture=replace(draft.posture, leg_length=0.125))
