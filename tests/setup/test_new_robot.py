@@ -309,6 +309,13 @@ def test_legs_that_are_splayed_at_zero_are_named(tmp_path):
         draft_robot("mine", ModelFile(("file", str(file)), file))
 
 
+def test_a_giant_is_no_humanoid_in_other_units(tmp_path):
+    file = own_robot(tmp_path, r'(xyz=")([^"]*)(")', scaled(20.0))
+    file.write_text(re.sub(r'(mass value=")([^"]*)(")', scaled(1e3), file.read_text()))
+    assert read_urdf(file).mass > 2e4
+    check_units(read_urdf(file))
+
+
 def test_limits_that_are_one_placeholder_are_no_degrees(tmp_path):
     file = own_robot(tmp_path, r'lower="[^"]*" upper="[^"]*"', 'lower="-100" upper="100"')
     check_units(read_urdf(file))

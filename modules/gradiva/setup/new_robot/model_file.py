@@ -32,6 +32,7 @@ _REACH_OF_CM = 100.0  # [m] that a humanoid of less than a metre above the root 
 _PLACEHOLDERS = 2  # [ranges] beyond a turn that a model without limits has: degrees differ from joint to joint
 _TALL, _MESH = 1.0, 10.0  # [m] and [-]: a mesh of more than so many robots, which are at least so tall, is in mm
 _HEAVIEST = 2000.0  # [kg] of a humanoid
+_LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, humanoids 20 to 300
 _GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
 
 
@@ -113,7 +114,7 @@ def check_units(urdf: Urdf) -> None:
     """
     skeleton = Skeleton(urdf)
     reach = max(float(np.linalg.norm(pose[:3, 3])) for pose in skeleton.poses)
-    if reach > _REACH:
+    if reach > _REACH and urdf.mass < _LIGHT * reach**3:
         unit = "mm" if reach > _REACH_OF_CM else "cm"
         raise ModelError(
             f"it reaches {reach:.0f} m from its root: lengths are probably in {unit}, they have to be in m"
@@ -126,7 +127,7 @@ def check_units(urdf: Urdf) -> None:
             f"the limits of {len(wide)} of {len(ranges)} joints are beyond a turn ({name}: {low:g} to {high:g} rad):"
             " angles are probably in degrees, they have to be in rad"
         )
-    if urdf.mass > _HEAVIEST:
+    if urdf.mass > max(_HEAVIEST, _DENSE * reach**3):
         raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
     _check_inertias(urdf)
 
