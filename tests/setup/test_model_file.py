@@ -149,15 +149,18 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     assert leg.full_torque_speed == pytest.approx(0.55 * speed)
     assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (gears.loss, gears.play, gears.torque_latency)
     assert leg_gears(robot.joint_groups) is gears
-    files = drive_files(gears, 700.0, 0.7, 0.08)
+    sole = SoleRectangle((-0.05, 0.1), (-0.04, 0.04), 0.0)
+    wide = replace(sole, y=(-0.1, 0.1))
+    files = drive_files(gears, 700.0, 0.7, sole)
     torque = files["torque.toml"][1]
     assert ("touch_timeout" in torque["torque_control"]) == (gears is LOW_RATIO)
     assert torque["step_adaptation"]["trigger"][0] == 0.04
     assert torque["torque_control"]["zmp_excess"][0] == [0.004, 0.004]
-    assert drive_files(gears, 700.0, 0.7, 0.2)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
+    assert drive_files(gears, 700.0, 0.7, wide)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
     assert files["step_adaptation.toml"][1]["step_adaptation"]["trigger"][0] == 0.049  # by position, 0.07 rad
-    assert "step_adaptation.toml" not in drive_files(gears, 700.0, 0.4, 0.08)
-    assert ("plant_robot.toml" in files) == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
+    assert "step_adaptation.toml" not in drive_files(gears, 700.0, 0.4, sole)
+    boards = "simulation.motors" in files["plant_robot.toml"][1]
+    assert boards == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
 
 
 def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
