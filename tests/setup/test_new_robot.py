@@ -384,6 +384,15 @@ def test_the_zmp_is_where_the_ankle_has_the_torque_to_hold_it(tmp_path):
     assert weak.planner["planner"]["zmp_offset"][0][0] == pytest.approx(0.0, abs=1e-4)
 
 
+def test_an_ankle_without_the_torque_to_use_its_sole_is_noted(tmp_path):
+    weak = limited(tmp_path, ankle_roll='<limit lower="-0.5" upper="0.5" effort="5" velocity="12"/>')
+    reach = 5.0 / (weak.description.mass * 9.80665)
+    assert weak.posture.reach == pytest.approx(reach, rel=1e-3)
+    (note,) = [note for note in weak.notes if "rolls an ankle" in note]
+    assert f"holds the weight {100 * reach:.1f} cm beside it, of 5.0 cm of the sole" in note
+    assert not any("rolls an ankle" in note for note in limited(tmp_path).notes)
+
+
 def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_legs_straighter(tmp_path):
     free = limited(tmp_path)
     assert "max_step_duration" not in free.planner["planner"]

@@ -54,6 +54,7 @@ _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _LIFT = 0.035  # [-] of the length of the legs: lift of a foot
 _LEAST_LIFT = 0.015  # [m] where ankles bend little: below it errors of drives let feet drag
 _SPLAYED = 0.7  # [-] of the length of the legs: soles of legs that hang down are not so far apart
+_USED = 0.5  # [-] of half a sole, which an ankle that rolls has the torque to use
 _COMMENT = 28  # [characters] before the comments of a file
 _NAMED = 3  # [joints] of a long list that are named
 
@@ -191,7 +192,7 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
         *guessed_gears(limited, loaded, model.drives),
         *placeholders(groups, model.drives),
     )
-    notes = *model.notes, *of_drives, *_notes(urdf, limbs, described)
+    notes = *model.notes, *of_drives, *_weak_ankles(described, posture), *_notes(urdf, limbs, described)
     return Draft(described, posture, notes, model)
 
 
@@ -323,6 +324,17 @@ def _guessed_torques(groups: Mapping[str, JointGroup], model: IdynTreeModel, top
                 f"peak torque of {name}: the model has {stated}; {group.torque_limit:.4g} N·m is guessed by the weight"
             )
     return notes
+
+
+def _weak_ankles(robot: RobotDescription, posture: FirstPosture) -> list[str]:
+    """Return a note on ankles that have too little torque to use the width of their soles."""
+    half = 0.5 * robot.sole.width
+    if posture.reach >= _USED * half:
+        return []
+    return [
+        f"the torque of the joint that rolls an ankle holds the weight {100 * posture.reach:.1f} cm beside it, of"
+        f" {100 * half:.1f} cm of the sole: by position the robot may tip sideways"
+    ]
 
 
 def _joint_inertias(model: IdynTreeModel, joint_positions: NDArray) -> NDArray:
