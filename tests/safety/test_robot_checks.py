@@ -230,9 +230,9 @@ def test_of_two_feet_that_read_nothing_the_one_known_before_is_suspected():
     assert check.suspected is None
 
 
-def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)):
+def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0), start=0.5):
     posture = SimpleNamespace(
-        base_rotation=so3.exp(np.array([0.0, lean, 0.0])), base_position=np.array([0.0, 0.0, 0.5])
+        base_rotation=so3.exp(np.array([0.0, lean, 0.0])), base_position=np.array([0.0, 0.0, start])
     )
     state = SimpleNamespace(
         base_rotation=so3.exp(np.array([0.0, tilt, 0.0])),
@@ -243,7 +243,8 @@ def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)
     )
     reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
     return [
-        finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.6, 0.8), posture).findings(state, reference)
+        finding.text
+        for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.6, 0.8), posture, 0.4).findings(state, reference)
     ]
 
 
@@ -260,6 +261,8 @@ def test_a_fall_is_reported_with_value_and_limit():
     assert fall_findings(tilt=0.7) == ["the base is tilted by 40°, the limit is 34°"]
     assert fall_findings(dcm_error=-0.5) == ["the DCM is 50 cm off its reference, the limit is 40 cm"]
     assert fall_findings(height=0.39) == ["the base is 0.39 m above the ground, the limit is 0.40 m"]
+    assert fall_findings(start=-0.1, height=-0.17) == []  # a frame at the ground, the CoM 0.4 m above it
+    assert fall_findings(start=-0.1, height=-0.19) == ["the base is -0.19 m above the ground, the limit is -0.18 m"]
 
 
 def test_a_dcm_that_no_step_reaches_is_found_though_its_reference_follows_it():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from gradiva.common import ModelError, Side
+from gradiva.common import ModelError, Side, SoleRectangle
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.setup import load_robot
 from gradiva.setup.new_robot import Choices, draft_robot, find_limbs, model_file_of
@@ -149,15 +149,18 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     assert leg.full_torque_speed == pytest.approx(0.55 * speed)
     assert (leg.gear_loss, leg.gear_play, robot.torque_latency) == (gears.loss, gears.play, gears.torque_latency)
     assert leg_gears(robot.joint_groups) is gears
-    files = drive_files(gears, 700.0, 0.7, 0.08)
+    sole = SoleRectangle((-0.05, 0.1), (-0.04, 0.04), 0.0)
+    wide = replace(sole, y=(-0.1, 0.1))
+    files = drive_files(gears, 700.0, 0.7, sole)
     torque = files["torque.toml"][1]
     assert ("touch_timeout" in torque["torque_control"]) == (gears is LOW_RATIO)
     assert torque["step_adaptation"]["trigger"][0] == 0.04
     assert torque["torque_control"]["zmp_excess"][0] == [0.004, 0.004]
-    assert drive_files(gears, 700.0, 0.7, 0.2)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
+    assert drive_files(gears, 700.0, 0.7, wide)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06
     assert files["step_adaptation.toml"][1]["step_adaptation"]["trigger"][0] == 0.049  # by position, 0.07 rad
-    assert "step_adaptation.toml" not in drive_files(gears, 700.0, 0.4, 0.08)
-    assert ("plant_robot.toml" in files) == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
+    assert "step_adaptation.toml" not in drive_files(gears, 700.0, 0.4, sole)
+    boards = "simulation.motors" in files["plant_robot.toml"][1]
+    assert boards == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
 
 
 def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
@@ -556,10 +559,19 @@ def test_torque_limits_that_are_all_the_same_beyond_the_weight_are_placeholders_
     assert not any("right_leg: the model" in note for note in draft.notes)
 
 
-def test_light_robots_have_finer_force_sensors_and_short_legs_quicker_steps(as_urdf):
-    plant = drive_files(HIGH_RATIO, 32.5, 0.3, 0.1)["plant_robot.toml"][1]["simulation.sensors.force_torque"]
-    assert (plant["force_bias"][0], plant["force_drift"][0]) == (0.2, 0.5)
-    assert "simulation.sensors.force_torque" not in drive_files(LOW_RATIO, 325.0, 0.7, 0.1)["plant_robot.toml"][1]
+def test_force_sensors_fit_the_weight_and_the_sole_and_short_legs_make_quicker_steps(as_urdf):
+    sole = SoleRectangle((-0.05, 0.1065), (-0.05, 0.05), 0.0)
+
+    def sensors(gears, weight, sole):
+        tables = drive_files(gears, weight, 0.5, sole)["plant_robot.toml"][1]
+        return {key: value for key, (value, _) in tables["simulation.sensors.force_torque"].items()}
+
+    small = sensors(HIGH_RATIO, 32.5, replace(sole, x=(-0.05, 0.1)))
+    assert (small["force_bias"], small["force_drift"], small["wrench_range_ratio"]) == (0.2, 0.5, 0.016)
+    icub = sensors(LOW_RATIO, 324.2, sole)
+    assert icub["wrench_range_ratio"] == pytest.approx(35.0 / 2000.0, rel=0.03)  # the FT45 of iCub v2.7
+    heavy = sensors(LOW_RATIO, 885.0, replace(sole, x=(-0.108, 0.1)))
+    assert heavy == {"wrench_range_ratio": pytest.approx(0.043, rel=0.2)}  # robots/talos/plant_robot.toml
     draft = draft_robot("biped", as_urdf())
     assert "min_step_duration" not in draft.planner["planner"]
     short = replace(draft, posture=replace(draft.posture, leg_length=0.125))

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from gradiva.common import ConfigError, ModelError, Side
 from gradiva.planner import VelocityCommand
-from gradiva.robot_model import interpreted
+from gradiva.robot_model import IdynTreeModel, as_pose, interpreted
 from gradiva.setup import find_model_file, load_robot, load_setup, package_and_model
 from gradiva.setup.new_robot import (
     Choices,
@@ -23,7 +24,7 @@ from gradiva.setup.new_robot import (
     robot_text,
     write_robot,
 )
-from gradiva.setup.new_robot.model_file import check_units
+from gradiva.setup.new_robot.model_file import check_meshes, check_units
 from gradiva.setup.robot_checks import check_robot_folder, torque_findings
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
@@ -85,6 +86,7 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
         "planner.toml",
         "step_adaptation.toml",
         "torque.toml",
+        "plant_robot.toml",
         "soft_ground.toml",
     ]
     findings = check_robot_folder("romeo")
@@ -261,6 +263,59 @@ def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, messa
         model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "change", "message"),
+    [
+        (
+            r'name="right_shank"',
+            'name="left_shank" type="other"',
+            r"2 links are called 'left_shank': names have to differ$",
+        ),
+        (
+            r'(<joint name=")right_(knee|hip_roll)"',
+            r'\1left_\2"',
+            r"2 joints are called 'left_\w+', and 1 names more are taken twice: names have to differ$",
+        ),
+        (r"\Z", "", None),
+    ],
+)
+def test_names_that_are_taken_twice_are_named(tmp_path, pattern, change, message):
+    file = own_robot(tmp_path, pattern, change)
+    if message is None:  # twice the same is once
+        text = file.read_text()
+        file.write_text(
+            text.replace("</robot>", re.search(r'<link name="trunk".*?</link>', text, re.DOTALL)[0] + "</robot>")
+        )
+    (tmp_path / "own").mkdir()
+    with pytest.raises(ModelError, match=message) if message else nullcontext():
+        model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
+
+
+def test_a_mesh_in_millimetres_is_named_with_its_link(tmp_path):
+    corners = np.array([[0, 0, 0], [300, 0, 0], [0, 200, 0], [0, 0, 100]], dtype=float)
+    vertices = "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+    (tmp_path / "shin.obj").write_text(vertices + "f 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n")
+    for scale, is_refused in (("", True), (' scale="0.001 0.001 0.001"', False)):
+        mesh = f'<visual><geometry><mesh filename="shin.obj"{scale}/></geometry></visual>'
+        file = own_robot(tmp_path, r'(<link name="left_shank">)', lambda match, mesh=mesh: match[1] + mesh)
+        message = r"mesh 'shin.obj' of 'left_shank' is 300 m long: it is probably in mm, give it scale=\"0.001"
+        with pytest.raises(ModelError, match=message) if is_refused else nullcontext():
+            check_meshes(read_urdf(file), file)
+
+
+def test_legs_that_are_splayed_at_zero_are_named(tmp_path):
+    file = own_robot(tmp_path, r'xyz="0 (-?)0.1 0"', r'xyz="0 \g<1>0.4 0"')
+    with pytest.raises(ModelError, match=r"soles are 0.80 m apart when all joints are at zero, .* splayed there"):
+        draft_robot("mine", ModelFile(("file", str(file)), file))
+
+
+def test_a_giant_is_no_humanoid_in_other_units(tmp_path):
+    file = own_robot(tmp_path, r'(xyz=")([^"]*)(")', scaled(20.0))
+    file.write_text(re.sub(r'(mass value=")([^"]*)(")', scaled(1e3), file.read_text()))
+    assert read_urdf(file).mass > 2e4
+    check_units(read_urdf(file))
+
+
 def test_limits_that_are_one_placeholder_are_no_degrees(tmp_path):
     file = own_robot(tmp_path, r'lower="[^"]*" upper="[^"]*"', 'lower="-100" upper="100"')
     check_units(read_urdf(file))
@@ -329,6 +384,15 @@ def test_the_zmp_is_where_the_ankle_has_the_torque_to_hold_it(tmp_path):
     assert weak.planner["planner"]["zmp_offset"][0][0] == pytest.approx(0.0, abs=1e-4)
 
 
+def test_an_ankle_without_the_torque_to_use_its_sole_is_noted(tmp_path):
+    weak = limited(tmp_path, ankle_roll='<limit lower="-0.5" upper="0.5" effort="5" velocity="12"/>')
+    reach = 5.0 / (weak.description.mass * 9.80665)
+    assert weak.posture.reach == pytest.approx(reach, rel=1e-3)
+    (note,) = [note for note in weak.notes if "rolls an ankle" in note]
+    assert f"holds the weight {100 * reach:.1f} cm beside it, of 5.0 cm of the sole" in note
+    assert not any("rolls an ankle" in note for note in limited(tmp_path).notes)
+
+
 def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_legs_straighter(tmp_path):
     free = limited(tmp_path)
     assert "max_step_duration" not in free.planner["planner"]
@@ -350,6 +414,26 @@ def test_hips_that_roll_little_make_steps_shorter_and_ankles_that_pitch_little_l
     dragging = replace(pitch, posture=replace(pitch.posture, lift=0.005)).planner["planner"]["swing_height"][0]
     assert (lifted, dragging) == (0.02, 0.015)
     assert pitch.posture.lift < free.posture.lift
+
+
+@pytest.mark.parametrize("limit", [0.45, 0.6])
+def test_the_lift_of_a_foot_ends_where_its_ankle_does(tmp_path, limit):
+    draft = limited(tmp_path, ankle_pitch=f'<limit lower="-{limit}" upper="0.8" effort="300" velocity="12"/>')
+    model, posture = IdynTreeModel(draft.description), draft.posture
+    kinematics, joints = model.kinematics_and_dynamics(), np.array(posture.joint_positions)
+
+    def height_of_sole(positions):
+        kinematics.setJointPos(positions)
+        left = draft.description.left_foot_frame
+        return as_pose(kinematics.getRelativeTransform(draft.description.base_link, left))[0][2]
+
+    stride = np.arcsin(0.25 * posture.top_speed * 0.9 / posture.leg_length)  # half of a step of 0.9 s at half the speed
+    farthest = limit - 0.05 - 0.5 * stride
+    lifted = joints.copy()
+    for joint, angle in (("hip_pitch", -farthest), ("knee", 2.0 * farthest), ("ankle_pitch", -farthest)):
+        lifted[draft.description.joints.index(f"left_{joint}")] = angle
+    assert 0.01 < posture.lift < 0.2
+    assert height_of_sole(lifted) - height_of_sole(joints) == pytest.approx(posture.lift, abs=0.01)
 
 
 def test_a_foot_without_shapes_asks_for_its_sole():

@@ -37,6 +37,12 @@ def test_a_low_base_is_a_fall() -> None:
     assert fall.reason == "base height 0.20 m, 0.10 m below the limit of 0.30 m"
 
 
+def test_a_base_whose_frame_is_below_the_com_may_drop_as_far_as_one_at_the_com() -> None:
+    at_ground = FallDetector(FallConfig(height_fraction=0.5, tilt=0.8), np.array([0.0, 0.0, -0.1]), LEANING, 0.4)
+    assert at_ground.check(0.0, np.array([0.0, 0.0, -0.29]), LEANING) is None
+    assert at_ground.check(0.0, np.array([0.0, 0.0, -0.31]), LEANING) is not None
+
+
 def test_a_diverged_simulation_is_a_fall() -> None:
     fall = DETECTOR.check(0.0, np.array([np.nan, 0.0, 1.0]), LEANING)
     assert fall is not None

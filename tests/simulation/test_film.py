@@ -152,6 +152,10 @@ def test_meshes_that_cannot_be_drawn_are_named(icub: RobotDescription, tmp_path:
         find_mesh("package://robot/arm.obj", icub.model_path)
     with pytest.raises(ModelError, match="is in no folder above"):
         find_mesh("package://robot/arm.stl", icub.model_path)
+    (tmp_path / "copy" / "urdf").mkdir(parents=True)
+    (tmp_path / "copy" / "arm.stl").write_text("solid arm")  # of the package robot, in a folder of another name
+    found = find_mesh("package://robot/arm.stl", tmp_path / "copy" / "urdf" / "robot.urdf")
+    assert found == (tmp_path / "copy" / "arm.stl").resolve()
     (tmp_path / "text.stl").write_text("solid arm")
     with pytest.raises(ModelError, match="no binary STL"):
         read_stl(tmp_path / "text.stl")

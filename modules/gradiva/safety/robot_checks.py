@@ -390,11 +390,13 @@ class FallCheckConfig:
 class FallCheck:
     """Compares the base with the start posture and the DCM with its reference."""
 
-    def __init__(self, config: FallCheckConfig, start_posture: RobotPosture) -> None:
+    def __init__(self, config: FallCheckConfig, start_posture: RobotPosture, com_height: float) -> None:
+        """Take the limits, the posture and the height of the CoM [m], for a base whose frame is below it."""
         self._config = config
         self._up_in_base = start_posture.base_rotation[2].tolist()  # at the start
         self._least_cosine = math.cos(config.max_tilt) if config.max_tilt < math.pi else -math.inf
-        self._lowest = config.min_base_height * float(start_posture.base_position[2])
+        height = float(start_posture.base_position[2])
+        self._lowest = height - (1.0 - config.min_base_height) * max(height, com_height)
 
     def findings(self, state: RobotState, reference: WalkingReference) -> list[Finding]:
         """Return the limits beyond which the robot cannot be caught any more."""

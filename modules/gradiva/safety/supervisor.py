@@ -311,7 +311,7 @@ class SafetySupervisor:
         self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
         self._motors = MotorCheck(config.motors, robot.joints)
         self._feet = FootCheck(config.feet, robot.sole, robot.mass * GRAVITY)
-        self._fall = FallCheck(config.fall, start_posture)
+        self._fall = FallCheck(config.fall, start_posture, robot.com_height - robot.sole.z)
         self._reference = ReferenceAgeCheck(config.reference)
         self._failures = FailurePolicy(config.failures)
         self._own: list[SafetyCheck] = CHECKS.make_all(config.checks, robot)

@@ -17,7 +17,8 @@ class FallConfig:
     """Limits of an upright robot.
 
     Attributes:
-        height_fraction: Lowest height of the base above the floor, as a part of its start height, [-].
+        height_fraction: Lowest height of the base above the floor, as a part of its start height, [-]; the drop of a
+            base whose frame is below the CoM is a part of the CoM's height.
         tilt: Largest angle of the base from its start attitude, heading aside, [rad].
     """
 
@@ -41,11 +42,14 @@ class Fall:
 class FallDetector:
     """Compares the base with where it started."""
 
-    def __init__(self, config: FallConfig, base_position: NDArray, base_rotation: NDArray) -> None:
+    def __init__(
+        self, config: FallConfig, base_position: NDArray, base_rotation: NDArray, com_height: float = 0.0
+    ) -> None:
+        """Take the limits, where the base starts and the height of the CoM [m], for a base whose frame is below it."""
         self._config = config
         self._start_height = float(base_position[2])
         self._upright = base_rotation.T  # turns the base's axes so that z is up at the start
-        self._lowest = config.height_fraction * self._start_height
+        self._lowest = self._start_height - (1.0 - config.height_fraction) * max(self._start_height, com_height)
 
     def check(self, time: float, base_position: NDArray, base_rotation: NDArray) -> Fall | None:
         """Return the fall, or None while the robot is upright."""

@@ -139,7 +139,8 @@ class MujocoRobot:
 
     def _build_watch(self, posture: RobotPosture) -> None:
         """Build the detectors of falls and slips."""
-        self._falls = FallDetector(self._config.fall, posture.base_position, posture.base_rotation)
+        com_height = self._description.com_height - self._description.sole.z
+        self._falls = FallDetector(self._config.fall, posture.base_position, posture.base_rotation, com_height)
         self._slip = SlipMeter(self._config.slip.least_load(self._description.mass * GRAVITY))
         self._watch_steps = max(1, self._config.steps(_WATCH_PERIOD))
         self._fall: Fall | None = None

@@ -179,6 +179,8 @@ class Mesh:
 def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> Path:
     """Return the file of a ``package://`` address: below one of the folders that hold the model.
 
+    A package that was copied into a folder of another name is found without its name.
+
     Args:
         uri: As the URDF names it.
         model_file: The URDF.
@@ -191,9 +193,11 @@ def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> 
     if not relative.lower().endswith(kinds):
         readable = " or ".join(kind[1:].upper() for kind in kinds)
         raise ModelError(f"mesh '{uri}': only {readable} meshes can be read, convert it to STL")
-    for folder in model_file.resolve().parents:
-        if is_there(folder / relative):
-            return folder / relative
+    _, _, in_package = relative.partition("/")
+    for name in (relative, in_package):
+        for folder in model_file.resolve().parents:
+            if name and is_there(folder / name):
+                return folder / name
     raise ModelError(f"mesh '{uri}' is in no folder above {model_file}, pointers of Git LFS aside")
 
 

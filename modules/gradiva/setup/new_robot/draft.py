@@ -53,6 +53,8 @@ _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _LIFT = 0.035  # [-] of the length of the legs: lift of a foot
 _LEAST_LIFT = 0.015  # [m] where ankles bend little: below it errors of drives let feet drag
+_SPLAYED = 0.7  # [-] of the length of the legs: soles of legs that hang down are not so far apart
+_USED = 0.5  # [-] of half a sole, which an ankle that rolls has the torque to use
 _COMMENT = 28  # [characters] before the comments of a file
 _NAMED = 3  # [joints] of a long list that are named
 
@@ -166,6 +168,7 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
     load_tree(bare)  # refuses a link that moves and has no inertia
     loaded = IdynTreeModel(bare)
     posture = first_posture(loaded, tree, limbs, sole)
+    _check_splay(posture)
     inertia = _joint_inertias(loaded, posture.joint_positions)
     toppling = bare.mass * GRAVITY * posture.com_height
     limited = _joint_groups(loaded, limbs, posture, toppling)
@@ -189,7 +192,7 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
         *guessed_gears(limited, loaded, model.drives),
         *placeholders(groups, model.drives),
     )
-    notes = *model.notes, *of_drives, *_notes(urdf, limbs, described)
+    notes = *model.notes, *of_drives, *_weak_ankles(described, posture), *_notes(urdf, limbs, described)
     return Draft(described, posture, notes, model)
 
 
@@ -201,6 +204,15 @@ def _check_ranges(urdf: Urdf, limbs: Limbs) -> None:
         raise ModelError(
             f"the limits of {', '.join(fixed[:_NAMED])}{more} leave no range: give each <limit> a lower and an upper"
             " angle"
+        )
+
+
+def _check_splay(posture: FirstPosture) -> None:
+    """Refuse legs that are splayed when all joints are at zero: pelvis and soles are level there."""
+    if posture.hip_distance > _SPLAYED * posture.leg_length:
+        raise ModelError(
+            f"the soles are {posture.hip_distance:.2f} m apart when all joints are at zero, the legs"
+            f" {posture.leg_length:.2f} m long: legs are splayed there, they have to hang down"
         )
 
 
@@ -296,17 +308,33 @@ def _useful(torques: NDArray, toppling: float) -> NDArray:
 
 
 def _guessed_torques(groups: Mapping[str, JointGroup], model: IdynTreeModel, toppling: float) -> list[str]:
-    """Return notes on the groups whose peak torques the model does not have."""
+    """Return notes on the groups whose peak torques the model does not have, or has alike for each joint of a leg."""
     torques, first, notes = model.torque_limits(), 0, []
     for name, group in groups.items():
         of_group = torques[first : first + len(group.joints)]
         first += len(group.joints)
+        if name.endswith("_leg") and len(set(of_group)) == 1 and _useful(of_group, toppling).all():
+            notes.append(
+                f"peak torque of {name}: the model has {of_group[0]:.4g} N·m for each joint, perhaps a placeholder;"
+                " it is taken"
+            )
         if len(of_group) and not _useful(of_group, toppling).any():
             stated = f"{max(of_group):.4g} N·m, a placeholder" if 0.0 < max(of_group) < _UNKNOWN else "none"
             notes.append(
                 f"peak torque of {name}: the model has {stated}; {group.torque_limit:.4g} N·m is guessed by the weight"
             )
     return notes
+
+
+def _weak_ankles(robot: RobotDescription, posture: FirstPosture) -> list[str]:
+    """Return a note on ankles that have too little torque to use the width of their soles."""
+    half = 0.5 * robot.sole.width
+    if posture.reach >= _USED * half:
+        return []
+    return [
+        f"the torque of the joint that rolls an ankle holds the weight {100 * posture.reach:.1f} cm beside it, of"
+        f" {100 * half:.1f} cm of the sole: by position the robot may tip sideways"
+    ]
 
 
 def _joint_inertias(model: IdynTreeModel, joint_positions: NDArray) -> NDArray:
@@ -406,7 +434,7 @@ def _texts(draft: Draft) -> dict[str, str]:
     robot = draft.description
     heading = f"What differs on {robot.title}"
     gears, height = leg_gears(robot.joint_groups), robot.com_height - robot.sole.z
-    of_drives = drive_files(gears, GRAVITY * robot.mass, height, robot.sole.width)
+    of_drives = drive_files(gears, GRAVITY * robot.mass, height, robot.sole)
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", draft.planner),

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, Side
+from gradiva.common import GRAVITY, NDArray, Side, SoleRectangle
 from gradiva.robot_model import IdynTreeModel, JointGroup
 from gradiva.robot_model.robot_description import PerJoint
 from gradiva.setup.robots import data_folder, describe_robot, read_toml
@@ -45,6 +45,7 @@ _TRIGGER = 0.06  # [m] largest one of adapted steps
 _TRIGGER_ANGLE = 0.07  # [rad] times the height of the CoM: DCM errors that drives and sensors make undisturbed
 _EXCESS = 0.05  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it: at 0.25 trunks tip
 _STEP_FILE = "step_adaptation.toml"
+_FORCE_RANGE, _LANDING = 2000.0, 3.0  # [N] of the FT45 and [-] of the weight: range of foot sensors, by force
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
@@ -191,10 +192,13 @@ def leg_gears(groups: Mapping[str, JointGroup]) -> Gears:
     return LOW_RATIO if has_play else HIGH_RATIO
 
 
-def drive_files(gears: Gears, weight: float, height: float, width: float) -> dict[str, tuple[str, dict[str, Table]]]:
+def drive_files(
+    gears: Gears, weight: float, height: float, sole: SoleRectangle
+) -> dict[str, tuple[str, dict[str, Table]]]:
     """Return file to what it is about and its tables: what steps, torque control and the plant need for these drives.
 
-    The force-torque sensors of a light robot, ``weight`` in [N], err as little against its weight as those of iCub.
+    The force-torque sensors of a light robot, ``weight`` in [N], err as little against its weight as those of iCub,
+    and stand the torques that the soles exert.
     By position, errors of encoders, attitude and joints, which are angles, move the DCM by their product with the
     ``height`` of the CoM, [m]: where that is more than the usual trigger of adapted steps, steps answer no push, and a
     robot that stands lays its soles flat until it rocks. By torque, undisturbed errors pass it as well, as on shipped
@@ -203,10 +207,10 @@ def drive_files(gears: Gears, weight: float, height: float, width: float) -> dic
     """
     trigger = (
         (_TRIGGER, "undisturbed errors stay below it"),
-        (0.5 * width, "half the sole, which holds no larger error"),
+        (0.5 * sole.width, "half the sole, which holds no larger error"),
     )
     value, reason = min(trigger)
-    excess = [round(_EXCESS * width, 3)] * 2
+    excess = [round(_EXCESS * sole.width, 3)] * 2
     torque = {
         "step_adaptation": {"trigger": (round(value, 3), f"[m] {reason}")},
         **{table: values for table, values in gears.control.items() if table != "torque_control"},
@@ -215,9 +219,9 @@ def drive_files(gears: Gears, weight: float, height: float, width: float) -> dic
             **gears.control.get("torque_control", {}),
         },
     }
-    tables = {**gears.plant, **_light_sensors(weight)}
+    tables = {**gears.plant, **_wrench_sensors(weight, sole)}
     plant = {"plant_robot.toml": ("on the plant robot, by its drives and its weight", tables)}
-    return {**_steps(height), "torque.toml": ("in torque control", torque), **(plant if tables else {})}
+    return {**_steps(height), "torque.toml": ("in torque control", torque), **plant}
 
 
 def _steps(height: float) -> dict[str, tuple[str, dict[str, Table]]]:
@@ -230,15 +234,24 @@ def _steps(height: float) -> dict[str, tuple[str, dict[str, Table]]]:
     return {_STEP_FILE: (f"from config/{_STEP_FILE}", {"step_adaptation": {"trigger": (trigger, comment)}})}
 
 
-def _light_sensors(weight: float) -> dict[str, Table]:
-    """Return the errors of force-torque sensors whose range fits a light robot, by its weight, [N]."""
-    ratio = weight / (GRAVITY * describe_robot(_SENSED).mass)
-    if ratio >= 1.0:
-        return {}
-    plant = read_toml(data_folder("config") / "plant_robot.toml")
-    errors = plant["simulation"]["sensors"]["force_torque"]
-    comment = "[N], [N·m] in proportion to the weight of iCub v2.7"
-    return {"simulation.sensors.force_torque": {key: (two_digits(ratio * errors[key]), comment) for key in _ABSOLUTE}}
+def _wrench_sensors(weight: float, sole: SoleRectangle) -> dict[str, Table]:
+    r"""Return what differs in the errors of force-torque sensors, by the weight W, [N], and the sole.
+
+    A light robot has sensors whose range fits its weight. A sensor stands the torque of the whole weight at the
+    farthest edge of the sole, l from the sole frame: over a range of forces of 2000 N, as of iCub's, or 3 W of heavier
+    robots, whose feet land, its range of torques is :math:`W l`. The FT45 of iCub v2.7 has 35 N·m for its 34.5 N·m;
+    cross-talk goes with the ratio of both.
+    """
+    lightness = min(weight / (GRAVITY * describe_robot(_SENSED).mass), 1.0)
+    lever = max(abs(edge) for edge in (*sole.x, *sole.y))
+    ratio = weight * lever / max(lightness * _FORCE_RANGE, _LANDING * weight)
+    table: Table = {"wrench_range_ratio": (two_digits(ratio), "[m] of a sensor that stands the weight at a sole's end")}
+    if lightness < 1.0:
+        plant = read_toml(data_folder("config") / "plant_robot.toml")
+        errors = plant["simulation"]["sensors"]["force_torque"]
+        comment = "[N], [N·m] in proportion to the weight of iCub v2.7"
+        table = {**table, **{key: (two_digits(lightness * errors[key]), comment) for key in _ABSOLUTE}}
+    return {"simulation.sensors.force_torque": table}
 
 
 def _known(limits: NDArray, useless: float = math.inf) -> NDArray:

@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import ModelError, NDArray, Side, unreadable
 from gradiva.setup.new_robot.limbs import Choices, missing_soles, standing_turn, walking_base
 from gradiva.setup.new_robot.skeleton import Skeleton
-from gradiva.setup.new_robot.soles import MESHES
+from gradiva.setup.new_robot.soles import MESHES, mesh_extent
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
 from gradiva.simulation import (
     JointDrive,
@@ -30,7 +30,9 @@ _ALIGNED = 1e-6  # [-] of rotation matrices that are taken to be the same
 _REACH = 10.0  # [m] from the root: beyond it lengths are in another unit
 _REACH_OF_CM = 100.0  # [m] that a humanoid of less than a metre above the root reaches in centimetres
 _PLACEHOLDERS = 2  # [ranges] beyond a turn that a model without limits has: degrees differ from joint to joint
+_TALL, _MESH = 1.0, 10.0  # [m] and [-]: a mesh of more than so many robots, which are at least so tall, is in mm
 _HEAVIEST = 2000.0  # [kg] of a humanoid
+_LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, humanoids 20 to 300
 _GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
 
 
@@ -95,7 +97,9 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives, origin=mjcf)
     try:
         given = _without_capsules(given, name, folder)
+        _check_names(given)
         check_units(read_urdf(given.path))
+        check_meshes(read_urdf(given.path), given.path)
         given = _upright(given, name, choices, folder)
         return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
     except ModelError as error:
@@ -110,7 +114,7 @@ def check_units(urdf: Urdf) -> None:
     """
     skeleton = Skeleton(urdf)
     reach = max(float(np.linalg.norm(pose[:3, 3])) for pose in skeleton.poses)
-    if reach > _REACH:
+    if reach > _REACH and urdf.mass < _LIGHT * reach**3:
         unit = "mm" if reach > _REACH_OF_CM else "cm"
         raise ModelError(
             f"it reaches {reach:.0f} m from its root: lengths are probably in {unit}, they have to be in m"
@@ -123,7 +127,7 @@ def check_units(urdf: Urdf) -> None:
             f"the limits of {len(wide)} of {len(ranges)} joints are beyond a turn ({name}: {low:g} to {high:g} rad):"
             " angles are probably in degrees, they have to be in rad"
         )
-    if urdf.mass > _HEAVIEST:
+    if urdf.mass > max(_HEAVIEST, _DENSE * reach**3):
         raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
     _check_inertias(urdf)
 
@@ -137,6 +141,36 @@ def _check_inertias(urdf: Urdf) -> None:
             f"the radius of gyration of '{name}' is {radius:.0f} m, and half of the links are no better: inertias are"
             " probably in kg·mm², they have to be in kg·m²"
         )
+
+
+def check_meshes(urdf: Urdf, path: Path) -> None:
+    """Pass a model whose meshes are as large as the robot, as far as they can be read.
+
+    Raises:
+        ModelError: A mesh is many times larger: the message says its size and its probable unit.
+    """
+    largest = _MESH * max(_TALL, max(float(np.linalg.norm(pose[:3, 3])) for pose in Skeleton(urdf).poses))
+    for link in urdf.links.values():
+        for shape in (*link.collisions, *link.visuals):
+            if shape.kind == "mesh" and (extent := mesh_extent(shape, path)) > largest:
+                raise ModelError(
+                    f"the mesh '{Path(shape.file).name}' of '{link.name}' is {extent:.0f} m long: it is probably in mm,"
+                    ' give it scale="0.001 0.001 0.001"'
+                )
+
+
+def _check_names(given: ModelFile) -> None:
+    """Refuse links or joints that differ and have the same name: readers keep different ones of them."""
+    robot = ElementTree.parse(given.path).getroot()
+    for tag in ("link", "joint"):
+        texts: dict[str, set[str]] = {}
+        for element in robot.findall(tag):
+            text = ElementTree.canonicalize(ElementTree.tostring(element, encoding="unicode"), strip_text=True)
+            texts.setdefault(element.get("name", ""), set()).add(text)
+        twice = [name for name, each in texts.items() if len(each) > 1]
+        if twice:
+            more = f", and {len(twice) - 1} names more are taken twice" * (len(twice) > 1)
+            raise ModelError(f"{len(texts[twice[0]])} {tag}s are called '{twice[0]}'{more}: names have to differ")
 
 
 def _check_kind(path: Path, root: str) -> None:

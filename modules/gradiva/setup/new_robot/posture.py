@@ -40,6 +40,7 @@ class FirstPosture:
         zmp: Middle of the part of the left sole in which its ankle has the torque to hold the ZMP, sole frame, [m].
         ways: Of the pelvis over a foot, to which hips and ankles roll, while that foot stands and while it swings, [m].
         lift: Of a level foot half a stride behind, to which its ankle bends, [m].
+        reach: Beside the joint that rolls the left ankle, to which its torque holds the ZMP of the whole weight, [m].
     """
 
     joint_positions: NDArray
@@ -49,6 +50,7 @@ class FirstPosture:
     zmp: tuple[float, float] = (0.0, 0.0)
     ways: tuple[float, float] = (math.inf, math.inf)
     lift: float = math.inf
+    reach: float = math.inf
 
     @property
     def top_speed(self) -> float:
@@ -91,6 +93,7 @@ class _Standing:
         self._forward = np.cross(self._left, self._up)
         self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
         self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
+        self._reach = math.inf
         self._zmp = self._held_zmp()
 
     def solve(self) -> FirstPosture:
@@ -107,7 +110,9 @@ class _Standing:
             if found is not None:
                 height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
                 ways, lift = self._ways(found), self._lift(found, leg)
-                return FirstPosture(found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift)
+                return FirstPosture(
+                    found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift, self._reach
+                )
         raise ModelError(
             f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
             f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
@@ -171,6 +176,7 @@ class _Standing:
                 reach = torque / (self._model.description.mass * GRAVITY) if torque > 0.0 else math.inf
                 if low < axis < high:
                     low, high = max(low, axis - reach), min(high, axis + reach)
+                self._reach = reach  # that of the joint that rolls comes last
             middle.append(0.5 * (low + high))
         return middle[0], middle[1]
 
@@ -236,7 +242,8 @@ class _Standing:
             position, rotation = self._pose(trial, links[-1])
             return np.concatenate((position + rotation @ hand - target, _REST * angles))
 
-        low, high = self._low[indices] + _MARGIN, self._high[indices] - _MARGIN
+        low = np.maximum(self._low[indices], -_TURN) + _MARGIN  # limits of 1e308 overflow
+        high = np.minimum(self._high[indices], _TURN) - _MARGIN
         joints[indices] = least_squares(residual, np.clip(0.0, low, high), bounds=(low, high)).x
 
     def _leg_length(self) -> float:

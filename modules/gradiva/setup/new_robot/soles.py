@@ -119,6 +119,15 @@ def points_of(shape: Shape, pose: NDArray, model_file: Path) -> NDArray:
     return np.asarray(own @ pose[:3, :3].T + pose[:3, 3])
 
 
+def mesh_extent(shape: Shape, model_file: Path) -> float:
+    """Return the longest edge of the box about a mesh, as it is scaled, [m]; 0 where it is not found or not read."""
+    try:
+        vertices = _vertices(find_mesh(shape.file, model_file, MESHES)) * np.array(shape.size)
+    except (ModelError, ValueError, OSError):
+        return 0.0
+    return float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
+
+
 def _vertices(path: Path) -> NDArray:
     """Return the vertices of a mesh, [m], shape (n, 3)."""
     kind = path.suffix.lower()
