@@ -190,10 +190,10 @@ def test_a_number_has_its_unit_and_its_range_on_the_page_of_its_file(pages):
     keys = importlib.import_module("reference_pages.configuration").all_keys().values()
     assert [key.path for key in keys if key.key.type in ("number", "integer") and not key.unit] == []
     assert [key.path for key in keys if set(key.unit) & set("'\"`")] == []  # a value in brackets is no unit
-    rows = [line for line in pages["configuration_step_adaptation"].splitlines() if "landed_rise_gain" in line]
+    rows = [line for line in pages["configuration_step_adaptation"].splitlines() if "hip_strategy.sideways" in line]
     assert len(rows) == 1
-    assert "`1.0`: number, in [0, 1] |" in rows[0]
-    assert "g1: `0.0`" in rows[0]
+    assert "`0.0`: number, rad, in [0, 1] |" in rows[0]
+    assert "g1: `0.4`" in rows[0]
 
 
 def test_every_result_was_published_by_a_campaign_and_says_where_it_comes_from():

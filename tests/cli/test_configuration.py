@@ -59,7 +59,7 @@ def test_without_a_word_the_tables_are_listed(gradiva):
     rows = rows_of(out)
     assert status == 0
     assert out.startswith("TALOS, plant robot")
-    assert rows["step_adaptation"] == "9 rise_gain"
+    assert rows["step_adaptation"] == "7"
     assert {"walking", "planner", "simulation", "joypad"} <= rows.keys()
 
 

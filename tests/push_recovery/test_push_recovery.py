@@ -1,6 +1,5 @@
 """The tick asks about a push: for the pendulum that layer 2 sees, the change of the plan, the answered reference."""
 
-import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -17,7 +16,6 @@ from gradiva.push_recovery import (
     StepChange,
     SteppingMode,
     Trunk,
-    landed_last,
 )
 from gradiva.setup import load_setup
 from gradiva.simplified_model import LinearInvertedPendulum
@@ -139,10 +137,3 @@ def test_an_estimated_wrench_moves_the_pendulum_that_layer_2_and_the_steps_see()
     offset = 0.53 * 12.0 / (30.0 * 9.81)
     np.testing.assert_allclose(seen.dcm_position - pushed.dcm_position, [0.0, offset], rtol=1e-3)
     assert seen.external_wrench is None
-
-
-def test_the_foot_that_landed_last_carries_the_robot_or_takes_its_load():
-    plan = PLANNER.plan(VelocityCommand(0.1, duration=5.0), PLANNER.at_origin(0.0))
-    for step, following in itertools.pairwise(plan.steps):
-        for time in (step.touch_down + 0.01, following.lift_off - 0.01, following.lift_off + 0.01):
-            assert landed_last(plan.at(time)) is step.footstep.side

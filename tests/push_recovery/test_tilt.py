@@ -1,7 +1,7 @@
 """Hip strategy: a pendulum's flywheel, its double integrator, the robot that tilts; soles kept level in a push."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -204,7 +204,7 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
 @pytest.mark.parametrize(
     ("robot", "phase", "force"),
     [
-        ("icub_v2_7", "early", (0.0, 66.0)),  # over the stance foot: no step catches it
+        ("icub_v2_7", "middle", (0.0, -161.0)),
         long("icub_v3", "late", (-110.0, 190.0)),
         ("g1", "middle", (0.0, -142.0)),
     ],
@@ -230,7 +230,7 @@ def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase,
 # -- soles in the air --------------------------------------------------------------------------------------------------
 
 SETUP = load_setup("icub_v2_7")
-ADAPTATION, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
+WEIGHT = 320.0  # [N]
 
 
 def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
@@ -254,7 +254,7 @@ class Feet:
 
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
-    levelling, low = SoleLevelling(ADAPTATION, WEIGHT, SOLE), 0.001
+    levelling, low = SoleLevelling(WEIGHT), 0.001
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -low}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
@@ -268,7 +268,7 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
 
 
 def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
-    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    levelling = SoleLevelling(WEIGHT)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     for tick in range(1, 4):
         moved = levelling.levelled(body, state, True, False, 0.01)
@@ -277,7 +277,7 @@ def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears()
 
 
 def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
-    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    levelling = SoleLevelling(WEIGHT)
     low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
     body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
@@ -290,7 +290,7 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
 
 
 def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
-    levelling, period = SoleLevelling(ADAPTATION, WEIGHT, SOLE), 0.01
+    levelling, period = SoleLevelling(WEIGHT), 0.01
     loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
     body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
     _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
@@ -304,22 +304,9 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
-    levelling = SoleLevelling(ADAPTATION, WEIGHT, SOLE)
+    levelling = SoleLevelling(WEIGHT)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
         moved = levelling.levelled(body, state, True, False, 0.01)
     assert moved.right_foot.position[2] == pytest.approx(LARGEST_HEIGHT_OFFSET, abs=1e-12)
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
-
-
-@pytest.mark.parametrize(("landed", "gain"), [(None, 0.3), (Side.LEFT, 0.3), (Side.RIGHT, 0.6)])
-def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel(landed, gain):
-    config = replace(ADAPTATION, rise_gain=0.3, landed_rise_gain=0.6)
-    levelling, pitch = SoleLevelling(config, WEIGHT, SOLE), -0.02
-    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
-    body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
-    rise = SOLE.x[0] * math.sin(pitch)
-    assert rise > 0.0
-    moved = levelling.levelled(body, state, True, False, 0.01, landed)
-    lift = -(HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * gain * rise
-    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)

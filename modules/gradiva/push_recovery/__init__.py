@@ -3,7 +3,7 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation
-from gradiva.push_recovery.push_recovery import MovedSoles, Push, PushRecovery, landed_last
+from gradiva.push_recovery.push_recovery import MovedSoles, Push, PushRecovery
 from gradiva.push_recovery.step_adaptations import (
     STEP_ADAPTATIONS,
     StepAdaptation,
@@ -55,7 +55,6 @@ __all__ = [
     "SteppingMode",
     "Trunk",
     "followed",
-    "landed_last",
     "legs_of",
     "predicted_dcm",
     "step_adaptation",

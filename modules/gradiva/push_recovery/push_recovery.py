@@ -111,7 +111,7 @@ class PushRecovery:
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
         if self.soles is not None:
-            body = self.soles.moved(body, state, ahead, push, self._period)
+            body = self.soles.moved(body, state, push, self._period)
         if push.is_caught or self.steps.catches:
             body = altered(body, height_yields=push.is_caught, step_catches=self.steps.catches)
         return body
@@ -144,18 +144,10 @@ class MovedSoles:
         self.admittance.reset()
         self.levelling.reset()
 
-    def moved(
-        self, body: WholeBodyReference, state: RobotState, ahead: WalkingReference, push: Push, period: float
-    ) -> WholeBodyReference:
-        """Return the reference of layer 3 with the soles as they are moved, by the plan ``ahead`` at its time."""
+    def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
-        landed = None if push.stands else landed_last(ahead)
-        return self.levelling.levelled(body, state, levels, push.stands and levels, period, landed)
-
-
-def landed_last(reference: WalkingReference) -> Side:
-    """Return the foot of a walk that landed last: it carries the robot or takes the load."""
-    return reference.stance_foot.other if reference.is_double_support else reference.stance_foot
+        return self.levelling.levelled(body, state, levels, push.stands and levels, period)

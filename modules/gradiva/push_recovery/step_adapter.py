@@ -55,8 +55,6 @@ class StepAdaptationConfig:
             that time.
         reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
         tipping_margin: Distance of the ZMP from toe and heel of the stance sole, while landings are chosen, [m].
-        rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
-        landed_rise_gain: The same for a foot that has just landed, [-].
         laws: Tables of step adaptations of other packages, by name.
     """
 
@@ -66,8 +64,6 @@ class StepAdaptationConfig:
     lateness: float = setting("s", least=0.0)
     reach: float = setting("-", above=0.0)
     tipping_margin: float = setting("m", least=0.0)
-    rise_gain: float = setting("-", least=0.0, most=1.0)
-    landed_rise_gain: float = setting("-", least=0.0, most=1.0)
     laws: Mapping[str, Any]
 
 

@@ -13,7 +13,6 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
-    SoleRectangle,
     WalkingReference,
     altered,
     configuration,
@@ -21,7 +20,6 @@ from gradiva.common import (
     setting,
     so3,
 )
-from gradiva.push_recovery.step_adapter import StepAdaptationConfig
 from gradiva.robot_model import IdynTreeModel
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
@@ -271,21 +269,17 @@ class SoleLevelling:
 
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
-    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise, of which ``rise_gain`` counts, ``landed_rise_gain`` for a foot that has just
-    landed and hangs in the air where it should take the load. A sole that carries load gives its offset back with a
-    time constant. Under a robot that stands and is pushed it tips on an edge, which the ZMP cannot leave then, and
-    the robot rocks back farther than it came: its tilt is integrated as well, so that it lies flat under the tilted
-    robot (of a robot that walks, that costs a twentieth of the pushes). Torque control, which feeds the poses of
-    the feet back itself, needs none of this.
+    A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
+    tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
+    integrated as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of
+    the pushes). Torque control, which feeds the poses of the feet back itself, needs none of this.
 
     Attributes:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
     """
 
-    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
-        """Take the gains, the robot's weight [N] and its left sole."""
-        self._config, self._corners = config, {side: sole.corners(side) for side in Side}
+    def __init__(self, weight: float) -> None:
+        """Take the robot's weight, [N]."""
         self._load = _AIRBORNE_LOAD * weight
         self.reset()
 
@@ -295,13 +289,7 @@ class SoleLevelling:
         self._integrals: dict[Side, NDArray] = {}
 
     def levelled(
-        self,
-        reference: WholeBodyReference,
-        state: RobotState,
-        is_active: bool,
-        stands: bool,
-        period: float,
-        landed: Side | None = None,
+        self, reference: WholeBodyReference, state: RobotState, is_active: bool, stands: bool, period: float
     ) -> WholeBodyReference:
         """Return the reference of layer 3 with the feet where they come to their planned poses.
 
@@ -311,22 +299,11 @@ class SoleLevelling:
             is_active: Whether a push is being caught; otherwise offsets are given back.
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
-            landed: Foot that landed last in a walk, and should take the load or carry the robot; None: there is none.
         """
-        config, rise = self._config, self._rise_of_support(reference, state) if is_active else 0.0
-        rises = {side: rise * (config.landed_rise_gain if side is landed else config.rise_gain) for side in Side}
-        feet = {side: self._corrected(side, reference, state, is_active, stands, rises[side], period) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
-
-    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
-        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
-        if state.left_foot_wrench[2] >= state.right_foot_wrench[2]:
-            side, foot, rotation = Side.LEFT, reference.left_foot, state.left_foot_rotation
-        else:
-            side, foot, rotation = Side.RIGHT, reference.right_foot, state.right_foot_rotation
-        return -float((self._corners[side] @ (foot.rotation[:, 2] @ rotation[:, :2])).min())
 
     def _corrected(
         self,
@@ -335,14 +312,13 @@ class SoleLevelling:
         state: RobotState,
         is_active: bool,
         stands: bool,
-        rise: float,
         period: float,
     ) -> FootReference:
         foot = reference.left_foot if side is Side.LEFT else reference.right_foot
         last = self.offsets.get(side, np.zeros(3))
         tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
         if is_active and state.foot_wrench(side)[2] < self._load:
-            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
+            height = float(foot.position[2] - state.foot_position(side)[2])
             integral = self._integrals.get(side, last) + period * INTEGRAL_GAIN * np.array([*tilt, height])
             offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * height))
         else:

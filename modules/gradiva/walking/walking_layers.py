@@ -278,7 +278,7 @@ class WalkingLayers:
 
     def _moved_soles(self, compiler: Compiler) -> MovedSoles:
         admittance = FootAdmittance(self.config.foot_admittance, compiler)
-        return MovedSoles(admittance, SoleLevelling(self.config.step_adaptation, self.mass * GRAVITY, self.robot.sole))
+        return MovedSoles(admittance, SoleLevelling(self.mass * GRAVITY))
 
     def _hip_strategy(self) -> HipStrategy:
         config, posture = self.config, self.start_posture
