@@ -3,6 +3,7 @@ from gradiva.common import nearest_name
 
 def test_few_names_are_all_listed():
     assert nearest_name("perod", ["period", "model"]) == "; did you mean 'period'? (valid: model, period)"
+    assert nearest_name("forward_speed", ["or", "height"]) == " (valid: height, or)"
     assert "'g1'" in nearest_name("unitree_g1", ["g1", "icub_v3"]).split("(")[0]
 
 

@@ -270,7 +270,7 @@ def acted_pushes(outcome: WalkOutcome) -> str:
 
 
 def acted_faults(outcome: WalkOutcome) -> str:
-    """Return the faults of sensors and motors that began before the end of the walk, likewise."""
+    """Return the faults that began before the end of the walk, the first ones of many; empty where none did."""
     return _first_of([f"{fault}" for fault in outcome.walk.robot.faults if fault.start < outcome.walk.time])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,14 +85,15 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    A name that holds what was written, or that it holds, is meant, where none is spelt like it. Of many valid names
+    A name that holds what was written, or is a word of it, is meant, where none is spelt like it. Of many valid names
     the message lists the nearest, and how many others there are; it is empty where there is none.
     """
     names = sorted(set(valid))
     if not names:
         return ""
+    words = re.split(r"[_.\- ]", name)
     close = difflib.get_close_matches(name, names, n=1) or [
-        known for known in names if (len(name) > 2 and name in known) or (len(known) > 1 and known in name)
+        known for known in names if known in words or (len(name) > 2 and name in known)
     ]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)

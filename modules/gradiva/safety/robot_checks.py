@@ -378,7 +378,7 @@ class FallCheckConfig:
         max_dcm_error: Of the DCM against its reference, [m].
         max_dcm_distance: Of the DCM from the nearer sole: a reference that step adaptation restarts where the robot is
             hides a fall, [m].
-        min_base_height: As a part of that of the start posture, [-].
+        min_base_height: As a part of that of the start posture, or of the CoM's where that is higher, [-].
     """
 
     max_tilt: float = setting("rad", above=0.0)

@@ -21,6 +21,7 @@ from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import middles_of_feet
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
+from gradiva.walking import WalkingState
 
 # Healthy walks of the shipped robots (plants ideal, noisy and robot; position, velocity and torque; ahead at 0.19 and
 # 0.3 m/s, back, aside, in turns, to goals) end within 20 cm and 7° after 2.7 m, and 8° after 200° on the spot; no sole
@@ -203,15 +204,15 @@ def final_tilt(walk: SimulatedWalk) -> float:
     return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
 
 
-def complaints(walk: SimulatedWalk, error: EndError) -> list[str]:
+def find_complaints(walk: SimulatedWalk, error: EndError) -> list[str]:
     """Return what is not tolerated of a walk that the controller takes for done, in words that follow its name."""
     least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
     return error.complaints() + posture_complaints(walk.robot.truth(), final_tilt(walk), least_load)
 
 
 def is_as_commanded(walk: SimulatedWalk, command: Command) -> bool:
-    """Return whether a robot that stands has done what was commanded."""
-    return not complaints(walk, end_of(walk, command))
+    """Return whether a robot that stands has done what was commanded, not stopped by itself."""
+    return walk.controller.state is not WalkingState.STOPPED and not find_complaints(walk, end_of(walk, command))
 
 
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:

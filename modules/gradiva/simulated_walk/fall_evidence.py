@@ -31,7 +31,7 @@ _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the i
 # A joint at its limit lets feet and CoM yield; ankles of healthy walks that trail touch it for 0.08, bent knees 0.2 s.
 _HELD_AT_LIMIT = 0.1  # [s]
 _BENDS_LESS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
-_ROLLS_LESS = "a wider planner.step_width rolls hips inward less"
+_ROLLS_LESS = "a wider planner.step_width rolls hips and ankles less where they roll inward"
 _DIRECTIONS = (
     "forward",
     "forward and to the left",
@@ -246,8 +246,9 @@ def spares_joints(joints: Sequence[str], rolling: Collection[str]) -> str:
         joints: Names, at least one.
         rolling: Names of those of the legs that roll.
     """
-    bends, rolls = (any((joint in rolling) is does for joint in joints) for does in (False, True))
-    return "; ".join([_BENDS_LESS] * bends + [_ROLLS_LESS] * rolls)
+    rolls = [joint for joint in joints if joint in rolling]
+    bends = len(rolls) < len(joints)
+    return "; ".join([_BENDS_LESS] * bends + [_ROLLS_LESS] * bool(rolls))
 
 
 def slope_of(standing: MeasuredWalk) -> NDArray:

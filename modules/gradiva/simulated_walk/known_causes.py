@@ -49,12 +49,21 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.friction", CauseKind.MOTOR),
     ("simulation.servo", CauseKind.MOTOR),
 )
-_PLANT_PARTS: Mapping[str, tuple[str, ...]] = {  # of the plant, in words, to the beginnings of their keys
+PLANT_PARTS: Mapping[str, tuple[str, ...]] = {
     "errors and ages of its sensors": ("simulation.sensors.", "simulation.transport."),
-    "friction and play of its gears": ("simulation.friction.", "simulation.plant."),
+    "friction, play and rotors of its gears": (
+        "simulation.friction.",
+        "simulation.plant.gear",
+        "simulation.plant.rotor",
+    ),
     "its motors and servos": ("simulation.motors.", "simulation.servo."),
-    "its floor and the errors of its masses and soles": ("simulation.ground.", "simulation.model_errors."),
+    "its floor and the errors of its masses and soles": (
+        "simulation.ground.",
+        "simulation.model_errors.",
+        "simulation.plant.mass",
+    ),
 }
+"""Parts of a plant in words, to the beginnings of their keys."""
 _FAULTS_IN_WORDS: Mapping[FaultKind, str] = {
     FaultKind.DEAD_WRENCH: "reads zero",
     FaultKind.FROZEN_WRENCH: "repeats one reading",
@@ -103,12 +112,12 @@ class Difference:
 
 
 class BadEnd(Enum):
-    """Ways in which a walk ends badly, each with its opposite, itself and "as well" in words.
+    """Ways in which a walk ends badly, with words for the end of a trial.
 
     Attributes:
-        better: The robot's end where a trial helps.
-        no_better: The same where it does not help; one that had stopped may fall as well.
-        no_better_either: The same beside another trial.
+        better: Of a trial that helps.
+        no_better: Of one that does not; a robot that had stopped may fall then.
+        no_better_either: Of one that does not, beside another.
     """
 
     FELL = "walks on", "falls", "falls as well"
@@ -117,7 +126,7 @@ class BadEnd(Enum):
     WALKED_BADLY = "walks as commanded", "walks badly", "walks badly as well"
 
     def __init__(self, better: str, no_better: str, no_better_either: str) -> None:
-        """Name the words."""
+        """Take the words."""
         self.better, self.no_better, self.no_better_either = better, no_better, no_better_either
 
 
@@ -171,31 +180,32 @@ class KnownWalk:
         again, own = self.configured(self.settings), flat_keys(self.setup.tables)
         return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
-    def is_better_without(self, difference: Difference) -> bool:
-        """Walk again without a difference, until some time after the end; return whether the robot does better."""
+    def is_better_without(self, difference: Difference) -> bool | None:
+        """Walk again without a difference; return whether the robot does better."""
         settings = {**self.settings, **difference.settings}
         return self._is_better({key: value for key, value in settings.items() if value is not None}, difference)
 
-    def is_better_with(self, settings: Mapping[str, Any]) -> bool:
+    def is_better_with(self, settings: Mapping[str, Any]) -> bool | None:
         """Walk again with more settings, likewise."""
         return self._is_better({**self.settings, **settings})
 
-    def is_better_as_shipped(self) -> bool:
+    def is_better_as_shipped(self) -> bool | None:
         """Walk again without any setting of its own, likewise."""
         return self._is_better({})
 
-    def _is_better(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool:
+    def _is_better(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool | None:
+        """Return whether the robot does better; None where it cannot be configured, planned or simulated so."""
         factor, plant = (difference.slower, difference.plant) if difference else (1.0, None)
         try:
             setup = self.configured(settings, plant)
             walk = SimulatedWalk(setup, self.seed)
             command = slower_command(self.command, factor, setup.walking.planner)
             return walk.get_ready() and self._ends_better(walk, command)
-        except Exception:  # it cannot be configured, planned or simulated so, which shows nothing: the report goes on
-            return False
+        except Exception:  # which shows nothing: the report goes on
+            return None
 
     def _ends_better(self, walk: SimulatedWalk, command: Command) -> bool:
-        """Walk again; return whether the robot does what it did not do."""
+        """Walk again; return whether the walk ends better than the known one."""
         if self.bad_end is BadEnd.WALKED_BADLY:
             return walk.follow(command) and is_as_commanded(walk, command)
         walk.controller.walk(command)
@@ -273,7 +283,9 @@ def _bumps(known: KnownWalk) -> Iterator[Difference]:
         others = [*all_bumps[:number], *all_bumps[number + 1 :]]
         height = _rounded(known.setup.walking.planner.swing_height + bump["height"])
         trials = {f"--set {_SWING_HEIGHT}={height:g}": {_SWING_HEIGHT: height}}
-        yield Difference(CauseKind.BUMP, f"a {Bump(**bump)}", "a floor without it", {_BUMPS: others}, trials=trials)
+        yield Difference(
+            CauseKind.BUMP, f"a {Bump(**bump)}", "a floor without that bump", {_BUMPS: others}, trials=trials
+        )
 
 
 def _changes(known: KnownWalk) -> Iterator[Difference]:
@@ -328,15 +340,15 @@ def lower_speeds(known: KnownWalk) -> list[Difference]:
     if known.is_too_fast:
         control = known.setup.walking.walking.control
         by = "as configured" if control is ControlMode.POSITION else "by this control"
-        slower = f"{text}; {by} it {known.bad_end.no_better_either} at that"
+        slower = f"{text}; at that speed it {known.bad_end.no_better_either} {by}"
         lower = [(limit, text), *((_rounded(factor * limit), slower) for factor in _SLOWER_THAN_KNOWN)]
     settings = {_MAX_SPEED: None}
     return [Difference(CauseKind.SPEED, words, f"--speed {speed:g}", settings, speed / asked) for speed, words in lower]
 
 
-def _rounded(speed: float) -> float:
-    """Return a speed to two digits, as it is walked and advised."""
-    return float(f"{speed:.2g}")
+def _rounded(value: float) -> float:
+    """Return a speed or height to two digits, as it is walked and advised."""
+    return float(f"{value:.2g}")
 
 
 def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Cause:
@@ -380,7 +392,8 @@ def tried_cause(
     speeds = lower_speeds(known)
     candidates = _candidates(found[:_MOST_WALKS], speeds if known.is_too_fast else ())
     if candidates or speeds or known.setup.plant is not Plant.IDEAL:
-        report(f"looks for the cause: walks again, {known.end + _LATER:.0f} s each, without what may be the cause")
+        lasting = "" if known.bad_end is BadEnd.WALKED_BADLY else f" {known.end + _LATER:.0f} s each,"
+        report(f"looks for the cause: walks again,{lasting} without what may be the cause")
     named = (measured, inferred and inferred.kind)
 
     def rank(each: Difference) -> int:
@@ -445,14 +458,15 @@ def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
         return ""
     exact, own = (flat_keys(known.configured({}, plant).tables) for plant in (Plant.IDEAL, None))
     parts = []
-    for name, prefixes in _PLANT_PARTS.items():
-        part = {key: exact[key] for key in own if key.startswith(prefixes) and exact.get(key, own[key]) != own[key]}
+    for name, prefixes in PLANT_PARTS.items():
+        part = {key: exact[key] for key in own if key.startswith(prefixes) and exact[key] != own[key]}
         if part and _reported(
             known, report, f"without {name}", partial(known.is_better_with, {**part, **known.settings})
         ):
             parts.append(name)
-    any_of, so = ("any one of ", ", so less of anything would do") if len(parts) > 1 else ("", "")
-    return f"{text}: it {known.bad_end.better} without {any_of}{', '.join(parts)}{so}" if parts else text
+    if len(parts) < 2:
+        return f"{text}: it {known.bad_end.better} without {parts[0]}" if parts else text
+    return f"{text}: it {known.bad_end.better} where one of these is left out, whichever: {', '.join(parts)}"
 
 
 def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
@@ -460,11 +474,12 @@ def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, 
     text = f"{difference.text}: it {known.bad_end.better} without that{unpushed}"
     if difference.kind is CauseKind.PUSH:
         return _push_with_advice(known, text, inferred, report)
-    if difference.is_choice and (by_plant := _by_plant(known, report)):
-        text = f"{text}; and {by_plant}"
     tried, helps = _followed(known, difference.trials, report)
+    if difference.is_choice and (by_plant := _by_plant(known, report)):
+        text = f"{text}; by {by_plant}"
+        tried.append(f"--plant ideal: tried, the robot {known.bad_end.better}")
     if not helps:
-        tried.append(f"{difference.advice}: tried, the robot {known.bad_end.better}")
+        tried.insert(0, f"{difference.advice}: tried, the robot {known.bad_end.better}")
     return Cause(difference.kind, text, "; ".join(tried), is_tried=True)
 
 
@@ -490,13 +505,15 @@ def _followed(
     tried = []
     for advice, settings in trials.items():
         helps = _reported(known, report, f"with {advice}", partial(known.is_better_with, settings))
+        if helps is None:
+            continue
         tried.append(f"{advice} was tried and {known.bad_end.better if helps else known.bad_end.no_better_either}")
         if helps:
             return tried, True
     return tried, False
 
 
-def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
+def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool | None:
     what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
     return _reported(
         known,
@@ -506,7 +523,12 @@ def _is_better_without(known: KnownWalk, difference: Difference, report: Callabl
     )
 
 
-def _reported(known: KnownWalk, report: Callable[[str], None], what: str, succeeds: Callable[[], bool]) -> bool:
+def _reported(
+    known: KnownWalk, report: Callable[[str], None], what: str, succeeds: Callable[[], bool | None]
+) -> bool | None:
     result = succeeds()
-    report(f"walked again {what}: the robot {known.bad_end.better if result else known.bad_end.no_better}")
+    if result is None:
+        report(f"cannot walk again {what}")
+    else:
+        report(f"walked again {what}: the robot {known.bad_end.better if result else known.bad_end.no_better}")
     return result

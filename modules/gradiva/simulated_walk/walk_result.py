@@ -27,9 +27,9 @@ from gradiva.simulated_walk.commanded_end import (
     SLIP_TOLERANCE,
     EndError,
     commanded_speed,
-    complaints,
     end_of,
     final_tilt,
+    find_complaints,
     goal_error,
     plan_from_start,
     true_pose,
@@ -462,7 +462,7 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
-    if ending.outcome != WALKED or not (found := complaints(walk, error)):
+    if ending.outcome != WALKED or not (found := find_complaints(walk, error)):
         return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
     return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk))
@@ -530,6 +530,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
         "stability_margins": _margins(setup),
         "healthy": _healthy_bounds(setup),
         "pushes": [f"{_end_before(push, outcome)}{push}" for push in setup.simulation.pushes],
+        "faults": [f"{fault}" for fault in setup.simulation.faults],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),

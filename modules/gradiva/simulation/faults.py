@@ -117,9 +117,11 @@ class Fault:
             raise ConfigError(f"{self.kind} of '{self.name}': value={self.value}, must lie between 0 and 1")
 
     def __str__(self) -> str:
-        """Return kind, name and interval."""
+        """Return kind, name, value of those that have one, and interval."""
         until = f"to {self.end:.2f} s" if math.isfinite(self.end) else "s on"
-        return f"{self.kind}{f' of {self.name}' * bool(self.name)} from {self.start:.2f} {until}"
+        of = f" of {self.name}" if self.name else ""
+        value = f" ({self.value:g} {_UNITS[self.kind]})" if self.kind in _UNITS else ""
+        return f"{self.kind}{of}{value} from {self.start:.2f} {until}"
 
     @property
     def end(self) -> float:

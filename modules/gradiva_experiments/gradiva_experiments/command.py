@@ -91,7 +91,9 @@ Seed = Annotated[
     typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
 ]
 Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of equal pushes, 0.8 s apart.")]
-Turn = Annotated[float | None, typer.Option(metavar="RAD/S", help="To the left while it walks.")]
+Turn = Annotated[
+    float | None, typer.Option(metavar="RAD/S", help="Rate of its heading, counter-clockwise, while it walks.")
+]
 Resume = Annotated[
     str | None,
     typer.Option(

@@ -329,10 +329,10 @@ def _guessed_torques(groups: Mapping[str, JointGroup], model: IdynTreeModel, top
 def _weak_ankles(robot: RobotDescription, posture: FirstPosture) -> list[str]:
     """Return a note on ankles that have too little torque to use the width of their soles."""
     half = 0.5 * robot.sole.width
-    if posture.reach >= _USED * half:
+    if posture.ankle_reach >= _USED * half:
         return []
     return [
-        f"the torque of the joint that rolls an ankle holds the weight {100 * posture.reach:.1f} cm beside it, of"
+        f"the torque of the joint that rolls an ankle holds the weight {100 * posture.ankle_reach:.1f} cm beside it, of"
         f" {100 * half:.1f} cm of the sole: by position the robot may tip sideways"
     ]
 

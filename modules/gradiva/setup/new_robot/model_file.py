@@ -30,7 +30,8 @@ _ALIGNED = 1e-6  # [-] of rotation matrices that are taken to be the same
 _REACH = 10.0  # [m] from the root: beyond it lengths are in another unit
 _REACH_OF_CM = 100.0  # [m] that a humanoid of less than a metre above the root reaches in centimetres
 _PLACEHOLDERS = 2  # [ranges] beyond a turn that a model without limits has: degrees differ from joint to joint
-_TALL, _MESH = 1.0, 10.0  # [m] and [-]: a mesh of more than so many robots, which are at least so tall, is in mm
+_LEAST_REACH = 1.0  # [m] of a robot, for the size of its meshes
+_LARGEST_MESH = 10.0  # [-] of that reach: beyond it a mesh is in another unit
 _HEAVIEST = 2000.0  # [kg] of a humanoid
 _LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, humanoids 20 to 300
 _GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
@@ -149,13 +150,16 @@ def check_meshes(urdf: Urdf, path: Path) -> None:
     Raises:
         ModelError: A mesh is many times larger: the message says its size and its probable unit.
     """
-    largest = _MESH * max(_TALL, max(float(np.linalg.norm(pose[:3, 3])) for pose in Skeleton(urdf).poses))
+    largest = _LARGEST_MESH * max(
+        _LEAST_REACH, max(float(np.linalg.norm(pose[:3, 3])) for pose in Skeleton(urdf).poses)
+    )
     for link in urdf.links.values():
         for shape in (*link.collisions, *link.visuals):
             if shape.kind == "mesh" and (extent := mesh_extent(shape, path)) > largest:
+                unit, scale = ("mm", 0.001) if extent > _REACH_OF_CM else ("cm", 0.01)
                 raise ModelError(
-                    f"the mesh '{Path(shape.file).name}' of '{link.name}' is {extent:.0f} m long: it is probably in mm,"
-                    ' give it scale="0.001 0.001 0.001"'
+                    f"the mesh '{Path(shape.file).name}' of '{link.name}' is {extent:.0f} m long: it is probably in"
+                    f" {unit}, multiply its scale by {scale:g}"
                 )
 
 
@@ -169,7 +173,7 @@ def _check_names(given: ModelFile) -> None:
             texts.setdefault(element.get("name", ""), set()).add(text)
         twice = [name for name, each in texts.items() if len(each) > 1]
         if twice:
-            more = f", and {len(twice) - 1} names more are taken twice" * (len(twice) > 1)
+            more = f", and so are {len(twice) - 1} more names" * (len(twice) > 1)
             raise ModelError(f"{len(texts[twice[0]])} {tag}s are called '{twice[0]}'{more}: names have to differ")
 
 

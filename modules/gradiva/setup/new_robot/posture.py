@@ -40,7 +40,8 @@ class FirstPosture:
         zmp: Middle of the part of the left sole in which its ankle has the torque to hold the ZMP, sole frame, [m].
         ways: Of the pelvis over a foot, to which hips and ankles roll, while that foot stands and while it swings, [m].
         lift: Of a level foot half a stride behind, to which its ankle bends, [m].
-        reach: Beside the joint that rolls the left ankle, to which its torque holds the ZMP of the whole weight, [m].
+        ankle_reach: Distance beside the joint that rolls the left ankle to which its torque holds the ZMP of the whole
+            weight, [m].
     """
 
     joint_positions: NDArray
@@ -50,7 +51,7 @@ class FirstPosture:
     zmp: tuple[float, float] = (0.0, 0.0)
     ways: tuple[float, float] = (math.inf, math.inf)
     lift: float = math.inf
-    reach: float = math.inf
+    ankle_reach: float = math.inf
 
     @property
     def top_speed(self) -> float:
@@ -93,8 +94,7 @@ class _Standing:
         self._forward = np.cross(self._left, self._up)
         self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
         self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
-        self._reach = math.inf
-        self._zmp = self._held_zmp()
+        self._zmp, self._ankle_reach = self._held_zmp()
 
     def solve(self) -> FirstPosture:
         """Return the posture with the most bent knees from which a first walk stays within the joint limits.
@@ -111,7 +111,7 @@ class _Standing:
                 height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
                 ways, lift = self._ways(found), self._lift(found, leg)
                 return FirstPosture(
-                    found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift, self._reach
+                    found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift, self._ankle_reach
                 )
         raise ModelError(
             f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
@@ -158,14 +158,15 @@ class _Standing:
         is_inside = (found >= self._low + margin) & (found <= self._high - margin)
         return found if np.all(is_inside[legs]) and np.all(np.abs(solution.fun) < _FLAT) else None
 
-    def _held_zmp(self) -> tuple[float, float]:
+    def _held_zmp(self) -> tuple[tuple[float, float], float]:
         r"""Return the middle of the part of the left sole in which its ankle has the torque to hold the ZMP, [m].
 
-        The ZMP of the whole weight is at most :math:`\tau / (m g)` from the axis of the joint.
+        The ZMP of the whole weight is at most :math:`\tau / (m g)` from the axis of the joint; that of the joint that
+        rolls is returned as well.
         """
         leg, torques = self._limbs.legs[Side.LEFT], self._model.torque_limits()
         position, rotation = self._pose(self._zero, self._limbs.soles[Side.LEFT])
-        middle = []
+        middle, ankle_reach = [], math.inf
         for row, (low, high), direction in zip(
             (0, 1), (self._sole.x, self._sole.y), (self._left, self._forward), strict=True
         ):
@@ -176,9 +177,9 @@ class _Standing:
                 reach = torque / (self._model.description.mass * GRAVITY) if torque > 0.0 else math.inf
                 if low < axis < high:
                     low, high = max(low, axis - reach), min(high, axis + reach)
-                self._reach = reach  # that of the joint that rolls comes last
+                ankle_reach = reach  # that of the joint that rolls comes last
             middle.append(0.5 * (low + high))
-        return middle[0], middle[1]
+        return (middle[0], middle[1]), ankle_reach
 
     def _ways(self, joints: NDArray) -> tuple[float, float]:
         r"""Return how far the left hip may be beside its foot, outward and inward, with a level pelvis and sole, [m].

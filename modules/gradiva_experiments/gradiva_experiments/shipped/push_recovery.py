@@ -14,12 +14,13 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import ControlMode, Side
+from gradiva.common import ConfigError, ControlMode, Side
 from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, load_setup
 from gradiva.telemetry import COM, DCM, FOOT, MUTED, STYLE, ZMP, plain
 from gradiva_experiments.continued_walks import (
+    APART,
     PHASES,
     STANDING,
     Continued,
@@ -115,8 +116,9 @@ def _pendulum(robot: str, settings: str, speed: float) -> AttainableImpulses:
 def cases(options: ExperimentOptions) -> list[PushedCase]:
     """Return the walks: the product of what is chosen."""
     quick, settings = options.quick, json.dumps(plain(options.overrides))
+    _check_pushes(options)
     return [
-        PushedCase(robot, plant, control, speed, mode, model, settings, options.turn or 0.0)
+        PushedCase(robot, plant, control, speed, mode, model, settings, (options.turn or 0.0) if speed else 0.0)
         for robot in options.robots or (options.robot,)
         for plant in options.plants
         for control in options.controls or (ControlMode.POSITION,)
@@ -124,6 +126,18 @@ def cases(options: ExperimentOptions) -> list[PushedCase]:
         for mode in options.modes or (_QUICK_MODES if quick else SteppingMode)
         for model in options.models or (load_setup(robot, options.overrides).walking.walking.model,)
     ]
+
+
+def _check_pushes(options: ExperimentOptions) -> None:
+    """Pass pushes that follow each other, and turns of robots that walk.
+
+    Raises:
+        ConfigError: They overlap, or the robot stands at each speed.
+    """
+    if (options.pushes or 1) > 1 and (longest := max(options.durations, default=0.0)) > APART:
+        raise ConfigError(f"--pushes {options.pushes} --duration {longest:g}: pushes {APART:g} s apart would overlap")
+    if options.turn and options.speeds and not any(options.speeds):
+        raise ConfigError(f"--turn {options.turn:g}: the robot stands, add a --speed above 0")
 
 
 def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[ImpulseSearch]]:
@@ -309,9 +323,21 @@ def run_push_recovery(run: ExperimentRun) -> None:
         run.add_row(row)
     for name, rows in _groups(cells, ("robot", "plant", "control", "speed_mps", "push_s")).items():
         robot, plant, control, speed, duration = name
-        title = f"{robot}, {plant} plant, {control} control, {speed:g} m/s, push of {duration:g} s"
+        title = f"{robot}, {plant} plant, {control} control, {_walk_in_words(run.options, speed)}"
+        title = f"{title}, {_pushes_in_words(run.options, duration)}"
         file = f"{run.name}_{str(robot).rstrip('/').rpartition('/')[2]}_{plant}_{control}_{speed:g}_{duration:g}"
         run.add_figure(polar_figure(rows, title), file.replace(".", ""))
+
+
+def _walk_in_words(options: ExperimentOptions, speed: float) -> str:
+    turning = f", turning at {options.turn:g} rad/s" if options.turn and speed else ""
+    return f"{speed:g} m/s{turning}"
+
+
+def _pushes_in_words(options: ExperimentOptions, duration: float) -> str:
+    if (count := options.pushes or 1) == 1:
+        return f"push of {duration:g} s"
+    return f"{count} pushes of {duration:g} s, {APART:g} s apart"
 
 
 def sums(rows: Sequence[Row]) -> list[Row]:
