@@ -274,7 +274,7 @@ def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, messa
         (
             r'(<joint name=")right_(knee|hip_roll)"',
             r'\1left_\2"',
-            r"2 joints are called 'left_\w+', and 1 names more are taken twice: names have to differ$",
+            r"2 joints are called 'left_\w+', and so are 1 more names: names have to differ$",
         ),
         (r"\Z", "", None),
     ],
@@ -298,7 +298,7 @@ def test_a_mesh_in_millimetres_is_named_with_its_link(tmp_path):
     for scale, is_refused in (("", True), (' scale="0.001 0.001 0.001"', False)):
         mesh = f'<visual><geometry><mesh filename="shin.obj"{scale}/></geometry></visual>'
         file = own_robot(tmp_path, r'(<link name="left_shank">)', lambda match, mesh=mesh: match[1] + mesh)
-        message = r"mesh 'shin.obj' of 'left_shank' is 300 m long: it is probably in mm, give it scale=\"0.001"
+        message = r"mesh 'shin.obj' of 'left_shank' is 300 m long: it is probably in mm, multiply its scale by 0.001"
         with pytest.raises(ModelError, match=message) if is_refused else nullcontext():
             check_meshes(read_urdf(file), file)
 
@@ -387,7 +387,7 @@ def test_the_zmp_is_where_the_ankle_has_the_torque_to_hold_it(tmp_path):
 def test_an_ankle_without_the_torque_to_use_its_sole_is_noted(tmp_path):
     weak = limited(tmp_path, ankle_roll='<limit lower="-0.5" upper="0.5" effort="5" velocity="12"/>')
     reach = 5.0 / (weak.description.mass * 9.80665)
-    assert weak.posture.reach == pytest.approx(reach, rel=1e-3)
+    assert weak.posture.ankle_reach == pytest.approx(reach, rel=1e-3)
     (note,) = [note for note in weak.notes if "rolls an ankle" in note]
     assert f"holds the weight {100 * reach:.1f} cm beside it, of 5.0 cm of the sole" in note
     assert not any("rolls an ankle" in note for note in limited(tmp_path).notes)

@@ -137,7 +137,7 @@ class KnownWalk:
     Attributes:
         setup: Its configuration.
         settings: Keys that differ from the shipped ones, ``table.key`` to value; pushes and faults that came while it
-            walked are among them.
+            walked are among them, those that were to come after its end are not.
         command: Where to.
         seed: Of all that is drawn.
         end: When the robot was down, had stopped or stood, [s].
@@ -157,7 +157,11 @@ class KnownWalk:
         end = walk.time if walk.robot.fall is None else walk.robot.fall.time
         if walk.overdue and bad_end is BadEnd.STOPPED:
             bad_end = BadEnd.OVERDUE
-        return cls(walk.setup, known_settings(walk), command, walk.seed, end, bad_end)
+        settings = known_settings(walk)
+        for key in (_PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
+            if key in settings:
+                settings[key] = [each for each in settings[key] if each["start"] < end]
+        return cls(walk.setup, settings, command, walk.seed, end, bad_end)
 
     @property
     def asked_speed(self) -> float:

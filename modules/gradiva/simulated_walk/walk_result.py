@@ -456,6 +456,7 @@ def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: C
         known = KnownWalk.of(walk, request.command, _BAD_ENDS[ending.outcome])
         cause = tried_cause(known, ending.diagnosis.cause, report, ending.diagnosis.measured)
     except KeyboardInterrupt:  # of the further walks alone: this one is done
+        report("interrupted: the cause was not looked for to the end")
         return ending
     return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 

@@ -90,7 +90,7 @@ Seed = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
 ]
-Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of equal pushes, 0.8 s apart.")]
+Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, max=10, help="Number of equal pushes, 0.8 s apart.")]
 Turn = Annotated[
     float | None, typer.Option(metavar="RAD/S", help="Rate of its heading, counter-clockwise, while it walks.")
 ]
