@@ -24,6 +24,26 @@ from tests.gradiva_experiments.fake_pool import ImmediatePool
 ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pushes": 2, "durations": (0.1, 1.0)}, r"--pushes 2 --duration 1: pushes 0\.8 s apart would overlap"),
+        ({"turn": 0.2, "speeds": (0.0,)}, r"--turn 0\.2: the robot stands"),
+    ],
+)
+def test_pushes_that_overlap_and_turns_of_a_robot_that_stands_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        push_recovery.cases(ExperimentOptions(**options))
+
+
+def test_a_map_says_in_its_title_how_it_was_pushed_and_walked():
+    options = ExperimentOptions(pushes=2, turn=0.2)
+    assert push_recovery._walk_in_words(options, 0.3) == "0.3 m/s, turning at 0.2 rad/s"
+    assert push_recovery._walk_in_words(options, 0.0) == "0 m/s"
+    assert push_recovery._pushes_in_words(options, 0.1) == "2 pushes of 0.1 s, 0.8 s apart"
+    assert push_recovery._pushes_in_words(ExperimentOptions(), 0.1) == "push of 0.1 s"
+
+
 def start(tmp_path, pool=None, **options):
     options = ExperimentOptions(**{"durations": (0.1,), "speeds": (0.1,), **options})
     return find_experiment("push_recovery").start(options, tmp_path, pool, lambda done, total, text: None)

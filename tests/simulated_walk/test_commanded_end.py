@@ -10,9 +10,16 @@ from gradiva.common import Side
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
-from gradiva.simulated_walk.commanded_end import end_error, final_pose, planned_middles, posture_complaints
+from gradiva.simulated_walk.commanded_end import (
+    end_error,
+    final_pose,
+    is_as_commanded,
+    planned_middles,
+    posture_complaints,
+)
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
+from gradiva.walking import WalkingState
 
 SETUP = load_setup("icub_v2_7")
 NO_LOG = SignalLog()
@@ -102,6 +109,10 @@ def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(mo
     done = walk.execute(command)
     assert (done.result["outcome"], done.walked, done.stands) == ("walked", True, True)
     assert done.result["end_error_m"] < 0.02
+    assert is_as_commanded(walk, command)
+    assert not is_as_commanded(walk, VelocityCommand(0.1, duration=8.0))
+    stopped = SimpleNamespace(controller=SimpleNamespace(state=WalkingState.STOPPED))
+    assert not is_as_commanded(stopped, command)
     for method in ("get_ready", "follow"):
         monkeypatch.setattr(SimulatedWalk, method, lambda *_: True)
     x, y, _ = done.result["final_pose"]

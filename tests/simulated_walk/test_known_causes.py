@@ -1,6 +1,7 @@
 """Each difference from a shipped walk is tried; here a rule says without which of them the robot walks on."""
 
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from gradiva.simulated_walk.known_causes import (
     slower_command,
     tried_cause,
 )
+from gradiva.simulation import Fault, FaultKind, Push
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
 FAULT = {"kind": "weak_motor", "name": "l_knee", "start": 4.0, "value": 0.25}
@@ -317,3 +319,13 @@ def test_what_cannot_be_walked_proves_nothing():
     setup = load_setup("icub_v2_7")
     known = KnownWalk(setup, {}, EASY, 0, 6.0)
     assert known.is_better_with({"planner.swing_height": -1.0}) is None
+
+
+def test_a_trial_meets_no_push_and_no_fault_that_came_after_the_end_of_the_walk():
+    acted, later = Push("torso", (90.0, 0.0, 0.0), 4.0, 0.1), Push("torso", (300.0, 0.0, 0.0), 8.2, 0.1)
+    faults = [Fault(FaultKind.FROZEN_IMU, 9.0)]
+    robot = SimpleNamespace(fall=SimpleNamespace(time=7.8), pushes=[acted, later], faults=faults)
+    walk = SimpleNamespace(setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="")
+    known = KnownWalk.of(walk, EASY, BadEnd.FELL)
+    assert [push["start"] for push in known.settings["simulation.pushes"]] == [4.0]
+    assert known.settings["simulation.faults"] == []

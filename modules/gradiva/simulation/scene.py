@@ -193,7 +193,7 @@ def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> 
     if not relative.lower().endswith(kinds):
         readable = " or ".join(kind[1:].upper() for kind in kinds)
         raise ModelError(f"mesh '{uri}': only {readable} meshes can be read, convert it to STL")
-    _, _, in_package = relative.partition("/")
+    in_package = relative.partition("/")[2] if uri.startswith("package://") else ""
     for name in (relative, in_package):
         for folder in model_file.resolve().parents:
             if name and is_there(folder / name):
