@@ -58,6 +58,7 @@ from gradiva.common.robot import (
     RobotInterface,
     RobotPosture,
     RobotState,
+    lowest_base,
 )
 from gradiva.common.so3 import PlanarPose
 
@@ -111,6 +112,7 @@ __all__ = [
     "live_settings",
     "load_plugin",
     "low_pass_gain",
+    "lowest_base",
     "merge",
     "minimum_acceleration",
     "minimum_jerk",

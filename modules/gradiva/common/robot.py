@@ -23,6 +23,17 @@ _NO_OFFSET = readonly(np.zeros(2))
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
 
 
+def lowest_base(start_height: float, part: float, com_height: float) -> float:
+    """Return the height to which the base of a robot that stands may drop, [m].
+
+    Args:
+        start_height: Of the frame of the base, [m].
+        part: That is left of it, [-]; where the frame is below the CoM, of the CoM's height.
+        com_height: [m].
+    """
+    return start_height - (1.0 - part) * max(start_height, com_height)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ImuMeasurement:
     """Attitude and angular rate of one inertial unit.

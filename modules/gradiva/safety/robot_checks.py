@@ -22,6 +22,7 @@ from gradiva.common import (
     VectorDebounce,
     WalkingReference,
     configuration,
+    lowest_base,
     setting,
 )
 from gradiva.safety.events import Finding, SafetyKind
@@ -395,8 +396,7 @@ class FallCheck:
         self._config = config
         self._up_in_base = start_posture.base_rotation[2].tolist()  # at the start
         self._least_cosine = math.cos(config.max_tilt) if config.max_tilt < math.pi else -math.inf
-        height = float(start_posture.base_position[2])
-        self._lowest = height - (1.0 - config.min_base_height) * max(height, com_height)
+        self._lowest = lowest_base(float(start_posture.base_position[2]), config.min_base_height, com_height)
 
     def findings(self, state: RobotState, reference: WalkingReference) -> list[Finding]:
         """Return the limits beyond which the robot cannot be caught any more."""

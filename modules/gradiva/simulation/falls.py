@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, Side, configuration, setting, so3
+from gradiva.common import NDArray, Side, configuration, lowest_base, setting, so3
 
 _LOADED = 0.1  # [-] of the weight, on a foot that stands
 
@@ -49,7 +49,7 @@ class FallDetector:
         self._config = config
         self._start_height = float(base_position[2])
         self._upright = base_rotation.T  # turns the base's axes so that z is up at the start
-        self._lowest = self._start_height - (1.0 - config.height_fraction) * max(self._start_height, com_height)
+        self._lowest = lowest_base(self._start_height, config.height_fraction, com_height)
 
     def check(self, time: float, base_position: NDArray, base_rotation: NDArray) -> Fall | None:
         """Return the fall, or None while the robot is upright."""
