@@ -14,7 +14,7 @@ from gradiva.walking import WalkingState
 from gradiva.whole_body import WalkingKinematics, solve_start_posture, upright_torso
 from tests.conftest import long, model_of
 from tests.walking.conftest import setup_of
-from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight
+from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight, figures_of
 
 pytestmark = pytest.mark.walk
 
@@ -90,6 +90,24 @@ def test_disturbances_are_walked_through(ready, overrides):
     walk = ready("icub_v2_7", *overrides)
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk, com=0.03, dcm=0.04)
+
+
+@pytest.mark.parametrize(
+    ("robot", "rise"),
+    [("talos", {"slope_left": 5.0}), long("talos", {"slope_forward": -3.5}), long("g1", {"slope_left": 6.5})],
+)
+def test_on_a_slope_the_reference_begins_where_the_com_is_and_no_step_catches_it(ready, robot, rise):
+    walk = ready(robot, *(f"simulation.ground.{name}={math.radians(angle)}" for name, angle in rise.items()), settle=1.5)
+    ((axis, angle),) = rise.items()
+    shift = -walk.setup.walking.planner.com_height * math.tan(math.radians(angle))
+    planned = walk.recorder.log["dcm::position::desired"][:, int(axis == "slope_left")]
+    assert planned[0] - planned[-1] == pytest.approx(shift, abs=0.012)
+    assert figures_of(walk)["dcm_error_m"]["max"] < 0.016
+    commanded = walk.recorder.log["joints_state::positions::desired"]
+    assert np.abs(np.diff(commanded, axis=0)).max() < 0.02
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
+    assert_walked(walk, dcm=0.04)
+    assert walk.controller.adaptations == 0
 
 
 @pytest.mark.long

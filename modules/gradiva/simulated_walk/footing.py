@@ -10,7 +10,6 @@ import numpy as np
 from gradiva.common import ConfigError, ControlMode, NDArray, NoSolutionFound, Side, SoleRectangle
 from gradiva.contacts import static_sinkage
 from gradiva.planner import WalkingPlan
-from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Setup
 from gradiva.simplified_model import BalanceReference
 from gradiva.simulated_walk.fall_evidence import spares_joints
@@ -150,7 +149,6 @@ def _rounded_up(stiffness: float) -> str:
 
 _WORTH_A_WORD = math.radians(0.5)
 _MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 (torque), 0.67 and 0.71 (velocity control)
-_MUCH_OF_TRIGGER = 0.5  # [-] of the error that moves a step, beside which a walk's own errors move one
 _EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
 _DIRECTIONS = (
     "ahead",
@@ -273,16 +271,7 @@ def slope_note(setup: Setup) -> str | None:
     footing = SlopeFooting.of(setup)
     if footing.steepness < _WORTH_A_WORD:
         return None
-    return f"{footing}, and a plan for level ground: {_numbers(footing, setup)}{_adapting(footing, setup)}"
-
-
-def _adapting(footing: SlopeFooting, setup: Setup) -> str:
-    """Return that adapted steps take the CoM's shift for a push, where it is much of the error that moves them."""
-    adaptation, shift = setup.walking.step_adaptation, float(np.linalg.norm(footing.com_shift))
-    if adaptation.mode is SteppingMode.OFF or shift < _MUCH_OF_TRIGGER * adaptation.trigger:
-        return ""
-    trigger = 1e3 * adaptation.trigger
-    return f"; steps that adapt from an error of {trigger:.0f} mm on take it for a push: --step-adaptation off"
+    return f"{footing}, and a plan for level ground: {_numbers(footing, setup)}"
 
 
 def _numbers(footing: SlopeFooting, setup: Setup) -> str:
@@ -297,8 +286,7 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
         return text
     ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
     return (
-        f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides, with"
-        " steps that do not adapt"
+        f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
         f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,6 +23,7 @@ from gradiva.common import (
     SoleRectangle,
     StateError,
     WalkingReference,
+    altered,
 )
 from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
@@ -36,6 +38,7 @@ from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
 
+_NEAR = 0.01  # [m] of the CoM, from where it is planned at rest: the plan need not begin there
 _DONE = "the plan is done, both feet on the ground"
 _PAUSED = "paused as commanded, both feet on the ground"
 _STOPPED = "stopped as commanded, both feet on the ground"
@@ -89,6 +92,7 @@ class WalkingController:
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
         self.clock = ControlClock(self._tick.period)
         self._time = 0.0
+        self._has_stood = False  # for a tick of the balance
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
         self._worst: set[str] = set()  # types of the errors of safety itself that are events
 
@@ -336,7 +340,8 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        pendulum, change = layers.push_recovery.update(state, reference, planned, layers.safety.suspected_foot)
+        seen, begun = (state, None) if self._has_stood else self._seen_at_first(state, reference, time)
+        pendulum, change = layers.push_recovery.update(seen, reference, planned, layers.safety.suspected_foot)
         if change is not None:
             planned, reference = follower.adapted(change, time)
         self._lap("estimation")
@@ -350,7 +355,22 @@ class WalkingController:
         body = self._body_reference(state, pendulum, plan, desired, time)
         command = self._joint_command(state, body, measurement.joint_torques, time)
         self._lap("whole_body")
-        return self._log(time, command, reference, state, desired)
+        return self._log(time, command, begun or reference, state, desired)
+
+    def _seen_at_first(
+        self, state: RobotState, reference: WalkingReference, time: float
+    ) -> tuple[RobotState, WalkingReference | None]:
+        """Return the state of a robot that stands as planned, and the reference of a plan that begins where its CoM is.
+
+        On a slope, and where the model is wrong, it is elsewhere: an error at rest is no push. From there the reference
+        goes to the middle of the feet, and the commanded CoM, which layer 2 begins in the middle, as far beyond.
+        """
+        self._has_stood = True
+        if math.dist(state.com_position[:2], reference.com_position[:2]) < _NEAR:
+            return state, None
+        begun = self._follower.stand_with_com(state.com_position, time)
+        dcm = reference.dcm.position
+        return altered(state, com_position=reference.com_position, dcm_position=dcm, zmp_position=dcm), begun
 
     def _note_commanded(self) -> None:
         whole_body = self._layers.whole_body
@@ -447,6 +467,7 @@ class WalkingController:
         self._plan_origin, self._standing = PlanarPose(), None
         self._whole_body.reset()
         self._held.reset()
+        self._has_stood = False
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
 
