@@ -148,6 +148,7 @@ class MovedSoles:
         """Return the reference of layer 3 with the soles as they are moved."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
+            self.levelling.learn(body, state, period)
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
         return self.levelling.levelled(body, state, levels, push.stands and levels, period)
