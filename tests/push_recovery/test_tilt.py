@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.common import ControlMode, FootReference, RobotState, Side, altered, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.push_recovery import HipStrategy, SoleLevelling, SteppingMode, followed
+from gradiva.push_recovery import HipStrategy, MovedSoles, Push, SoleLevelling, SteppingMode, followed
 from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
     INTEGRAL_GAIN,
@@ -22,7 +22,7 @@ from gradiva.push_recovery.tilt import (
     ZMP_GAIN,
 )
 from gradiva.setup import Plant, load_setup
-from gradiva.simulation import Push
+from gradiva.simulation import Push as AppliedPush
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import probed_momentum, solve_start_posture, standing_reference, torso_rotation, upright_torso
 from gradiva_experiments.continued_walks import PushedWalk
@@ -214,7 +214,7 @@ def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase,
     pushed = PushedWalk(case.trial(0, ExperimentOptions(settings=() if tilts else UPRIGHT)))
     pushed.advance(phase)
     walk, found = pushed.walk, []
-    walk.robot.push(Push(walk.setup.robot.torso_frame, (*force, 0.0), walk.time, 0.1))
+    walk.robot.push(AppliedPush(walk.setup.robot.torso_frame, (*force, 0.0), walk.time, 0.1))
     end = walk.time + 4.0
     while walk.time < end and not walk.is_down:
         walk.tick()
@@ -310,3 +310,32 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
         moved = levelling.levelled(body, state, True, False, 0.01)
     assert moved.right_foot.position[2] == pytest.approx(LARGEST_HEIGHT_OFFSET, abs=1e-12)
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
+
+
+def test_a_sole_in_the_air_beside_one_on_a_slope_is_neither_lifted_nor_levelled():
+    levelling, steepness = SoleLevelling(WEIGHT), 0.05
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=steepness)
+    slope = state.left_foot_rotation[:2, 2]
+    np.testing.assert_allclose(slope, [0.0, -math.sin(steepness)])
+    beside = altered(state, right_foot_position=np.array([0.0, -0.16, -0.16 * math.sin(steepness)]))
+    moved = levelling.levelled(body, beside, True, False, 0.01, slope)
+    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=1e-12)
+    np.testing.assert_allclose(so3.log(moved.right_foot.rotation), np.zeros(3), atol=1e-5)
+
+
+def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_is_caught():
+    admittance, given = SimpleNamespace(adapted=lambda body, *_: body, reset=lambda: None), []
+    levelling = SimpleNamespace(offsets={}, reset=lambda: None, levelled=lambda *values: given.append(values[-1]))
+    soles, calm, caught = MovedSoles(admittance, levelling), Push(False, False, True), Push(True, False, True)
+    body, state = standing(
+        {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, left_tilt=(0.0, 0.1, 0.0)
+    )
+    for _ in range(300):
+        assert soles.moved(body, state, calm, PERIOD) is body
+    _, level = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for _ in range(100):
+        soles.moved(body, level, caught, PERIOD)
+    np.testing.assert_allclose(given[-1], [(1.0 - 0.99**300) * math.sin(0.1), 0.0], atol=1e-12)
+    soles.reset()
+    soles.moved(body, level, caught, PERIOD)
+    np.testing.assert_array_equal(given[-1], np.zeros(2))

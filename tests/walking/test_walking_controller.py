@@ -97,7 +97,9 @@ def test_disturbances_are_walked_through(ready, overrides):
     [("talos", {"slope_left": 5.0}), long("talos", {"slope_forward": -3.5}), long("g1", {"slope_left": 6.5})],
 )
 def test_on_a_slope_the_reference_begins_where_the_com_is_and_no_step_catches_it(ready, robot, rise):
-    walk = ready(robot, *(f"simulation.ground.{name}={math.radians(angle)}" for name, angle in rise.items()), settle=1.5)
+    walk = ready(
+        robot, *(f"simulation.ground.{name}={math.radians(angle)}" for name, angle in rise.items()), settle=1.5
+    )
     ((axis, angle),) = rise.items()
     shift = -walk.setup.walking.planner.com_height * math.tan(math.radians(angle))
     planned = walk.recorder.log["dcm::position::desired"][:, int(axis == "slope_left")]

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import RobotState, Side, WalkingReference, altered, low_pass_gain
+from gradiva.common import NDArray, RobotState, Side, WalkingReference, altered, low_pass_gain
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
-from gradiva.push_recovery.tilt import SoleLevelling, Trunk
+from gradiva.push_recovery.tilt import LEVEL, SoleLevelling, Trunk
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
+_SLOPE_TIME = 1.0  # [s] time constant with which the ground's slope is learned, longer than a step
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 
 
@@ -137,10 +138,11 @@ class MovedSoles:
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
-        self.admittance, self.levelling = admittance, levelling
+        self.admittance, self.levelling, self._slope = admittance, levelling, LEVEL
 
     def reset(self) -> None:
-        """Forget the past: both soles are as planned."""
+        """Forget the past: both soles are as planned, and the ground is level."""
+        self._slope = LEVEL
         self.admittance.reset()
         self.levelling.reset()
 
@@ -148,7 +150,14 @@ class MovedSoles:
         """Return the reference of layer 3 with the soles as they are moved."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
-            self.levelling.learn(body, state, period)
+            self._slope = self._slope + min(1.0, period / _SLOPE_TIME) * (_lean(body, state) - self._slope)
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
-        return self.levelling.levelled(body, state, levels, push.stands and levels, period)
+        return self.levelling.levelled(body, state, levels, push.stands and levels, period, self._slope)
+
+
+def _lean(body: WholeBodyReference, state: RobotState) -> NDArray:
+    """Return by how much the sole that carries more leans beyond its plan: x and y of its normal, [-], shape (2,)."""
+    if state.left_foot_wrench[2] > state.right_foot_wrench[2]:
+        return state.left_foot_rotation[:2, 2] - body.left_foot.rotation[:2, 2]
+    return state.right_foot_rotation[:2, 2] - body.right_foot.rotation[:2, 2]

@@ -38,8 +38,9 @@ LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
 LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
 LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
 SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
-SLOPE_TIME = 1.0  # [s] in which the slope is learned
 _LARGEST_OFFSET = np.array((LARGEST_TILT_OFFSET, LARGEST_TILT_OFFSET, LARGEST_HEIGHT_OFFSET))
+LEVEL = sealed(np.zeros(2))
+"""Slope of level ground, see ``SoleLevelling.levelled``."""
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -270,6 +271,9 @@ class SoleLevelling:
 
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
+    On a slope s [-] that the plan does not know, :math:`e_{x,y}` and :math:`e_z` are counted from the ground: a sole
+    that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower.
+
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
     tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
     integrated as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of
@@ -281,28 +285,22 @@ class SoleLevelling:
 
     def __init__(self, weight: float) -> None:
         """Take the robot's weight, [N]."""
-        self._load, self._half = _AIRBORNE_LOAD * weight, 0.4 * weight
+        self._load = _AIRBORNE_LOAD * weight
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past: the soles are as planned, on level ground."""
-        self.slope = np.zeros(2)
-        self.forget_offsets()
-
-    def forget_offsets(self) -> None:
-        """Forget what was fed back: the soles are as planned."""
+        """Forget the past: the soles are as planned."""
         self.offsets: dict[Side, NDArray] = {}
         self._integrals: dict[Side, NDArray] = {}
 
-    def learn(self, reference: WholeBodyReference, state: RobotState, period: float) -> None:
-        """Learn the slope from the soles that carry the robot, while no push is caught."""
-        gain = period / SLOPE_TIME
-        for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
-            if foot.in_contact and state.foot_wrench(side)[2] > self._half:
-                self.slope = self.slope + gain * (state.foot_rotation(side)[:2, 2] - foot.rotation[:2, 2] - self.slope)
-
     def levelled(
-        self, reference: WholeBodyReference, state: RobotState, is_active: bool, stands: bool, period: float
+        self,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        period: float,
+        slope: NDArray = LEVEL,
     ) -> WholeBodyReference:
         """Return the reference of layer 3 with the feet where they come to their planned poses.
 
@@ -312,10 +310,11 @@ class SoleLevelling:
             is_active: Whether a push is being caught; otherwise offsets are given back.
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
+            slope: Of the ground beyond that of the plan, as x and y of its normal in world, [-], shape (2,).
         """
-        feet = {side: self._corrected(side, reference, state, is_active, stands, period) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, period, slope) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
-            self.forget_offsets()
+            self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
 
     def _corrected(
@@ -326,13 +325,14 @@ class SoleLevelling:
         is_active: bool,
         stands: bool,
         period: float,
+        slope: NDArray,
     ) -> FootReference:
         foot = reference.left_foot if side is Side.LEFT else reference.right_foot
         last = self.offsets.get(side, np.zeros(3))
-        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2] - (self.slope[1], -self.slope[0])
+        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2] - (slope[1], -slope[0])
         if is_active and state.foot_wrench(side)[2] < self._load:
-            beside = state.foot_position(side) - state.foot_position(side.other)
-            height = float(foot.position[2] - state.foot_position(side)[2] - self.slope @ beside[:2])
+            way = state.foot_position(side) - state.foot_position(side.other)
+            height = float(foot.position[2] - state.foot_position(side)[2] - slope @ way[:2])
             integral = self._integrals.get(side, last) + period * INTEGRAL_GAIN * np.array([*tilt, height])
             offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * height))
         else:

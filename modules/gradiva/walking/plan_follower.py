@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import TIME_ROUNDING, NDArray, PlanarPose, PlanningError, RobotState, Side, WalkingReference, so3
+from gradiva.common import TIME_ROUNDING, PlanarPose, PlanningError, RobotState, Side, WalkingReference, so3
 from gradiva.planner import (
     CATCHING_STEPS,
     CaptureStep,
@@ -113,17 +113,6 @@ class PlanFollower:
         self._caught = self._caught_until = -math.inf
         self.aimed = None
         self.cancel()
-
-    def stand_with_com(self, com_position: NDArray, time: float) -> WalkingReference:
-        """Stand as planned, but with the CoM at rest at ``com_position`` [m], (3,), and then to the middle of the feet.
-
-        Returns:
-            The reference at ``time`` [s].
-        """
-        phase, height = self.present_plan.phase_at(time), self.present_plan.at(time).com_position[2]
-        com = np.append(com_position[:2], height)
-        self.plan = self._planner.standing(PlanningState.at_rest(time, phase.left.pose, phase.right.pose, com))
-        return self.plan.at(time)
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
         """Plan to fulfil ``command`` from ``time`` [s] on.

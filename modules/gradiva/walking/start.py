@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
-from gradiva.planner import FootPose, PlannerConfig, PlanningState
+from gradiva.common import (
+    NDArray,
+    PlanarPose,
+    RobotPosture,
+    RobotState,
+    StateError,
+    WalkingReference,
+    altered,
+    minimum_jerk,
+    so3,
+)
+from gradiva.planner import FootPose, PlannerConfig, PlanningState, WalkingPlan
 from gradiva.robot_model import IdynTreeModel
 
 _PEAK = 1.875  # of ds/dσ of the minimum-jerk law
@@ -17,6 +28,7 @@ _MAX_TILT = 0.06  # [rad] of one sole against the other
 _MAX_SINK = 0.04  # [m] the CoM may be higher or lower than it is walked with: it is moved there at once, but slowly
 _MAX_JOINT_OFF = 0.3  # [rad] from the start posture, which the whole body is drawn to within a second
 _MAX_OFF_CENTRE = 0.06  # [m] of the CoM from where the feet are loaded alike
+_NEAR = 0.01  # [m] of the CoM from where it is planned, at which the plan may as well begin there
 Pose = tuple[NDArray, NDArray]
 
 
@@ -121,6 +133,26 @@ def _placed(left: Pose, right: Pose) -> tuple[Pose, Pose, Pose]:
 
 def _moved(base: Pose, pose: Pose) -> Pose:
     return base[0] + base[1] @ pose[0], base[1] @ pose[1]
+
+
+def standing_with_com(plan: WalkingPlan, state: RobotState, time: float) -> PlanningState | None:
+    r"""Return the state from which the plan begins where the CoM is; None where it is as planned.
+
+    On ground that rises by :math:`\theta` the CoM, at a height h above the soles, is :math:`h \tan\theta` downhill of
+    where the posture has it. An error at rest is no push: no step, trunk or sole has to answer it. The reference goes
+    to the middle of the feet from there, and the commanded CoM, which begins in the middle, ends as far uphill.
+    """
+    phase, planned = plan.phase_at(time), plan.at(time).com_position
+    if math.dist(state.com_position[:2], planned[:2]) < _NEAR:
+        return None
+    com_position = np.array([*state.com_position[:2], planned[2]])
+    return PlanningState.at_rest(time, phase.left.pose, phase.right.pose, com_position)
+
+
+def seen_as_planned(state: RobotState, reference: WalkingReference) -> RobotState:
+    """Return the state as layer 2 sees it when it begins: without an error."""
+    dcm = reference.dcm.position
+    return altered(state, com_position=reference.com_position, dcm_position=dcm, zmp_position=dcm)
 
 
 def _check_joints(positions: NDArray, usual: NDArray, joints: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +22,6 @@ from gradiva.common import (
     SoleRectangle,
     StateError,
     WalkingReference,
-    altered,
 )
 from gradiva.planner import Command, Retarget, WalkingPlan, planned_polygon
 from gradiva.push_recovery import StepAdaptation, SteppingLog, SteppingMode
@@ -32,13 +30,12 @@ from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.start import Preparation, StandingStart
+from gradiva.walking.start import Preparation, StandingStart, seen_as_planned, standing_with_com
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
 
-_NEAR = 0.01  # [m] of the CoM, from where it is planned at rest: the plan need not begin there
 _DONE = "the plan is done, both feet on the ground"
 _PAUSED = "paused as commanded, both feet on the ground"
 _STOPPED = "stopped as commanded, both feet on the ground"
@@ -92,7 +89,7 @@ class WalkingController:
         self._whole_body = RelaxingWholeBody(layers.whole_body, failures.relaxed_duration)
         self.clock = ControlClock(self._tick.period)
         self._time = 0.0
-        self._has_stood = False  # for a tick of the balance
+        self._has_begun = False  # to balance, a tick ago or more
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
         self._worst: set[str] = set()  # types of the errors of safety itself that are events
 
@@ -340,7 +337,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        seen, begun = (state, None) if self._has_stood else self._seen_at_first(state, reference, time)
+        seen, begun = (state, None) if self._has_begun else self._begun(state, reference)
         pendulum, change = layers.push_recovery.update(seen, reference, planned, layers.safety.suspected_foot)
         if change is not None:
             planned, reference = follower.adapted(change, time)
@@ -357,20 +354,13 @@ class WalkingController:
         self._lap("whole_body")
         return self._log(time, command, begun or reference, state, desired)
 
-    def _seen_at_first(
-        self, state: RobotState, reference: WalkingReference, time: float
-    ) -> tuple[RobotState, WalkingReference | None]:
-        """Return the state of a robot that stands as planned, and the reference of a plan that begins where its CoM is.
-
-        On a slope, and where the model is wrong, it is elsewhere: an error at rest is no push. From there the reference
-        goes to the middle of the feet, and the commanded CoM, which layer 2 begins in the middle, as far beyond.
-        """
-        self._has_stood = True
-        if math.dist(state.com_position[:2], reference.com_position[:2]) < _NEAR:
+    def _begun(self, state: RobotState, reference: WalkingReference) -> tuple[RobotState, WalkingReference | None]:
+        """Begin the plan where the CoM is; return what layer 2 sees, and the new reference where there is one."""
+        self._has_begun, follower = True, self._follower
+        if (start := standing_with_com(follower.present_plan, state, self._time)) is None:
             return state, None
-        begun = self._follower.stand_with_com(state.com_position, time)
-        dcm = reference.dcm.position
-        return altered(state, com_position=reference.com_position, dcm_position=dcm, zmp_position=dcm), begun
+        follower.stand(self._time, start)
+        return seen_as_planned(state, reference), follower.present_plan.at(self._time)
 
     def _note_commanded(self) -> None:
         whole_body = self._layers.whole_body
@@ -467,7 +457,7 @@ class WalkingController:
         self._plan_origin, self._standing = PlanarPose(), None
         self._whole_body.reset()
         self._held.reset()
-        self._has_stood = False
+        self._has_begun = False
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
 
