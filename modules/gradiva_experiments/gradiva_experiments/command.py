@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -91,9 +92,7 @@ Seed = Annotated[
     typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
 ]
 Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, max=10, help="Number of equal pushes, 0.8 s apart.")]
-Turn = Annotated[
-    float | None, typer.Option(metavar="RAD/S", help="Rate of its heading, counter-clockwise, while it walks.")
-]
+Turn = Annotated[float | None, typer.Option(metavar="DEG/S", help="Counter-clockwise, while it walks.")]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -160,7 +159,7 @@ class TypedOptions:
             _laws(self.model or ()),
             self.seed,
             self.pushes,
-            self.turn,
+            None if self.turn is None else math.radians(self.turn),
         )
         for each in robots or ((DEFAULT_ROBOT,) if self.settings else ()):
             load_setup(each, options.settings)
