@@ -8,6 +8,7 @@ import pytest
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys, flat_keys
+from gradiva.simulated_walk import walk_result
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.known_causes import (
     PLANT_PARTS,
@@ -18,6 +19,7 @@ from gradiva.simulated_walk.known_causes import (
     slower_command,
     tried_cause,
 )
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Fault, FaultKind, Push
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
@@ -40,7 +42,7 @@ class RuledWalk(KnownWalk):
 
 def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None):
     setup = load_setup("icub_v2_7", settings, plant=plant)
-    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls)
+    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls=falls)
     lines = []
     cause = tried_cause(walk, inferred, lines.append, measured)
     assert len(lines) == bool(walk.tried) + len(walk.tried)
@@ -142,7 +144,7 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
     falls = of_key("simulation.sensors.inertial.tilt_bias")
-    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls)
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls=falls)
     lines = []
     cause = tried_cause(walk, None, lines.append)
     assert lines == [
@@ -294,6 +296,56 @@ def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
     walk = RuledWalk(by_hand, {}, EASY, 0, 6.0, falls=lambda *_: False)
     assert tried_cause(walk, None, print) is None
     assert walk.tried == []
+
+
+def pushed(**own):
+    setup = load_setup("icub_v2_7")
+    walk = SimulatedWalk(setup, **own)
+    walk.robot.push(Push("torso", (0.0, 400.0, 0.0), start=1.0, duration=0.2))
+    return walk.execute(VelocityCommand(0.15, duration=2.0))
+
+
+@pytest.mark.walk
+def test_an_outcome_in_python_is_explained_by_further_walks_where_it_is_asked_to(monkeypatch):
+    outcome, lines = pushed(), []
+    assert (outcome.result["outcome"], outcome.diagnosis.cause.is_shown) == ("fell", False)
+    explained = outcome.explained(lines.append)
+    text = "a push of 400 N to the left on torso from 1.00 to 1.20 s: it walks on without that"
+    assert (explained.diagnosis.cause.text, explained.diagnosis.cause.is_shown) == (text, True)
+    assert text in explained.result["reason"]
+    assert explained.result["diagnosis"]["text"] == text
+    assert lines[1] == f"walked again without: {text.partition(': it')[0]}: the robot walks on"
+
+    monkeypatch.setattr(walk_result, "tried_cause", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        outcome.explained()
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+class Watchman:
+    """A check that never finds anything."""
+
+    Config = None
+
+    def __init__(self, config, robot):
+        pass
+
+    def reset(self):
+        pass
+
+    def findings(self, measurement, state, reference, time):
+        return []
+
+
+@pytest.mark.walk
+def test_a_walk_with_a_check_of_python_is_not_repeated_without_it():
+    lines = []
+    outcome = pushed(checks=[Watchman(None, None)])
+    assert outcome.explained(lines.append).diagnosis.cause == outcome.diagnosis.cause
+    assert lines == ["the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python"]
 
 
 def test_what_a_choice_of_control_brings_along_is_no_difference():

@@ -142,6 +142,7 @@ class KnownWalk:
         seed: Of all that is drawn.
         end: When the robot was down, had stopped or stood, [s].
         bad_end: In which way it ended badly.
+        is_as_configured: Whether it had no law, task or check beside those of its configuration.
     """
 
     setup: Setup
@@ -150,6 +151,7 @@ class KnownWalk:
     seed: int
     end: float
     bad_end: BadEnd = BadEnd.FELL
+    is_as_configured: bool = True
 
     @classmethod
     def of(cls, walk: SimulatedWalk, command: Command, bad_end: BadEnd) -> KnownWalk:
@@ -161,7 +163,7 @@ class KnownWalk:
         for key in (_PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
             if key in settings:
                 settings[key] = [each for each in settings[key] if each["start"] < end]
-        return cls(walk.setup, settings, command, walk.seed, end, bad_end)
+        return cls(walk.setup, settings, command, walk.seed, end, bad_end, walk.is_as_configured)
 
     @property
     def asked_speed(self) -> float:
@@ -180,7 +182,9 @@ class KnownWalk:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the settings make the same configuration again; not of one that was changed by hand."""
+        """Whether the settings make the same walk again; not of a configuration that was changed by hand."""
+        if not self.is_as_configured:
+            return False
         again, own = self.configured(self.settings), flat_keys(self.setup.tables)
         return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
@@ -391,6 +395,7 @@ def tried_cause(
         measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
     """
     if not known.is_repeatable:
+        report("the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python")
         return inferred
     found = differences(known)
     speeds = lower_speeds(known)
