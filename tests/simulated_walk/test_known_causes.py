@@ -69,6 +69,18 @@ def of_key(key):
             "simulation.ground.friction = 0.02 (shipped 1): it walks on without that; no push acted",
         ),
         (
+            "simulation.ground.slope_left",
+            0.08727,
+            CauseKind.SLOPE,
+            "a slope of 5.0° that rises to the left (--slope 5,90): it walks on without that",
+        ),
+        (
+            "simulation.model_errors.floor_slope",
+            0.05236,
+            CauseKind.SLOPE,
+            "simulation.model_errors.floor_slope = 3° (shipped 0°): it walks on without that",
+        ),
+        (
             "simulation.friction.coulomb",
             2.0,
             CauseKind.MOTOR,
@@ -92,6 +104,38 @@ def test_the_difference_without_which_the_robot_walks_on_is_the_cause_whatever_w
     cause = fall({key: value, **beside}, of_key(key))
     assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "advice"),
+    [
+        ({"walking.control": "torque"}, "--control torque (shipped position)", "--control position"),
+        (
+            {"step_adaptation.mode": "off"},
+            "--step-adaptation off (shipped place_and_time)",
+            "--step-adaptation place_a",
+        ),
+        ({"walking.model": "dcm_mpc"}, "--model dcm_mpc (shipped dcm)", "--model dcm"),
+        (
+            {"simulation.ground.kind": "viscoelastic", "simulation.viscoelastic.damping": 2e5},
+            "--damping 2e+05 (shipped 1e+04) and --ground soft (shipped rigid)",
+            "--ground rigid: tried",
+        ),
+        (
+            {"simulation.ground.slope_forward": 0.05, "simulation.ground.slope_left": -0.05},
+            "a slope of 4.1° that rises ahead and to the right (--slope 4.05,-45)",
+            "--slope 0: tried",
+        ),
+        (
+            {"planner.swing_height": 0.1},
+            "planner.swing_height = 0.1 (shipped 0.015)",
+            "planner.swing_height as shipped",
+        ),
+    ],
+)
+def test_a_cause_names_the_option_that_set_it_and_a_key_where_there_is_none(settings, text, advice):
+    cause = fall(settings, lambda settings, *_: bool(settings))
+    assert (cause.text.partition(": it")[0], cause.advice[: len(advice)]) == (text, advice)
 
 
 def test_of_two_pushes_the_one_without_which_the_robot_walks_on_is_named():
@@ -191,7 +235,7 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     )
     assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
     mode = fall(settings, of_key("walking.control"), FAST)
-    assert (mode.kind, mode.text.startswith("walking.control = velocity")) == (CauseKind.SETTING, True)
+    assert (mode.kind, mode.text.startswith("--control velocity (shipped position)")) == (CauseKind.SETTING, True)
 
 
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
@@ -377,7 +421,9 @@ def test_a_trial_meets_no_push_and_no_fault_that_came_after_the_end_of_the_walk(
     acted, later = Push("torso", (90.0, 0.0, 0.0), 4.0, 0.1), Push("torso", (300.0, 0.0, 0.0), 8.2, 0.1)
     faults = [Fault(FaultKind.FROZEN_IMU, 9.0)]
     robot = SimpleNamespace(fall=SimpleNamespace(time=7.8), pushes=[acted, later], faults=faults)
-    walk = SimpleNamespace(setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="")
+    walk = SimpleNamespace(
+        setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="", is_as_configured=True
+    )
     known = KnownWalk.of(walk, EASY, BadEnd.FELL)
     assert [push["start"] for push in known.settings["simulation.pushes"]] == [4.0]
     assert known.settings["simulation.faults"] == []

@@ -326,7 +326,8 @@ def _wrong_deflection(setup: Setup, log: SignalLog, rows: Mask) -> Cause | None:
     if abs(known / true - 1.0) < _WRONG_STIFFNESS:
         return None
     text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
-    return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
+    both = f"--flexibility {true:g} alone, without --set flexibility.stiffness, is known to both"
+    return Cause(None, text, f"{both}; flexible_joint_observer.stiffness_rate=5 learns it")
 
 
 def _too_soft(setup: Setup, log: SignalLog, rows: Mask, bent: float) -> Cause | None:

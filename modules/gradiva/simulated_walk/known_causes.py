@@ -7,6 +7,7 @@ the walk is repeated without it.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -19,10 +20,18 @@ from gradiva.common import ControlMode
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, Setup, load_robot, load_setup
-from gradiva.setup.changed_keys import CHOSEN, changed_keys, flat_keys, setting_in_words, shipped_values
+from gradiva.setup.changed_keys import (
+    CHOSEN,
+    as_shipped,
+    changed_keys,
+    flat_keys,
+    setting_in_words,
+    shipped_values,
+)
 from gradiva.simulated_walk.commanded_end import commanded_speed, is_as_commanded
 from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.footing import SlopeFooting
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
@@ -33,6 +42,8 @@ _SLOWER = 0.5  # [-] of the speed that was asked for
 _SLOWER_THAN_KNOWN = 0.5, 0.25  # [-] of the known speed, where the robot falls at that as well
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _MAX_SPEED, _SWING_HEIGHT = "planner.max_speed", "planner.swing_height"
+_KIND = "simulation.ground.kind"
+_SLOPE = "simulation.ground.slope_forward", "simulation.ground.slope_left"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
 _KINDS = (  # of keys of the simulation, the first that fits
@@ -41,7 +52,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.ground.slope", CauseKind.SLOPE),
     ("simulation.model_errors.floor_slope", CauseKind.SLOPE),
     ("simulation.plant.mass_scale", CauseKind.MASS),
-    ("simulation.ground.kind", CauseKind.SOFT_GROUND),
+    (_KIND, CauseKind.SOFT_GROUND),
     ("simulation.viscoelastic", CauseKind.SOFT_GROUND),
     ("simulation.penalty", CauseKind.SOFT_GROUND),
     ("simulation.sensors", CauseKind.SENSOR),
@@ -307,9 +318,23 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
             if table := _own_table(these[0], shipped):
                 text, advice = f"the table [{table}]", f"without [{table}]"
             else:
-                text = " and ".join(setting_in_words(key, values[key], shipped.get(key)) for key in these)
-                advice = "; ".join(f"{key} as shipped" for key in these)
+                text, advice = _keys_in_words(known, these, values, shipped)
             yield Difference(kind, text, advice, dict.fromkeys(these))
+
+
+def _keys_in_words(
+    known: KnownWalk, keys: Sequence[str], values: Mapping[str, Any], shipped: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Return keys with their values, and how to have the shipped ones; a slope is one, a ground known by its kind."""
+    others = [key for key in keys if key not in _SLOPE]
+    texts = [setting_in_words(key, values[key], shipped.get(key)) for key in others]
+    advice = [as_shipped(key, shipped.get(key)) for key in ([_KIND] if _KIND in others else others)]
+    if len(others) < len(keys):
+        ground = known.setup.simulation.ground
+        option = f"--slope {math.degrees(ground.steepness):.3g},{math.degrees(ground.uphill):.3g}"
+        texts.insert(0, f"{SlopeFooting.of(known.setup)} ({option})")
+        advice.insert(0, "--slope 0" if not any(shipped.get(key) for key in _SLOPE) else "the slope as shipped")
+    return " and ".join(texts), "; ".join(advice)
 
 
 def _one_by_one(keys: Sequence[str], shipped: Mapping[str, Any]) -> list[list[str]]:
