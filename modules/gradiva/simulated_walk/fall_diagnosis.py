@@ -382,7 +382,7 @@ def limited_joints(walk: SimulatedWalk, onset: float) -> Cause | None:
     found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, onset)
     if not found:
         return None
-    advice = spares_joints([each.joint for each in found], walk.layers.rolling_joints())
+    advice = spares_joints([each.joint for each in found], walk.layers.joint_axes())
     return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", advice)
 
 

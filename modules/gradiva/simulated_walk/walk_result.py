@@ -400,7 +400,7 @@ def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
     if not found:
         return None
     changed = changed_in_words(walk.setup, "planner.")
-    return at_limits_in_words(found, walk.layers.rolling_joints()) + (
+    return at_limits_in_words(found, walk.layers.joint_axes()) + (
         f" (set otherwise than shipped: {changed})" if changed else ""
     )
 
