@@ -38,7 +38,7 @@ from gradiva_experiments.experiment import (
     interrupted_experiment,
     publish,
 )
-from gradiva_experiments.pool import Pool
+from gradiva_experiments.pool import Pool, progress_of_jobs
 from gradiva_experiments.typed_options import with_options
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
@@ -318,16 +318,21 @@ def resumed(path: Path) -> tuple[Experiment, Starter]:
 
 
 def _carry_out(console: Console, chosen: Experiment, start: Starter, pool: Pool) -> tuple[ExperimentRun, bool]:
-    """Run an experiment; return it and whether it came to its end."""
+    """Run an experiment; return it and whether it came to its end.
 
-    with progress_bar(console, chosen.name, None) as update:
+    A terminal shows one line of what is being done, anything else gets a line for each trial or search that is done.
+    """
 
-        def report(done: int, total: int | None, text: str) -> None:
-            update(done, text, total)
-            if not console.is_terminal:
-                console.print(text, markup=False)
+    def report(done: int, total: int | None, text: str) -> None:
+        update(done, text, total)
+        if not console.is_terminal:
+            console.print(text, markup=False)
 
-        run = start(pool, report)
+    run = start(pool, report)
+    with (
+        progress_of_jobs(run.folder.path / "progress") as now,
+        progress_bar(console, chosen.name, None, now) as update,
+    ):
         pool.folder, pool.note = run.folder.path / "rows", lambda line: console.print(line, markup=False)
         console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
         try:

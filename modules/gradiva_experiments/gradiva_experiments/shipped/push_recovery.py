@@ -301,6 +301,7 @@ def _searched(run: ExperimentRun, cells: Sequence[Cell]) -> None:
     walks = dict.fromkeys((cell.case, seed) for cell in cells for seed in seeds)
     places = [(cell, seed) for case, seed in walks for cell in cells if cell.case == case]
     off: dict[tuple[Any, ...], float] = {}
+    run.report(0, len(places), f"largest push: {len(places)} searches")
     for done, (place, found) in enumerate(
         run.pool.results([cell.job(seed, run.options) for cell, seed in places]), start=1
     ):
