@@ -152,9 +152,10 @@ class WalkOptions:
             **{f"simulation.viscoelastic.{name}": _number(name, value) for name, value in self._soil.items()},
             **{f"simulation.ground.{name}": value for name, value in self._slope.items()},
         }
+        found = {key: (OPTIONS[key], value) for key, value in keys.items() if value is not None}
         if self._has_destination and self.duration is not None:
-            keys["planner.commands.max_duration"] = _duration(self.duration)
-        return {key: (OPTIONS[key], value) for key, value in keys.items() if value is not None}
+            found["planner.commands.max_duration"] = ("duration", _duration(self.duration))
+        return found
 
     @property
     def _stiffness_of_links(self) -> dict[str, float]:

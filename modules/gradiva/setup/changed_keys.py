@@ -21,9 +21,8 @@ OPTIONS: Mapping[str, str] = {
     "simulation.viscoelastic.damping": "damping",
     "simulation.ground.slope_forward": "slope",
     "simulation.ground.slope_left": "slope",
-    "planner.commands.max_duration": "duration",
 }
-"""Options of ``gradiva walk`` by the key that each sets; that of links that bend sets a key of the plant as well."""
+"""Options of ``gradiva walk`` by the key that each sets, always and alone, as those of links and durations do not."""
 _ANGLES = ("simulation.ground.slope_forward", "simulation.ground.slope_left", "simulation.model_errors.floor_slope")
 _WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
 
