@@ -38,7 +38,7 @@ BANDS = "bands"
 """Argument of the directive that stands for the published usual figures of robots."""
 
 
-_UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°", "rad": "rad", "n": "N"}
+_UNITS = {"mps": "m/s", "m": "m", "mm": "mm", "s": "s", "us": "µs", "deg": "°", "degps": "°/s", "rad": "rad", "n": "N"}
 """Last parts of the names of columns."""
 
 

@@ -49,10 +49,11 @@ def test_robots_are_listed_with_their_figures(gradiva):
     assert all(
         text in held for text in ("mass 90.27 kg", "names of 32 joints", "soles 0.208 × 0.124 m", "limits", "6 boards")
     )
-    margins = [line for line in out.splitlines() if "wrench loop with a gain margin of " in line]
+    margins = [line for line in out.splitlines() if "wrench loop, gain margin " in line]
     assert [line.split(", plant")[0] for line in margins] == [
         f"ok    talos: {control} control" for control in ("position", "velocity", "position", "velocity")
     ]
+    assert len({line.partition(", M_s")[0].rindex("phase margin") for line in margins}) == 1  # columns
 
 
 def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch, tmp_path):

@@ -211,3 +211,18 @@ def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monk
     assert result["reason"].startswith("interrupted at ")
     assert (tmp_path / result["report"]).is_file()
     assert err.endswith("interrupted\n")
+
+
+@pytest.mark.walk
+def test_an_interrupted_search_for_the_cause_writes_the_report_and_leaves_with_130(gradiva, monkeypatch, tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradiva.simulated_walk.walk_result.tried_cause", interrupt)
+    status, out, err = gradiva("walk", "--push", "torso,0,400,0,1,0.2", "--json", "-")
+    result = json.loads(out)
+    assert (status, result["outcome"]) == (130, "fell")
+    assert "interrupted: the cause was not looked for to the end\n" in err
+    assert err.endswith("interrupted\n")
+    (run,) = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "result.json").read_text())["outcome"] == "fell"

@@ -148,7 +148,11 @@ WRONG = {
     "film of odd width": (["--record", "f.mp4", "--film-size", "641x480"], "even numbers from 64 to 4096"),
     "unknown camera": (["--record", "f.mp4", "--camera", "sied"], "unknown --camera 'sied'; did you mean 'side'?"),
     "camera without film": (["--camera", "side"], "--camera is for a film: add --record FILE.mp4"),
-    "unknown option": (["--sped", "1"], "No such option: --sped"),
+    "unknown option": (["--sped", "1"], "No such option: --sped (Possible options: --seed, --slope, --speed)"),
+    "report that is always written": (["--no-report"], "No such option: --no-report (Possible options: --out)"),
+    "flag that is off": (["--no-view"], "No such option: --no-view (Possible options: --view)"),
+    "option of other programs": (["--video", "a.mp4"], "No such option: --video (Possible options: --record)"),
+    "plant by its meaning": (["--plant", "real"], "unknown --plant 'real'; did you mean 'robot'?"),
     "an argument too many": (["forward"], "forward"),
 }
 

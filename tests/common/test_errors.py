@@ -1,3 +1,5 @@
+import pytest
+
 from gradiva.common import nearest_name
 
 
@@ -23,6 +25,15 @@ def test_many_names_that_are_all_far_give_no_hint_but_examples():
 def test_a_name_that_holds_what_was_written_is_meant_where_none_is_spelt_like_it():
     assert nearest_name("foot", ["foot_admittance", "safety"]).startswith("; did you mean 'foot_admittance'?")
     assert nearest_name("f", ["foot_admittance", "safety"]).startswith(" (valid")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("real", "robot"), ("perfect", "ideal"), ("ideel", "ideal")])
+def test_a_name_that_means_what_was_written_comes_before_one_that_is_spelt_like_it(written, meant):
+    assert nearest_name(written, ["ideal", "noisy", "robot"]).startswith(f"; did you mean '{meant}'? (valid: ideal,")
+
+
+def test_a_meaning_that_is_not_valid_is_no_hint():
+    assert nearest_name("real", ["reel", "noisy"]).startswith("; did you mean 'reel'?")
 
 
 def test_where_there_is_no_name_none_is_listed():

@@ -6,6 +6,7 @@ from dataclasses import make_dataclass
 import pytest
 from rich.console import Console
 
+from gradiva.cli import progress_bar
 from gradiva_experiments import all_experiments
 from gradiva_experiments.command import print_rows
 from gradiva_experiments.typed_options import with_options
@@ -22,6 +23,16 @@ def test_experiments_are_listed_with_their_sources(gradiva):
 def test_options_of_a_command_have_defaults():
     with pytest.raises(AssertionError, match="Typed has fields without a default"):
         with_options(make_dataclass("Typed", ["speed"]))
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, True), (False, False)])
+def test_a_terminal_shows_what_is_being_done_and_a_log_does_not(is_terminal, shown):
+    stream, doing = io.StringIO(), iter(["", *["late: push of 9.0 N·s to 0°"] * 100])
+    console = Console(file=stream, width=100, force_terminal=is_terminal)
+    with progress_bar(console, "push_recovery", 4, lambda: next(doing)) as update:
+        update(1, "middle: 7.2 N·s")
+    assert ("late: push of 9.0 N·s to 0°" in stream.getvalue()) == shown
+    assert bool(stream.getvalue()) == shown
 
 
 def printed(rows, width=100):

@@ -9,9 +9,9 @@ from gradiva.common import ConfigError, WalkingError
 from gradiva_experiments import Job, Pool
 from gradiva_experiments.campaign import engine
 from gradiva_experiments.campaign.driver import EngineError, InProcess, carry_out
-from gradiva_experiments.continued_walks import Continuation, ContinuedWalk, OneWay, RobotDownError
+from gradiva_experiments.continued_walks import Continuation, ContinuedWalk, OneWay, PushedFrom, RobotDownError
 from gradiva_experiments.experiment import ExperimentOptions
-from gradiva_experiments.pool import PoolBusyError
+from gradiva_experiments.pool import PoolBusyError, progress_of_jobs
 from gradiva_experiments.trial import Trial
 
 done = []
@@ -209,3 +209,18 @@ def test_a_walk_is_kept_from_job_to_job_as_long_as_they_come_in_its_order():
     ]
     assert (found[3].time, found[4].failure) == (1.0, "goes down before: base tilt")
     assert Counting.begun == 2
+
+
+def test_a_job_shows_what_it_does_where_its_progress_is_read_and_leaves_no_file(tmp_path, monkeypatch):
+    path, seen = tmp_path / "progress", []
+    job = CountingFrom(Trial("icub_v2_7", None), "late", OneWay(7))
+    monkeypatch.setattr(CountingFrom, "in_words", lambda job, way: seen.append(path.exists()) or f"way {way}")
+    with progress_of_jobs(path) as now, Pool(workers=1) as pool:
+        assert now() == ""
+        list(pool.results([job]))
+        assert (now(), seen) == ("icub_v2_7, late: way 7", [True])  # it was on the way there before
+    with Pool(workers=1) as pool:
+        list(pool.results([job]))
+    assert not path.exists()
+    pushed = PushedFrom(Trial("icub_v2_7", None), "late", OneWay(None))
+    assert pushed.in_words(((0.0, -90.0, 0.0), 0.1, 2)) == "push of 9.0 N·s to 270°"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import signal
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva_experiments import ExperimentOptions, Pool, continued_walks, find_experiment
 from gradiva_experiments.campaign.trial_rows import read_rows
+from gradiva_experiments.command import TypedOptions
 from gradiva_experiments.continued_walks import PHASES, STANDING, WATCHED, ImpulseSearch, PushedWalk, in_fork
 from gradiva_experiments.shipped import push_recovery
 from gradiva_experiments.shipped.push_recovery import level_impulse
@@ -28,7 +30,7 @@ ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
     ("options", "message"),
     [
         ({"pushes": 2, "durations": (0.1, 1.0)}, r"--pushes 2 --duration 1: pushes 0\.8 s apart would overlap"),
-        ({"turn": 0.2, "speeds": (0.0,)}, r"--turn 0\.2: the robot stands"),
+        ({"turn": 0.2, "speeds": (0.0,)}, r"--turn 11\.4592: the robot stands"),
     ],
 )
 def test_pushes_that_overlap_and_turns_of_a_robot_that_stands_are_refused(options, message):
@@ -37,8 +39,8 @@ def test_pushes_that_overlap_and_turns_of_a_robot_that_stands_are_refused(option
 
 
 def test_a_map_says_in_its_title_how_it_was_pushed_and_walked():
-    options = ExperimentOptions(pushes=2, turn=0.2)
-    assert push_recovery._walk_in_words(options, 0.3) == "0.3 m/s, turning at 0.2 rad/s"
+    options = ExperimentOptions(pushes=2, turn=math.radians(12.0))
+    assert push_recovery._walk_in_words(options, 0.3) == "0.3 m/s, turning at 12 °/s"
     assert push_recovery._walk_in_words(options, 0.0) == "0 m/s"
     assert push_recovery._pushes_in_words(options, 0.1) == "2 pushes of 0.1 s, 0.8 s apart"
     assert push_recovery._pushes_in_words(ExperimentOptions(), 0.1) == "push of 0.1 s"
@@ -237,6 +239,29 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     assert total["reason"] == f"+8% over off ({26 * unit:.1f} N·s), worse in 2 of 4 cells"
     assert "| pendulum | impulse [N·s] |" in run.table_path.read_text()
     assert len(run.figures) == 2
+
+
+def test_rows_and_sums_say_how_many_pushes_and_how_the_robot_turns(tmp_path):
+    turn = math.radians(12.0)
+    run = start(tmp_path, PushedPool(), modes=ADAPTED, directions=1, phases=("late",), pushes=2, turn=turn)
+    push_recovery.run_push_recovery(run)
+    assert [(row["phase"], row["pushes"], row["turn_degps"]) for row in run.rows] == [
+        ("late", 2, 12.0),
+        ("late", 2, 12.0),
+        ("sum", 2, 12.0),
+    ]
+    standing = start(tmp_path, PushedPool(), modes=ADAPTED[:1], directions=1, speeds=(0.0, 0.1), phases=("late",))
+    push_recovery.run_push_recovery(standing)
+    assert [(row["pushes"], row["turn_degps"]) for row in standing.rows] == [(1, 0.0), (1, 0.0)]
+    assert "| push_s | pushes | turn_degps |" in standing.table_path.read_text()
+
+
+def test_the_turn_is_in_degrees_a_second_at_the_command_line_as_for_a_walk():
+    typed = TypedOptions(plant="ideal", speed=[0.1], turn=12.0).asked()
+    assert typed.turn == pytest.approx(0.2094395)
+    assert push_recovery.cases(typed)[0].command.angular == pytest.approx(0.2094395)
+    command = find_experiment("push_recovery").command(typed)
+    assert command == "gradiva experiment push_recovery --speed 0.1 --turn 12"
 
 
 def test_the_pendulum_beside_a_map_has_the_settings_of_its_walks():

@@ -348,7 +348,7 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     walk = SimpleNamespace(
         recorder=SimpleNamespace(log=log),
         setup=SimpleNamespace(robot=robot),
-        layers=SimpleNamespace(joint_limits=limits, rolling_joints=lambda: {"ankle"}),
+        layers=SimpleNamespace(joint_limits=limits, joint_axes=lambda: {"ankle": "roll"}),
     )
     cause = limited_joints(walk, FALL)
     assert cause.text.startswith("at the limit of its position: ankle 0.1° from")
@@ -357,13 +357,13 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     assert limited_joints(walk, FALL) is None, "joints of arms carry nothing"
 
 
-def test_joints_that_bend_and_joints_that_roll_are_spared_by_other_keys():
-    rolling = {"hip_roll"}
-    assert "step_width" not in spares_joints(["knee"], rolling)
-    assert spares_joints(["knee", "hip_roll"], rolling).split("; ") == [
-        spares_joints(["knee"], rolling),
-        spares_joints(["hip_roll"], rolling),
-    ]
+def test_joints_that_bend_roll_and_yaw_are_spared_by_other_keys():
+    axes = {"knee": "pitch", "hip_roll": "roll", "hip_yaw": "yaw"}
+    bends, rolls, yaws = (spares_joints([joint], axes) for joint in axes)
+    assert ("step_width" in bends, "step_width" in rolls, "swing_height" in bends) == (False, True, True)
+    assert yaws == "a slower --turn or a lower planner.max_step_turn turns hips less"
+    assert spares_joints(["hip_yaw", "hip_roll", "knee"], axes).split("; ") == [bends, rolls, yaws]
+    assert spares_joints(["unknown"], axes) == bends
 
 
 def test_a_joint_is_held_at_one_limit_whatever_it_does_at_the_other():

@@ -191,6 +191,11 @@ def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_
 
 def test_joints_that_a_plan_bends_to_the_limits_of_their_positions_are_named():
     layers, plan = layers_and_plan("icub_v2_7", 0.19, **{"planner.swing_height": 0.03})
-    assert layers.rolling_joints() == {"l_hip_roll", "r_hip_roll", "l_ankle_roll", "r_ankle_roll"}
+    axes = layers.joint_axes()
+    assert {joint: axis for joint, axis in axes.items() if not joint.endswith(axis)} == {
+        "l_knee": "pitch",
+        "r_knee": "pitch",
+    }
+    assert len(axes) == 15, "legs and torso"
     notes = joint_notes(layers, plan)
     assert [note for note in notes if "l_ankle_pitch, r_ankle_pitch to the limits of their positions" in note]

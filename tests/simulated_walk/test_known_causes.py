@@ -8,6 +8,7 @@ import pytest
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys, flat_keys
+from gradiva.simulated_walk import walk_result
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.known_causes import (
     PLANT_PARTS,
@@ -18,6 +19,7 @@ from gradiva.simulated_walk.known_causes import (
     slower_command,
     tried_cause,
 )
+from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Fault, FaultKind, Push
 
 PUSH = {"link": "torso", "force": [90.0, 0.0, 0.0], "start": 4.0, "duration": 0.1}
@@ -40,7 +42,7 @@ class RuledWalk(KnownWalk):
 
 def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None):
     setup = load_setup("icub_v2_7", settings, plant=plant)
-    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls)
+    walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls=falls)
     lines = []
     cause = tried_cause(walk, inferred, lines.append, measured)
     assert len(lines) == bool(walk.tried) + len(walk.tried)
@@ -67,6 +69,18 @@ def of_key(key):
             "simulation.ground.friction = 0.02 (shipped 1): it walks on without that; no push acted",
         ),
         (
+            "simulation.ground.slope_left",
+            0.08727,
+            CauseKind.SLOPE,
+            "a slope of 5.0° that rises to the left (--slope 5,90): it walks on without that",
+        ),
+        (
+            "simulation.model_errors.floor_slope",
+            0.05236,
+            CauseKind.SLOPE,
+            "simulation.model_errors.floor_slope = 3° (shipped 0°): it walks on without that",
+        ),
+        (
             "simulation.friction.coulomb",
             2.0,
             CauseKind.MOTOR,
@@ -90,6 +104,38 @@ def test_the_difference_without_which_the_robot_walks_on_is_the_cause_whatever_w
     cause = fall({key: value, **beside}, of_key(key))
     assert (cause.kind, cause.text.startswith(text), cause.is_tried, cause.is_shown) == (kind, True, True, True)
     assert "adapted_swing_height" not in cause.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "advice"),
+    [
+        ({"walking.control": "torque"}, "--control torque (shipped position)", "--control position"),
+        (
+            {"step_adaptation.mode": "off"},
+            "--step-adaptation off (shipped place_and_time)",
+            "--step-adaptation place_a",
+        ),
+        ({"walking.model": "dcm_mpc"}, "--model dcm_mpc (shipped dcm)", "--model dcm"),
+        (
+            {"simulation.ground.kind": "viscoelastic", "simulation.viscoelastic.damping": 2e5},
+            "--damping 2e+05 (shipped 1e+04) and --ground soft (shipped rigid)",
+            "--ground rigid: tried",
+        ),
+        (
+            {"simulation.ground.slope_forward": 0.05, "simulation.ground.slope_left": -0.05},
+            "a slope of 4.1° that rises ahead and to the right (--slope 4.05,-45)",
+            "--slope 0: tried",
+        ),
+        (
+            {"planner.swing_height": 0.1},
+            "planner.swing_height = 0.1 (shipped 0.015)",
+            "planner.swing_height as shipped",
+        ),
+    ],
+)
+def test_a_cause_names_the_option_that_set_it_and_a_key_where_there_is_none(settings, text, advice):
+    cause = fall(settings, lambda settings, *_: bool(settings))
+    assert (cause.text.partition(": it")[0], cause.advice[: len(advice)]) == (text, advice)
 
 
 def test_of_two_pushes_the_one_without_which_the_robot_walks_on_is_named():
@@ -142,7 +188,7 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
     falls = of_key("simulation.sensors.inertial.tilt_bias")
-    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls)
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls=falls)
     lines = []
     cause = tried_cause(walk, None, lines.append)
     assert lines == [
@@ -189,7 +235,7 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     )
     assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
     mode = fall(settings, of_key("walking.control"), FAST)
-    assert (mode.kind, mode.text.startswith("walking.control = velocity")) == (CauseKind.SETTING, True)
+    assert (mode.kind, mode.text.startswith("--control velocity (shipped position)")) == (CauseKind.SETTING, True)
 
 
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
@@ -296,6 +342,56 @@ def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
     assert walk.tried == []
 
 
+def pushed(**own):
+    setup = load_setup("icub_v2_7")
+    walk = SimulatedWalk(setup, **own)
+    walk.robot.push(Push("torso", (0.0, 400.0, 0.0), start=1.0, duration=0.2))
+    return walk.execute(VelocityCommand(0.15, duration=2.0))
+
+
+@pytest.mark.walk
+def test_an_outcome_in_python_is_explained_by_further_walks_where_it_is_asked_to(monkeypatch):
+    outcome, lines = pushed(), []
+    assert (outcome.result["outcome"], outcome.diagnosis.cause.is_shown) == ("fell", False)
+    explained = outcome.explained(lines.append)
+    text = "a push of 400 N to the left on torso from 1.00 to 1.20 s: it walks on without that"
+    assert (explained.diagnosis.cause.text, explained.diagnosis.cause.is_shown) == (text, True)
+    assert text in explained.result["reason"]
+    assert explained.result["diagnosis"]["text"] == text
+    assert lines[1] == f"walked again without: {text.partition(': it')[0]}: the robot walks on"
+
+    monkeypatch.setattr(walk_result, "tried_cause", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        outcome.explained()
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+class Watchman:
+    """A check that never finds anything."""
+
+    Config = None
+
+    def __init__(self, config, robot):
+        pass
+
+    def reset(self):
+        pass
+
+    def findings(self, measurement, state, reference, time):
+        return []
+
+
+@pytest.mark.walk
+def test_a_walk_with_a_check_of_python_is_not_repeated_without_it():
+    lines = []
+    outcome = pushed(checks=[Watchman(None, None)])
+    assert outcome.explained(lines.append).diagnosis.cause == outcome.diagnosis.cause
+    assert lines == ["the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python"]
+
+
 def test_what_a_choice_of_control_brings_along_is_no_difference():
     assert changed_keys(load_setup("talos", {"walking.control": "torque"})) == {"walking.control": "torque"}
 
@@ -325,7 +421,9 @@ def test_a_trial_meets_no_push_and_no_fault_that_came_after_the_end_of_the_walk(
     acted, later = Push("torso", (90.0, 0.0, 0.0), 4.0, 0.1), Push("torso", (300.0, 0.0, 0.0), 8.2, 0.1)
     faults = [Fault(FaultKind.FROZEN_IMU, 9.0)]
     robot = SimpleNamespace(fall=SimpleNamespace(time=7.8), pushes=[acted, later], faults=faults)
-    walk = SimpleNamespace(setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="")
+    walk = SimpleNamespace(
+        setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="", is_as_configured=True
+    )
     known = KnownWalk.of(walk, EASY, BadEnd.FELL)
     assert [push["start"] for push in known.settings["simulation.pushes"]] == [4.0]
     assert known.settings["simulation.faults"] == []

@@ -249,6 +249,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     except _named_errors() as error:
         return _refuse(str(error))
     except typer.TyperException as error:
+        _suggest_by_meaning(error)
         message = _without_value(error, arguments) or error.format_message().rstrip(".") + _given(error, arguments)
         return _refuse(f"{message} (see --help)")
     except BrokenPipeError:
@@ -261,6 +262,39 @@ def carry_out(arguments: Sequence[str]) -> int:
     if status == INTERRUPTED:  # what Typer makes of Ctrl-C
         raise KeyboardInterrupt
     return status if isinstance(status, int) else DONE
+
+
+_MEANT = {
+    "--report": "--out",
+    "--headless": "--view",
+    "--gui": "--view",
+    "--render": "--view",
+    "--viewer": "--view",
+    "--video": "--record",
+    "--film": "--record",
+    "--velocity": "--speed",
+    "--time": "--duration",
+    "--config": "--from",
+    "--output": "--out",
+    "--yaw-rate": "--turn",
+    "--terrain": "--ground",
+    "--floor": "--ground",
+    "--incline": "--slope",
+    "--force": "--push",
+    "--obstacle": "--bump",
+    "--controller": "--model",
+}
+"""Options that other programs have, to those that mean the same or nearly so here."""
+
+
+def _suggest_by_meaning(error: typer.TyperException) -> None:
+    """Have an unknown option, also one that begins with ``--no-``, suggest the one that means it, if there is one."""
+    name, context = getattr(error, "option_name", ""), getattr(error, "ctx", None)
+    known = {option for param in context.command.params for option in param.opts} if context else set()
+    positive = f"--{name.removeprefix('--no-')}" if name.startswith("--no-") else name
+    meant = _MEANT.get(positive, positive)
+    if meant in known:
+        error.possibilities = [meant]  # type: ignore[attr-defined]
 
 
 def _given(error: typer.TyperException, arguments: Sequence[str]) -> str:

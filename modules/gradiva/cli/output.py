@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
+from rich.text import Text
 
 from gradiva.common import ConfigError
 
@@ -74,10 +75,31 @@ def check_writable(path: Path) -> None:
         raise ConfigError(f"cannot write {path}: {error.strerror}") from None
 
 
+class _DoneColumn(ProgressColumn):
+    """Text of a progress bar: of what is being done where that is known, else of what was done last."""
+
+    def __init__(self, now: Callable[[], str]) -> None:
+        super().__init__()
+        self._now = now
+
+    def render(self, task: Task) -> Text:
+        """Return the text."""
+        return Text(self._now() or task.description)
+
+
 @contextmanager
-def progress_bar(console: Console, text: str, total: float | None) -> Iterator[Any]:
-    """Show a bar that leaves nothing behind; yields a function of what is done, a text and the total."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+def progress_bar(
+    console: Console, text: str, total: float | None, now: Callable[[], str] = lambda: ""
+) -> Iterator[Any]:
+    """Show a bar that leaves nothing behind; yields a function of what is done, a text and the total.
+
+    Args:
+        console: Where to; one that is no terminal gets nothing.
+        text: That it begins with.
+        total: Of what is to be done; None: not known.
+        now: Returns what is being done, looked at some times a second and shown instead of the text; empty: not known.
+    """
+    columns = (_DoneColumn(now), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(text, total=total)
 

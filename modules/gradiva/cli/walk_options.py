@@ -18,6 +18,7 @@ from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_nam
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import MODULE_TABLES, Plant, Setup, load_setup, nested, parse_setting, read_toml, robot_of
+from gradiva.setup.changed_keys import OPTIONS
 from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
 from gradiva.simulated_walk import WalkRequest
 from gradiva.simulation import Bump, Fault, FaultKind, GroundKind, Push, ground_names, ground_table, slope_components
@@ -144,16 +145,17 @@ class WalkOptions:
     def _keys_of_options(self) -> dict[str, tuple[str, Any]]:
         """Return option and value by the key that an option sets; links that bend are another matter."""
         keys = {
-            "walking.control": ("control", self.control),
-            "walking.model": ("model", self.model),
-            "step_adaptation.mode": ("step-adaptation", self.step_adaptation),
-            "simulation.ground.kind": ("ground", _ground_kind(self.ground)),
-            **{f"simulation.viscoelastic.{name}": (name, _number(name, value)) for name, value in self._soil.items()},
-            **{f"simulation.ground.{name}": ("slope", value) for name, value in self._slope.items()},
+            "walking.control": self.control,
+            "walking.model": self.model,
+            "step_adaptation.mode": self.step_adaptation,
+            "simulation.ground.kind": _ground_kind(self.ground),
+            **{f"simulation.viscoelastic.{name}": _number(name, value) for name, value in self._soil.items()},
+            **{f"simulation.ground.{name}": value for name, value in self._slope.items()},
         }
+        found = {key: (OPTIONS[key], value) for key, value in keys.items() if value is not None}
         if self._has_destination and self.duration is not None:
-            keys["planner.commands.max_duration"] = ("duration", _duration(self.duration))
-        return {key: (option, value) for key, (option, value) in keys.items() if value is not None}
+            found["planner.commands.max_duration"] = ("duration", _duration(self.duration))
+        return found
 
     @property
     def _stiffness_of_links(self) -> dict[str, float]:

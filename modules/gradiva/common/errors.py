@@ -10,6 +10,20 @@ from pathlib import Path
 
 _MANY = 12  # [names] a longer list is not read
 _NEAREST = 3  # [names] listed of many
+_MEANT = {
+    "real": "robot",
+    "realistic": "robot",
+    "hardware": "robot",
+    "perfect": "ideal",
+    "exact": "ideal",
+    "hard": "rigid",
+    "flat": "rigid",
+    "compliant": "soft",
+    "viscoelastic": "soft",
+    "none": "off",
+    "on": "place_and_time",
+}
+"""Words that mean a name which is not spelt like them: plants, grounds, modes of step adaptation."""
 
 
 class WalkingError(Exception):
@@ -85,16 +99,16 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    A name that holds what was written, or is a word of it, is meant, where none is spelt like it. Of many valid names
-    the message lists the nearest, and how many others there are; it is empty where there is none.
+    A name that means what was written comes first (`_MEANT`), then one that is spelt like it, then one that holds it or
+    is a word of it. Of many valid names the message lists the nearest, and how many others there are; it is empty where
+    there is none.
     """
     names = sorted(set(valid))
     if not names:
         return ""
     words = re.split(r"[_.\- ]", name)
-    close = difflib.get_close_matches(name, names, n=1) or [
-        known for known in names if known in words or (len(name) > 2 and name in known)
-    ]
+    close = [known for known in names if known == _MEANT.get(name)] or difflib.get_close_matches(name, names, n=1)
+    close = close or [known for known in names if known in words or (len(name) > 2 and name in known)]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)
     if len(names) > _MANY:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from gradiva.common import WalkingError
 from gradiva.setup.load_setup import MODULE_TABLES, Setup, load_setup
+from gradiva.simulation import ground_name
 
 CHOSEN = ("walking.control", "simulation.ground.kind")
 """Keys that bring shipped files along."""
+OPTIONS: Mapping[str, str] = {
+    "walking.control": "control",
+    "walking.model": "model",
+    "step_adaptation.mode": "step-adaptation",
+    "simulation.ground.kind": "ground",
+    "simulation.viscoelastic.stiffness": "stiffness",
+    "simulation.viscoelastic.damping": "damping",
+    "simulation.ground.slope_forward": "slope",
+    "simulation.ground.slope_left": "slope",
+}
+"""Options of ``gradiva walk`` by the key that each sets, always and alone, as those of links and durations do not."""
+_ANGLES = ("simulation.ground.slope_forward", "simulation.ground.slope_left", "simulation.model_errors.floor_slope")
 _WITHOUT_EFFECT = ("robot", "plant", "run", *MODULE_TABLES)
 
 
@@ -60,6 +74,24 @@ def _plain(value: Any) -> Any:
 
 
 def setting_in_words(key: str, value: Any, shipped: Any) -> str:
-    """Return a key with its value, and with the shipped one where there is one."""
-    texts = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (value, shipped)]
-    return f"{key} = {texts[0]}" + (f" (shipped {texts[1]})" if shipped is not None else "")
+    """Return a key with its value, or the option that sets it, and with the shipped value where there is one."""
+    was = f" (shipped {_shown(key, shipped)})" if shipped is not None else ""
+    return f"{_setter(key)}{_shown(key, value)}{was}"
+
+
+def as_shipped(key: str, shipped: Any) -> str:
+    """Return how to have the shipped value of a key again: by its option where there is one."""
+    return f"{_setter(key)}{_shown(key, shipped)}" if key in OPTIONS and shipped is not None else f"{key} as shipped"
+
+
+def _setter(key: str) -> str:
+    return f"--{OPTIONS[key]} " if key in OPTIONS and key not in _ANGLES else f"{key} = "
+
+
+def _shown(key: str, value: Any) -> str:
+    """Return a value as it is written at the command line: slopes in degrees, grounds by their names."""
+    if key in _ANGLES:
+        return f"{math.degrees(value):.2g}°"
+    if key == "simulation.ground.kind":
+        return ground_name(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -16,7 +16,7 @@ from gradiva.setup.layers import Plant
 from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
-from gradiva.setup.stability_margins import SITUATION, stability_margins
+from gradiva.setup.stability_margins import stability_margins
 from gradiva.setup.standing_plant import StandingBody
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
@@ -150,15 +150,10 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
     for plant, control in product(plants, (ControlMode.POSITION, ControlMode.VELOCITY)):
         setup = load_setup(argument, {"walking.control": str(control), "walking.model": "dcm"}, plant=plant)
         found = stability_margins(setup)
-        finding, margins = found.finding(), found.margins
+        finding = found.finding()
         verdict = WARN if finding.verdict == FAIL and setup.simulation.friction.coulomb else finding.verdict
-        where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f", {found.case}")
-        yield Finding(
-            verdict,
-            f"{control} control, plant {plant}: wrench loop with a gain margin of {margins.gain_db:.1f} dB ({where}),"
-            f" phase margin {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}; {SITUATION}{found.balance_text}",
-            finding.remedy,
-        )
+        loop = f"{control} control, plant {plant}: wrench loop, {found.figures}{found.balance_text}"
+        yield Finding(verdict, loop, finding.remedy)
 
 
 def _mass(robot: RobotDescription) -> Iterator[Finding]:

@@ -62,6 +62,7 @@ CONTACT_TIMES = (0.002, 0.006, 0.02)
 GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what is usual beside it
 PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
 SITUATION = f"one foot or both for {STRIDE_OVER:g} s"  # of the margins
+_WANTED = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s of at most {PEAK:g}"
 _LOWEST = 5.0  # [Hz] of the loop of the wrenches, highest of balance
 SOFT_FLOOR = (
     0.028  # [s] of the softest floor that K_CoM is designed for; a foot of a robot whose servos yield has ρ < 1
@@ -190,12 +191,19 @@ class StabilityMargins:
         return self.margins.gain_db > 0.0
 
     @property
-    def text(self) -> str:
-        """One line for the terminal."""
+    def figures(self) -> str:
+        """The three margins, as wide in each line of a list, with the case of the gain margin where they are small."""
         margins = self.margins
-        figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}°, M_s {margins.peak:.1f}"
-        where = f"{margins.frequency:.0f} Hz" + ("" if margins.is_wide else f" ({self.case})")
-        return f"wrench loop, {SITUATION}: {figures} at {where}{self.balance_text}"
+        gain = f"gain margin {margins.gain_db:5.1f} dB at {margins.frequency:2.0f} Hz"
+        case = "" if margins.is_wide else f" ({self.case})"
+        return f"{gain}{case}, phase margin {margins.phase_deg:3.0f}°, M_s {margins.peak:3.1f}"
+
+    @property
+    def text(self) -> str:
+        """One line on the loop, its margins, and those that it should have."""
+        figures = " ".join(self.figures.split())
+        balance = self.balance_text if self.balance_peak > PEAK else ""
+        return f"wrench loop (foot wrenches, ZMP–CoM law, joints): {figures}; {_WANTED} are wanted{balance}"
 
     @property
     def balance_text(self) -> str:
@@ -208,21 +216,21 @@ class StabilityMargins:
     @property
     def balance_advice(self) -> str:
         """M_s of balance as a warning on a floor that is soft, with the key to lower."""
-        found = f"M_s {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "unstable"
-        largest = f"up to {self.largest_com_gain:.1f}" if self.largest_com_gain else "of no value helps"
-        floor = f"one foot, {1e3 * SOFT_FLOOR:.0f} ms"
-        return f"balance on this soft floor ({floor}): {found}; zmp_com_controller.walking.com {largest}"
+        found = f"M_s is {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "it is unstable"
+        key, largest = "zmp_com_controller.walking.com", self.largest_com_gain
+        change = f"lower {key} to {largest:.1f}" if largest else f"no value of {key} has that"
+        floor = f"balance on one foot on this soft floor ({1e3 * SOFT_FLOOR:.0f} ms)"
+        return f"{floor}: {found}, at most {PEAK:g} is wanted; {change}"
 
     @property
     def advice(self) -> str:
         """Name the gain to lower; empty where the margins are wide."""
         if not self.gain:
             return ""
-        wanted = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s below {PEAK:g}"
         if math.isnan(self.largest):
-            return f"{self.gain}={self.value:g} takes most of it, but no value of it alone has {wanted}"
-        beside = " (with com in proportion)" if self.gain.endswith(".zmp") else ""
-        return f"{self.gain}={self.value:g}: the largest value with {wanted} is {self.largest:.3g}{beside}"
+            return f"{self.gain} = {self.value:g} takes most of it, but no value of it alone has all three"
+        beside = ", com in proportion" if self.gain.endswith(".zmp") else ""
+        return f"lower {self.gain} from {self.value:g} to {self.largest:.3g}{beside}"
 
     def finding(self) -> Finding:
         """Return the verdict: loops without margin fail. M_s of balance has none: few floors are so soft."""

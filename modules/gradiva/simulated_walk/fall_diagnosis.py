@@ -326,7 +326,8 @@ def _wrong_deflection(setup: Setup, log: SignalLog, rows: Mask) -> Cause | None:
     if abs(known / true - 1.0) < _WRONG_STIFFNESS:
         return None
     text = f"links bend by {true:g} N·m/rad, the controller takes them for {known:g}: deflections wrong by {until}"
-    return Cause(None, text, "set flexibility.stiffness, or flexible_joint_observer.stiffness_rate=5 learns it")
+    both = f"--flexibility {true:g} alone, without --set flexibility.stiffness, is known to both"
+    return Cause(None, text, f"{both}; flexible_joint_observer.stiffness_rate=5 learns it")
 
 
 def _too_soft(setup: Setup, log: SignalLog, rows: Mask, bent: float) -> Cause | None:
@@ -381,7 +382,7 @@ def limited_joints(walk: SimulatedWalk, onset: float) -> Cause | None:
     found = supporting_joints_at_limits(walk.recorder.log, walk.setup.robot, walk.layers.joint_limits, onset)
     if not found:
         return None
-    advice = spares_joints([each.joint for each in found], walk.layers.rolling_joints())
+    advice = spares_joints([each.joint for each in found], walk.layers.joint_axes())
     return Cause(CauseKind.SETTING, f"at the limit of its position: {', '.join(map(str, found))}", advice)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
@@ -30,8 +30,11 @@ FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level 
 _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the inverse kinematics stops at 0.06°
 # A joint at its limit lets feet and CoM yield; ankles of healthy walks that trail touch it for 0.08, bent knees 0.2 s.
 _HELD_AT_LIMIT = 0.1  # [s]
-_BENDS_LESS = "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less"
-_ROLLS_LESS = "a wider planner.step_width rolls hips and ankles less where they roll inward"
+_SPARES: Mapping[str, str] = {
+    "pitch": "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less",
+    "roll": "a wider planner.step_width rolls hips and ankles less where they roll inward",
+    "yaw": "a slower --turn or a lower planner.max_step_turn turns hips less",
+}
 _DIRECTIONS = (
     "forward",
     "forward and to the left",
@@ -233,22 +236,21 @@ def _is_held(at_limit: NDArray, times: NDArray, counts_last: bool) -> bool:
     return (counts_last and bool(at_limit[-1])) or any(times[run[-1]] - times[run[0]] >= _HELD_AT_LIMIT for run in runs)
 
 
-def at_limits_in_words(found: Sequence[JointAtLimit], rolling: Collection[str]) -> str:
-    """Return a sentence on joints at the limits of their positions, with the keys that spare them."""
-    spares = spares_joints([each.joint for each in found], rolling)
+def at_limits_in_words(found: Sequence[JointAtLimit], axes: Mapping[str, str]) -> str:
+    """Return a sentence on joints at the limits of their positions, with what spares them."""
+    spares = spares_joints([each.joint for each in found], axes)
     return f"joints at the limits of their positions: {', '.join(map(str, found))}, where feet and CoM yield; {spares}"
 
 
-def spares_joints(joints: Sequence[str], rolling: Collection[str]) -> str:
-    """Return the keys that spare joints at the limits of their positions, in words.
+def spares_joints(joints: Sequence[str], axes: Mapping[str, str]) -> str:
+    """Return the keys and options that spare joints at the limits of their positions, in words.
 
     Args:
         joints: Names, at least one.
-        rolling: Names of those of the legs that roll.
+        axes: Axis of each, ``roll``, ``pitch`` or ``yaw``; one of unknown axis counts as bending.
     """
-    rolls = [joint for joint in joints if joint in rolling]
-    bends = len(rolls) < len(joints)
-    return "; ".join([_BENDS_LESS] * bends + [_ROLLS_LESS] * bool(rolls))
+    turned = {axes.get(joint, "pitch") for joint in joints}
+    return "; ".join(advice for axis, advice in _SPARES.items() if axis in turned)
 
 
 def slope_of(standing: MeasuredWalk) -> NDArray:

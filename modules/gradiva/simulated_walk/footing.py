@@ -355,6 +355,6 @@ def joint_notes(layers: WalkingLayers, plan: WalkingPlan) -> list[str]:
             " planner.footsteps.double_support_ratio or planner.com_height spares them"
         )
     if too_far:
-        spares = spares_joints(too_far, layers.rolling_joints())
+        spares = spares_joints(too_far, layers.joint_axes())
         notes.append(f"the plan drives {', '.join(too_far)} to the limits of their positions: {spares}")
     return notes

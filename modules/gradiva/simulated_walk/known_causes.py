@@ -7,6 +7,7 @@ the walk is repeated without it.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -19,10 +20,18 @@ from gradiva.common import ControlMode
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, Setup, load_robot, load_setup
-from gradiva.setup.changed_keys import CHOSEN, changed_keys, flat_keys, setting_in_words, shipped_values
+from gradiva.setup.changed_keys import (
+    CHOSEN,
+    as_shipped,
+    changed_keys,
+    flat_keys,
+    setting_in_words,
+    shipped_values,
+)
 from gradiva.simulated_walk.commanded_end import commanded_speed, is_as_commanded
 from gradiva.simulated_walk.fall_causes import maps_of_pushes
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.footing import SlopeFooting
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
@@ -33,6 +42,8 @@ _SLOWER = 0.5  # [-] of the speed that was asked for
 _SLOWER_THAN_KNOWN = 0.5, 0.25  # [-] of the known speed, where the robot falls at that as well
 _PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _MAX_SPEED, _SWING_HEIGHT = "planner.max_speed", "planner.swing_height"
+_KIND = "simulation.ground.kind"
+_SLOPE = "simulation.ground.slope_forward", "simulation.ground.slope_left"
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
 _MOST_WALKS = 8
 _KINDS = (  # of keys of the simulation, the first that fits
@@ -41,7 +52,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.ground.slope", CauseKind.SLOPE),
     ("simulation.model_errors.floor_slope", CauseKind.SLOPE),
     ("simulation.plant.mass_scale", CauseKind.MASS),
-    ("simulation.ground.kind", CauseKind.SOFT_GROUND),
+    (_KIND, CauseKind.SOFT_GROUND),
     ("simulation.viscoelastic", CauseKind.SOFT_GROUND),
     ("simulation.penalty", CauseKind.SOFT_GROUND),
     ("simulation.sensors", CauseKind.SENSOR),
@@ -142,6 +153,7 @@ class KnownWalk:
         seed: Of all that is drawn.
         end: When the robot was down, had stopped or stood, [s].
         bad_end: In which way it ended badly.
+        is_as_configured: Whether it had no law, task or check beside those of its configuration.
     """
 
     setup: Setup
@@ -150,6 +162,7 @@ class KnownWalk:
     seed: int
     end: float
     bad_end: BadEnd = BadEnd.FELL
+    is_as_configured: bool = True
 
     @classmethod
     def of(cls, walk: SimulatedWalk, command: Command, bad_end: BadEnd) -> KnownWalk:
@@ -161,7 +174,7 @@ class KnownWalk:
         for key in (_PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
             if key in settings:
                 settings[key] = [each for each in settings[key] if each["start"] < end]
-        return cls(walk.setup, settings, command, walk.seed, end, bad_end)
+        return cls(walk.setup, settings, command, walk.seed, end, bad_end, walk.is_as_configured)
 
     @property
     def asked_speed(self) -> float:
@@ -180,7 +193,9 @@ class KnownWalk:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the settings make the same configuration again; not of one that was changed by hand."""
+        """Whether the settings make the same walk again; not of a configuration that was changed by hand."""
+        if not self.is_as_configured:
+            return False
         again, own = self.configured(self.settings), flat_keys(self.setup.tables)
         return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
@@ -303,9 +318,23 @@ def _changes(known: KnownWalk) -> Iterator[Difference]:
             if table := _own_table(these[0], shipped):
                 text, advice = f"the table [{table}]", f"without [{table}]"
             else:
-                text = " and ".join(setting_in_words(key, values[key], shipped.get(key)) for key in these)
-                advice = "; ".join(f"{key} as shipped" for key in these)
+                text, advice = _keys_in_words(known, these, values, shipped)
             yield Difference(kind, text, advice, dict.fromkeys(these))
+
+
+def _keys_in_words(
+    known: KnownWalk, keys: Sequence[str], values: Mapping[str, Any], shipped: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Return keys with their values, and how to have the shipped ones; a slope is one, a ground known by its kind."""
+    others = [key for key in keys if key not in _SLOPE]
+    texts = [setting_in_words(key, values[key], shipped.get(key)) for key in others]
+    advice = [as_shipped(key, shipped.get(key)) for key in ([_KIND] if _KIND in others else others)]
+    if len(others) < len(keys):
+        ground = known.setup.simulation.ground
+        option = f"--slope {math.degrees(ground.steepness):.3g},{math.degrees(ground.uphill):.3g}"
+        texts.insert(0, f"{SlopeFooting.of(known.setup)} ({option})")
+        advice.insert(0, "--slope 0" if not any(shipped.get(key) for key in _SLOPE) else "the slope as shipped")
+    return " and ".join(texts), "; ".join(advice)
 
 
 def _one_by_one(keys: Sequence[str], shipped: Mapping[str, Any]) -> list[list[str]]:
@@ -391,6 +420,7 @@ def tried_cause(
         measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
     """
     if not known.is_repeatable:
+        report("the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python")
         return inferred
     found = differences(known)
     speeds = lower_speeds(known)

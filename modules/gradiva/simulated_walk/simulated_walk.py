@@ -79,6 +79,7 @@ class SimulatedWalk:
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
+        is_as_configured: Whether no law, task or check was handed over beside the configuration.
         overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
     """
 
@@ -115,6 +116,7 @@ class SimulatedWalk:
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
+        self.is_as_configured = dcm_law is None and not tasks and not checks
         self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
         for check in checks:
             layers.safety.add(check)

@@ -87,7 +87,7 @@ class WalkOutcome:
         request: What was asked for.
         result: The figures, in the shape of ``result.json``.
         walk: The simulation with its log.
-        was_interrupted: Whether Ctrl-C came before the robot was done.
+        was_interrupted: Whether Ctrl-C came before the robot was done, or while the cause of a bad end was looked for.
         diagnosis: Of a walk that ended badly.
     """
 
@@ -153,13 +153,27 @@ class WalkOutcome:
         """
         return self.log.to_dataframe()
 
-    def with_cause(self, cause: Cause) -> WalkOutcome:
+    def explained(self, report: Callable[[str], None] = lambda line: None) -> WalkOutcome:
+        """Look for the cause of a bad end by further walks, as ``gradiva walk`` does; return the outcome with it.
+
+        Each is a walk without one of the things that differ from a shipped one, and takes some seconds. A walk that
+        ended well stays as it is, as does one with a law, task or check that was handed over in Python.
+
+        Args:
+            report: Takes a line for each of these walks, ``print`` for instance.
+        """
+        if self.diagnosis is None:
+            return self
+        known = KnownWalk.of(self.walk, self.request.command, _BAD_ENDS[self.result["outcome"]])
+        return self.with_cause(tried_cause(known, self.diagnosis.cause, report, self.diagnosis.measured))
+
+    def with_cause(self, cause: Cause | None) -> WalkOutcome:
         """Return the outcome of a walk that ended badly with another cause."""
         assert self.diagnosis is not None, "it ended badly"
         found = replace(self.diagnosis, cause=cause)
         reason = self.result["reason"].removesuffix(str(self.diagnosis))
         result = self.result | {"reason": f"{reason}{found}", "diagnosis": _with_files(found, self.request.setup)}
-        return replace(self, result=_less_oscillation(result, cause), diagnosis=found)
+        return replace(self, result=result if cause is None else _less_oscillation(result, cause), diagnosis=found)
 
     def _record(self) -> WalkRecord:
         robot, result = self.request.setup.robot, plain(self.result | _for_the_report(self))
@@ -253,8 +267,7 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     Args:
         request: What is to be walked.
         walk: The robot on the ground.
-        report: Takes a line for each walk without one of the things that differ from a shipped one, by which the cause
-            of a fall is found; None: no such walks.
+        report: As in `WalkOutcome.explained`, which looks for the cause of a bad end; None: it is not called.
     """
     started = time.perf_counter()
     failure = ""
@@ -270,13 +283,17 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     wall = time.perf_counter() - started
     off = end_of(walk, request.command)
     ending = _judged(_ending(walk, stands, failure), walk, off)
-    ending = ending if report is None else _tried(ending, request, walk, report)
     result = _result(request, walk, ending, off, wall)
-    cause = None if ending.diagnosis is None else ending.diagnosis.cause
-    result = result if cause is None else _less_oscillation(result, cause)
     if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
         result = _without_oscillation(result)
-    return WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
+    outcome = WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
+    if report is None:
+        return outcome
+    try:
+        return outcome.explained(report)
+    except KeyboardInterrupt:  # of the further walks alone: this one is done
+        report("interrupted: the cause was not looked for to the end")
+        return replace(outcome, was_interrupted=True)
 
 
 def create_run(request: WalkRequest, parent: Path) -> RunFolder:
@@ -383,7 +400,7 @@ def _position_limits(walk: SimulatedWalk, ending: _Ending) -> str | None:
     if not found:
         return None
     changed = changed_in_words(walk.setup, "planner.")
-    return at_limits_in_words(found, walk.layers.rolling_joints()) + (
+    return at_limits_in_words(found, walk.layers.joint_axes()) + (
         f" (set otherwise than shipped: {changed})" if changed else ""
     )
 
@@ -446,19 +463,6 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     else:
         outcome = _STOPPED
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
-
-
-def _tried(ending: _Ending, request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None]) -> _Ending:
-    """Return the ending with the cause that walks without what differs from a shipped one show."""
-    if ending.diagnosis is None:
-        return ending
-    try:
-        known = KnownWalk.of(walk, request.command, _BAD_ENDS[ending.outcome])
-        cause = tried_cause(known, ending.diagnosis.cause, report, ending.diagnosis.measured)
-    except KeyboardInterrupt:  # of the further walks alone: this one is done
-        report("interrupted: the cause was not looked for to the end")
-        return ending
-    return replace(ending, diagnosis=replace(ending.diagnosis, cause=cause))
 
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:

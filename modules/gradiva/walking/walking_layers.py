@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -338,11 +337,12 @@ class WalkingLayers:
         usual[self._external] = joint_positions[self._external]
         return standing_start(self._model, self.config.planner, usual, joint_positions)
 
-    def rolling_joints(self) -> frozenset[str]:
-        """Return the joints of the legs that roll: their axes point ahead in the start posture."""
-        axes = [self._model.frame_jacobian(self.start_posture, self.robot.foot_frame(side))[3, 6:] for side in Side]
-        rolls = np.abs(axes).max(axis=0) > math.sqrt(0.5)
-        return frozenset(joint for joint, is_rolling in zip(self.robot.joints, rolls, strict=True) if is_rolling)
+    def joint_axes(self) -> dict[str, str]:
+        """Return the axis about which each joint of legs and torso turns in the start posture: roll, pitch or yaw."""
+        frames = (*map(self.robot.foot_frame, Side), self.robot.torso_frame)
+        turns = np.abs([self._model.frame_jacobian(self.start_posture, frame)[3:, 6:] for frame in frames]).max(axis=0)
+        axes = zip(self.robot.joints, turns.T, strict=True)
+        return {joint: ("roll", "pitch", "yaw")[axis.argmax()] for joint, axis in axes if axis.any()}
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,7 +38,7 @@ from gradiva_experiments.experiment import (
     interrupted_experiment,
     publish,
 )
-from gradiva_experiments.pool import Pool
+from gradiva_experiments.pool import Pool, progress_of_jobs
 from gradiva_experiments.typed_options import with_options
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
@@ -91,9 +92,7 @@ Seed = Annotated[
     typer.Option(metavar="N", min=0, help="Of what is drawn, the first one with --seeds: other draws than as shipped."),
 ]
 Pushes = Annotated[int | None, typer.Option(metavar="N", min=1, max=10, help="Number of equal pushes, 0.8 s apart.")]
-Turn = Annotated[
-    float | None, typer.Option(metavar="RAD/S", help="Rate of its heading, counter-clockwise, while it walks.")
-]
+Turn = Annotated[float | None, typer.Option(metavar="DEG/S", help="Counter-clockwise, while it walks.")]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -160,7 +159,7 @@ class TypedOptions:
             _laws(self.model or ()),
             self.seed,
             self.pushes,
-            self.turn,
+            None if self.turn is None else math.radians(self.turn),
         )
         for each in robots or ((DEFAULT_ROBOT,) if self.settings else ()):
             load_setup(each, options.settings)
@@ -319,16 +318,21 @@ def resumed(path: Path) -> tuple[Experiment, Starter]:
 
 
 def _carry_out(console: Console, chosen: Experiment, start: Starter, pool: Pool) -> tuple[ExperimentRun, bool]:
-    """Run an experiment; return it and whether it came to its end."""
+    """Run an experiment; return it and whether it came to its end.
 
-    with progress_bar(console, chosen.name, None) as update:
+    A terminal shows one line of what is being done, anything else gets a line for each trial or search that is done.
+    """
 
-        def report(done: int, total: int | None, text: str) -> None:
-            update(done, text, total)
-            if not console.is_terminal:
-                console.print(text, markup=False)
+    def report(done: int, total: int | None, text: str) -> None:
+        update(done, text, total)
+        if not console.is_terminal:
+            console.print(text, markup=False)
 
-        run = start(pool, report)
+    run = start(pool, report)
+    with (
+        progress_of_jobs(run.folder.path / "progress") as now,
+        progress_bar(console, chosen.name, None, now) as update,
+    ):
         pool.folder, pool.note = run.folder.path / "rows", lambda line: console.print(line, markup=False)
         console.print(chosen.title(run.options.quick), markup=False, soft_wrap=True)
         try:

@@ -24,7 +24,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLog, WalkingState
 from gradiva_experiments.campaign.worker_process import end_with_parent
-from gradiva_experiments.pool import Job, digest
+from gradiva_experiments.pool import Job, digest, show_progress
 from gradiva_experiments.trial import Trial
 
 Outcome = dict[str, Any]
@@ -330,11 +330,22 @@ class Continuation(Job):
 
     def run(self) -> Outcome:
         """Walk to the moment and go on from there, each way in a fork."""
+        where = f"{self.trial.robot}, {self.moment.replace('_', '-')}"
+        show_progress(f"{where}: on the way there")
+
+        def go_on(way: Any) -> Outcome:
+            show_progress(f"{where}: {self.in_words(way)}")
+            return in_fork(walk.continued, way)
+
         try:
             walk, time = _walk_at(self)
         except RobotDownError as error:
             return {"outcome": {}, "time": None, "failure": f"goes down before: {error}"}
-        return {"outcome": self.ways.take(lambda way: in_fork(walk.continued, way)), "time": time, "failure": ""}
+        return {"outcome": self.ways.take(go_on), "time": time, "failure": ""}
+
+    def in_words(self, way: Any) -> str:
+        """Return a way in some words, for the line of progress."""
+        return "goes on"
 
     def result(self, value: Outcome) -> Continued:
         """Return the result."""
@@ -368,6 +379,11 @@ class PushedFrom(Continuation):
     def begin(self) -> ContinuedWalk:
         """Begin the walk."""
         return PushedWalk(self.trial, self.link)
+
+    def in_words(self, way: Pushing) -> str:
+        """Return impulse and direction of a push."""
+        (x, y, _), duration, _ = way
+        return f"push of {duration * math.hypot(x, y):.1f} N·s to {round(math.degrees(math.atan2(y, x))) % 360}°"
 
 
 # -- the largest push --------------------------------------------------------------------------------------------------

@@ -154,6 +154,11 @@ class ExperimentOptions:
         return several | {name: option for name, option in _OPTIONS.items() if getattr(self, name) not in (None, ())}
 
     @property
+    def turn_in_degrees(self) -> str:
+        """Commanded rate of the heading as ``--turn`` takes it, [°/s]."""
+        return f"{math.degrees(self.turn or 0.0):.6g}"
+
+    @property
     def overrides(self) -> dict[str, Any]:
         """The settings: ``table.key`` to value."""
         return dict(map(parse_setting, self.settings))
@@ -309,6 +314,8 @@ class Experiment:
         robots = options.robots or ((options.robot,) if options.robot != DEFAULT_ROBOT else ())
         values = {"robot": robots} | {option: getattr(options, name) for name, option in options.chosen.items()}
         values["plant"] = () if options.plants == self.plants else options.plants
+        if "turn" in values:
+            values["turn"] = options.turn_in_degrees
         if len(values["plant"]) > 1:
             values["plant"] = ("all",)
         for option, chosen in values.items():

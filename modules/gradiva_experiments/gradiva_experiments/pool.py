@@ -7,7 +7,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -72,6 +72,36 @@ class Job:
             raise WalkingError(refusal)
         about = {"wall_s": answer.wall_s, "memory_mb": answer.memory_mb, "worker": answer.worker}
         return {KEY: self.key, "value": json.dumps(value), **about}
+
+
+_PROGRESS = "GRADIVA_PROGRESS"  # name of a file, for the workers of this machine, which inherit it
+
+
+@contextmanager
+def progress_of_jobs(path: Path) -> Iterator[Callable[[], str]]:
+    """Have running jobs write what they do into a file; yield a function that reads it. The file is gone afterwards.
+
+    Pools that are entered before, and workers of a scheduler of one's own, know nothing of it.
+    """
+
+    def now() -> str:
+        with suppress(OSError, ValueError):
+            return path.read_text(encoding="utf-8")
+        return ""
+
+    os.environ[_PROGRESS] = str(path)
+    try:
+        yield now
+    finally:
+        del os.environ[_PROGRESS]
+        path.unlink(missing_ok=True)
+
+
+def show_progress(text: str) -> None:
+    """Write what a job does, in one line, over what was written before; nothing outside of `progress_of_jobs`."""
+    if path := os.environ.get(_PROGRESS):
+        with suppress(OSError):
+            Path(path).write_text(text, encoding="utf-8")
 
 
 def run_job(pickled: bytes) -> tuple[Any, str]:

@@ -92,6 +92,11 @@ class PushedCase(RobotCase):
         return _attainable(self.robot, self.settings, self.speed, *push)
 
     @property
+    def turn_degps(self) -> float:
+        """Rate of the heading as its rows have it, [°/s]."""
+        return round(math.degrees(self.turn), 3)
+
+    @property
     def as_row(self) -> Row:
         """First columns of its rows."""
         return {
@@ -137,7 +142,7 @@ def _check_pushes(options: ExperimentOptions) -> None:
     if (options.pushes or 1) > 1 and (longest := max(options.durations, default=0.0)) > APART:
         raise ConfigError(f"--pushes {options.pushes} --duration {longest:g}: pushes {APART:g} s apart would overlap")
     if options.turn and options.speeds and not any(options.speeds):
-        raise ConfigError(f"--turn {options.turn:g}: the robot stands, add a --speed above 0")
+        raise ConfigError(f"--turn {options.turn_in_degrees}: the robot stands, add a --speed above 0")
 
 
 def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[ImpulseSearch]]:
@@ -220,6 +225,8 @@ class Cell:
             "phase": self.phase,
             "direction_deg": round(math.degrees(search.direction), 1),
             "push_s": search.duration,
+            "pushes": search.count,
+            "turn_degps": self.case.turn_degps,
             "start_s": [each.time for each in found],
             "force_n": round(self.impulse / search.duration, 1),
             "impulses": [each.impulse for each in self.searches],
@@ -294,6 +301,7 @@ def _searched(run: ExperimentRun, cells: Sequence[Cell]) -> None:
     walks = dict.fromkeys((cell.case, seed) for cell in cells for seed in seeds)
     places = [(cell, seed) for case, seed in walks for cell in cells if cell.case == case]
     off: dict[tuple[Any, ...], float] = {}
+    run.report(0, len(places), f"largest push: {len(places)} searches")
     for done, (place, found) in enumerate(
         run.pool.results([cell.job(seed, run.options) for cell, seed in places]), start=1
     ):
@@ -330,7 +338,7 @@ def run_push_recovery(run: ExperimentRun) -> None:
 
 
 def _walk_in_words(options: ExperimentOptions, speed: float) -> str:
-    turning = f", turning at {options.turn:g} rad/s" if options.turn and speed else ""
+    turning = f", turning at {options.turn_in_degrees} °/s" if options.turn and speed else ""
     return f"{speed:g} m/s{turning}"
 
 
@@ -366,6 +374,8 @@ def sums(rows: Sequence[Row]) -> list[Row]:
                     "model": model,
                     "phase": "sum",
                     "push_s": duration,
+                    "pushes": each[0]["pushes"],
+                    "turn_degps": each[0]["turn_degps"],
                     "paper": None if None in pendulum else sum(pendulum),
                     "value": sum(row["value"] for row in each),
                     "asked": Asked.AS_FOUND,
