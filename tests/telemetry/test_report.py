@@ -382,6 +382,18 @@ def test_the_oscillation_in_shift_is_coloured_like_other_figures(known, mark):
     assert unhealthy_figures(result) == ""  # an oscillation has a line of its own
 
 
+@pytest.mark.parametrize(
+    ("force", "lasting", "hits"),
+    [(0.015, 0.002, True), (0.015, 0.013, False), (0.011, 0.002, False), (0.015, None, False)],
+)
+def test_chatter_beyond_its_band_that_does_not_last_is_called_hits(force, lasting, hits):
+    shift, healthy = ({"foot_force": one, "zmp_m": 0.0001} for one in (force, 0.012))
+    chatter = {"shift": shift, "healthy_shift": healthy, "lasting_foot_force": lasting}
+    shown = tables({"chatter": chatter, "dcm_error_m": {"rms": 0.01, "max": 0.02}})
+    assert ("<th>quietest quarter of shift: the rest are hits, no oscillation</th>" in shown) == hits
+    assert ("<th>quietest quarter of shift</th>" in shown) == (not hits)
+
+
 def test_what_is_beyond_healthy_is_named_where_nothing_usual_is_known():
     result = {"foot_slip_m": 0.031, "healthy": {"foot_slip_m": 0.015}, "outcome": "walked"}
     assert unhealthy_figures(result) == "beyond healthy: foot slip 31.0 mm (healthy up to 15.0)"

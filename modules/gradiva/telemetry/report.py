@@ -301,7 +301,7 @@ def tables(result: Mapping[str, Any]) -> str:
     if chatter.get("shift"):
         oscillating[-1][1][:2] = [_marked(figure, result) for figure in _SHIFT_FIGURES]
     if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
-        oscillating.append(("quietest quarter of shift", [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
+        oscillating.append((_quietest(chatter), [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
         oscillating.append(("usual in shift", [*usual, "–"]))
     if healthy := chatter.get("healthy_shift"):
@@ -341,6 +341,13 @@ def _usual_shift(result: Mapping[str, Any]) -> list[str]:
     """Return what is usual of foot force and ZMP in the last shift; empty where no walks are known."""
     found = [one.usual_range(result) for one in _SHIFT_FIGURES]
     return found if all(found) else []
+
+
+def _quietest(chatter: Mapping[str, Any]) -> str:
+    """Return the label of the quietest quarter, which says so where hits bring the shift beyond its band."""
+    lasting, healthy = chatter["lasting_foot_force"], (chatter.get("healthy_shift") or {}).get("foot_force", 0.0)
+    hits = lasting is not None and lasting <= healthy < chatter["shift"]["foot_force"]
+    return "quietest quarter of shift" + ": the rest are hits, no oscillation" * hits
 
 
 def _chatter(figures: Mapping[str, Any]) -> list[str]:
