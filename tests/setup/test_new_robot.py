@@ -5,6 +5,7 @@ import shutil
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from gradiva.setup.new_robot import (
     robot_text,
     write_robot,
 )
-from gradiva.setup.new_robot.model_file import check_meshes, check_units
+from gradiva.setup.new_robot.model_file import check_meshes, check_units, turn_link
 from gradiva.setup.robot_checks import check_robot_folder, torque_findings
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
@@ -186,7 +187,11 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     without_range = joint[0].replace("lower=", "low=").replace("upper=", "up=")
     file = tmp_path / "mine.urdf"
     file.write_text(humanoid.replace(joint[0], without_range))
-    with pytest.raises(ModelError, match=f"the limits of {joint[1]} leave no range"):
+    with pytest.raises(ModelError, match=f"the limits of {joint[1]} leave no range.* upper angle$"):
+        draft_robot("mine", ModelFile(("file", "mine.urdf"), file))
+    empty = re.sub(r'(effort|velocity)="[^"]*"', r'\1="0"', without_range)
+    file.write_text(humanoid.replace(joint[0], empty))
+    with pytest.raises(ModelError, match=r"leave no range.*; effort and velocity are 0 as well, and are guessed where"):
         draft_robot("mine", ModelFile(("file", "mine.urdf"), file))
     ankles = re.findall(r'<joint name="\w*ankle_roll\w*" type="revolute">', humanoid)
     for ankle in ankles:
@@ -307,6 +312,44 @@ def test_legs_that_are_splayed_at_zero_are_named(tmp_path):
     file = own_robot(tmp_path, r'xyz="0 (-?)0.1 0"', r'xyz="0 \g<1>0.4 0"')
     with pytest.raises(ModelError, match=r"soles are 0.80 m apart when all joints are at zero, .* splayed there"):
         draft_robot("mine", ModelFile(("file", str(file)), file))
+
+
+def test_a_start_posture_out_of_reach_names_joints_and_angles(tmp_path, monkeypatch):
+    """Hips that end at zero, where a wide stance rolls them outwards."""
+    monkeypatch.setenv("GRADIVA_ROBOTS", str(tmp_path))
+    file = own_robot(tmp_path, r"\Z", "")
+    model = ModelFile(("file", str(file)), file)
+    draft = draft_robot("mine", model)
+    hips = [name for name in draft.description.joints if name.endswith("hip_roll")]
+    text = file.read_text()
+    for hip, range_ in zip(hips, ('lower="-0.5" upper="0.0"', 'lower="0.0" upper="0.5"'), strict=True):
+        text = re.sub(rf'(<joint name="{hip}".*?)lower="[^"]*" upper="[^"]*"', rf"\1{range_}", text, flags=re.DOTALL)
+    file.write_text(text)
+    wide = replace(draft, description=replace(draft.description, step_width=draft.description.step_width + 0.1))
+    with pytest.raises(
+        ConfigError, match=rf"the joint limits are in the way: {hips[0]} at 0.0° by \d\S*°, {hips[1]} at"
+    ):
+        write_robot(wide, tmp_path / "mine")
+
+
+def test_a_model_that_is_turned_is_named_where_feet_are_named(tmp_path):
+    file = own_robot(tmp_path, r"\Z", "")
+    robot = ElementTree.parse(file).getroot()
+    turn_link(robot, read_urdf(file).roots[0], np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    ElementTree.ElementTree(robot).write(file)
+    feet = Choices(left_foot="left_foot", right_foot="right_foot")
+    with pytest.raises(
+        ModelError, match=r"joints that pitch; .* are parallel, along x of '\w+': turn the model so that"
+    ):
+        draft_robot("mine", model_file_of("mine", str(file), None, feet, tmp_path), feet)
+
+
+def test_angles_that_are_read_as_degrees_are_named(tmp_path):
+    file = own_robot(tmp_path, r'(lower|upper)="([^"]*)"', lambda at: f'{at[1]}="{np.radians(float(at[2])):.5f}"')
+    with pytest.raises(
+        ModelError, match=r"no joint turns by more than \d.*: angles are probably in rad and read as deg"
+    ):
+        check_units(read_urdf(file))
 
 
 def test_a_giant_is_no_humanoid_in_other_units(tmp_path):

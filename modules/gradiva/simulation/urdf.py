@@ -84,6 +84,7 @@ class UrdfJoint:
         limits: Lower and upper, [rad]; infinite for a continuous joint.
         effort: Largest torque, [N·m].
         mimic: Name of the joint that it follows; empty if it moves by itself.
+        velocity: Largest one, [rad/s].
     """
 
     name: str
@@ -95,6 +96,7 @@ class UrdfJoint:
     limits: tuple[float, float]
     effort: float
     mimic: str = ""
+    velocity: float = np.inf
 
     def __post_init__(self) -> None:
         freeze_arrays(self, pose=(4, 4), axis=(3,))
@@ -230,6 +232,7 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
         limits=(_number(limit, "lower"), _number(limit, "upper")) if bounded else (-np.inf, np.inf),
         effort=_number(limit, "effort") if limit is not None else np.inf,
         mimic="" if mimic is None else mimic.get("joint", ""),
+        velocity=_number(limit, "velocity") if limit is not None else np.inf,
     )
 
 

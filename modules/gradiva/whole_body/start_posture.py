@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import idyntree.bindings as idyn
 import numpy as np
+from scipy.optimize import least_squares
 
 from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import IdynTreeModel, as_array
@@ -17,6 +18,9 @@ _ITERATIONS = 1500
 _TOLERANCE = 1e-6  # [m]
 _PERIOD = 0.01  # [s] of a probe
 _KEPT = 64  # postures
+_REST = 1e-3  # [m] that a radian away from the described posture is worth, beside errors of feet and CoM
+_BEYOND = 1e-4  # [rad] beyond a joint limit, from which it is in the way
+_NAMED = 4  # [joints] in the way that are named
 
 _solved: dict[Hashable, RobotPosture] = {}
 
@@ -91,11 +95,30 @@ def _solve(
         for _ in range(_ITERATIONS):
             state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)
     except NoSolutionFound:
-        raise ModelError(f"{wish}: the joint limits are in the way") from None
+        raise ModelError(f"{wish}: {_limits_in_the_way(model, inverse_kinematics, reference)}") from None
     missed = float(np.max(np.abs(inverse_kinematics.task_error(state, reference))))
     if not missed <= _TOLERANCE:
         raise ModelError(f"{wish}: missed by {1e3 * missed:.1f} mm")
     return state
+
+
+def _limits_in_the_way(model: IdynTreeModel, kinematics: WalkingKinematics, reference: WholeBodyReference) -> str:
+    """Return which joints leave their limits, and by how much, in the posture that is found without limits."""
+    start, low, high = described_posture(model), kinematics.lower_limits, kinematics.upper_limits
+
+    def residual(motion: NDArray) -> NDArray:
+        return np.append(kinematics.task_error(integrate(start, motion, 1.0), reference), _REST * motion[6:])
+
+    motion = least_squares(residual, np.zeros(6 + len(low))).x
+    wanted = integrate(start, motion, 1.0).joint_positions
+    beyond = np.maximum(low - wanted, wanted - high)
+    limits, joints = np.degrees(np.where(wanted < low, *model.joint_limits())), model.description.joints
+    turns = [
+        f"{joints[index]} at {limits[index] + 0.0:.1f}° by {np.degrees(beyond[index]):.2g}°"
+        for index in np.argsort(-beyond)
+        if beyond[index] > _BEYOND
+    ]
+    return ": ".join(["the joint limits are in the way", *[", ".join(turns[:_NAMED])] * bool(turns)])
 
 
 def standing_reference(

@@ -30,6 +30,7 @@ from gradiva.setup.new_robot.drives import (
     guessed_gears,
     leg_gears,
     placeholders,
+    same_rotors,
     two_digits,
     with_drives,
     with_servos,
@@ -191,6 +192,7 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
         *_guessed_torques(limited, loaded, toppling),
         *guessed_gears(limited, loaded, model.drives),
         *placeholders(groups, model.drives),
+        *same_rotors(limited, loaded, model.drives),
     )
     notes = *model.notes, *of_drives, *_weak_ankles(described, posture), *_notes(urdf, limbs, described)
     return Draft(described, posture, notes, model)
@@ -201,9 +203,15 @@ def _check_ranges(urdf: Urdf, limbs: Limbs) -> None:
     fixed = [name for name in limbs.joints if urdf.joints[name].limits[0] >= urdf.joints[name].limits[1]]
     if fixed:
         more = f" and {len(fixed) - _NAMED} more" * (len(fixed) > _NAMED)
+        zero = [
+            quantity
+            for quantity in ("effort", "velocity")
+            if not any(getattr(urdf.joints[name], quantity) for name in fixed)
+        ]
+        others = f"; {' and '.join(zero)} are 0 as well, and are guessed where they stay so" * bool(zero)
         raise ModelError(
             f"the limits of {', '.join(fixed[:_NAMED])}{more} leave no range: give each <limit> a lower and an upper"
-            " angle"
+            f" angle{others}"
         )
 
 

@@ -46,6 +46,7 @@ _TRIGGER_ANGLE = 0.07  # [rad] times the height of the CoM: DCM errors that driv
 _EXCESS = 0.05  # [-] of the width of a sole, by which the ZMP that is asked for may be beside it: at 0.25 trunks tip
 _STEP_FILE = "step_adaptation.toml"
 _FORCE_RANGE, _LANDING = 2000.0, 3.0  # [N] of the FT45 and [-] of the weight: range of foot sensors, by force
+_SAME = 2.0  # [-] ratio of the peak torques of a leg, beyond which its rotors differ
 _STANDING = 6.0  # [-] times m g h: the least stiffness of a leg joint on which the robot stands without toppling
 
 
@@ -168,6 +169,22 @@ def guessed_gears(groups: Mapping[str, JointGroup], model: IdynTreeModel, known:
         f"no speed and no rotor of {', '.join(guessed)} is known: planetary gears are guessed; for harmonic drives give"
         f" the joints their velocity limits, below {_FAST:g} rad/s"
     ]
+
+
+def same_rotors(groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]) -> list[str]:
+    """Return a note on each leg whose rotors a model has alike for drives of very different torques; see `with_drives`.
+
+    They are taken: one motor may drive several ratios.
+    """
+    notes = []
+    for name, torques, _ in _limits(groups, model):
+        rotors = {drive.rotor_inertia for drive in _of_group(groups[name], known)}
+        if name.endswith("_leg") and len(rotors) == 1 and min(rotors) > 0.0 and max(torques) > _SAME * min(torques):
+            notes.append(
+                f"rotor inertia of {name}: the model has {min(rotors):.3g} kg·m² for each joint, of {min(torques):.3g}"
+                f" to {max(torques):.3g} N·m, perhaps a placeholder; it is taken where such drives can have it"
+            )
+    return notes
 
 
 def _limits(groups: Mapping[str, JointGroup], model: IdynTreeModel) -> Iterator[tuple[str, NDArray, NDArray]]:

@@ -288,6 +288,13 @@ def _lowest_limbs(skeleton: Skeleton) -> str:
     tips = [body for body in range(1, len(skeleton.bodies)) if not skeleton.children(body)]
     if not tips:
         return f"none of its joints turns, a leg needs {LEG_JOINTS}"
+    long = [tip for tip in tips if len(skeleton.chain(tip)) == LEG_JOINTS]
+    if len(long) == 2 and not skeleton.shared(*long):
+        places = " and ".join(f"'{skeleton.bodies[tip].name}' at {_place(skeleton, tip)}" for tip in long)
+        return (
+            f"the only limbs of {LEG_JOINTS} joints end in {places} when all joints are at zero: the model is turned or"
+            " beside its root; put its root between the hips, z up, x forward"
+        )
     lowest = sorted(tips, key=lambda body: float(skeleton.position(body)[2]))[:2]
     limbs = [_limb(skeleton, tip) for tip in lowest]
     return (
@@ -300,6 +307,11 @@ def _limb(skeleton: Skeleton, tip: int) -> str:
     """Return the number and names of the joints down to a body."""
     joints = skeleton.joints_to(tip)
     return f"{_count(joints)}, down to '{skeleton.bodies[tip].name}' ({', '.join(joints)})"
+
+
+def _place(skeleton: Skeleton, body: int) -> str:
+    """Return where a body is in the base."""
+    return f"({', '.join(f'{place + 0.0:.2f}' for place in skeleton.position(body))}) m"
 
 
 def _count(joints: Sequence[str]) -> str:

@@ -128,6 +128,12 @@ def check_units(urdf: Urdf) -> None:
             f"the limits of {len(wide)} of {len(ranges)} joints are beyond a turn ({name}: {low:g} to {high:g} rad):"
             " angles are probably in degrees, they have to be in rad"
         )
+    largest = max((max(map(abs, each)) for each in ranges.values()), default=0.0)
+    if 0.0 < largest < np.radians(2.0 * np.pi):
+        raise ModelError(
+            f"no joint turns by more than {np.degrees(largest):.1f}°: angles are probably in rad and read as degrees,"
+            ' as of an MJCF without <compiler angle="radian"/>'
+        )
     if urdf.mass > max(_HEAVIEST, _DENSE * reach**3):
         raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
     _check_inertias(urdf)

@@ -25,6 +25,7 @@ _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
 _HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
 _REST = 0.02  # [m] that a radian away from zero is worth: chooses among arms that reach the same place
 _PARALLEL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
+_LEVEL = 0.99  # [-] cosine between axes that are parallel
 _TURN = 2.0 * math.pi  # [rad] joints that turn farther have no limits
 
 
@@ -130,11 +131,26 @@ class _Standing:
             names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
             raise ModelError(
                 f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
+                f"{self._turned(leg)}"
             )
         hip, ankle = pitches[0], pitches[-1]
         low, high = np.clip((self._low, self._high), -_TURN, _TURN)
         knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
         return [hip, knee, ankle]
+
+    def _turned(self, leg: Sequence[str]) -> str:
+        """Return advice where three joints of a leg are parallel, about another axis than the lateral one."""
+        axes = np.array([self._axis(name) for name in leg])
+        along = np.abs(axes @ axes.T) > _LEVEL
+        most = int(np.argmax(along.sum(axis=1)))
+        if along[most].sum() < 3:
+            return ""
+        names = ", ".join(np.array(leg)[along[most]])
+        axis = "xyz"[int(np.argmax(np.abs(axes[most])))]
+        return (
+            f"; {names} are parallel, along {axis} of '{self._limbs.base_link}': turn the model so that they are along"
+            " y, z is up and x forward"
+        )
 
     def _half_sit(self, arms: NDArray, bend: float, margin: float) -> NDArray | None:
         """Return the posture with the knees bent by so much, None where joint limits less a margin are in the way."""
