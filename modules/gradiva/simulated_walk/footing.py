@@ -254,7 +254,7 @@ def check_slope(setup: Setup) -> None:
     if footing.slips:
         holds = math.degrees(math.atan(footing.friction))
         raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
-    if footing.topples_at_rest:
+    if footing.walked is None and footing.topples_at_rest:
         raise ConfigError(
             f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
             f" {_MOST_ROOM:.0%} of the way robots topple"
