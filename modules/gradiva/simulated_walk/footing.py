@@ -148,7 +148,7 @@ def _rounded_up(stiffness: float) -> str:
 # -- slopes ------------------------------------------------------------------------------------------------------------
 
 _WORTH_A_WORD = math.radians(0.5)
-_MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 (torque), 0.67 and 0.71 (velocity control)
+_MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 aside (torque), 0.6 ahead (velocity control)
 _EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
 _DIRECTIONS = (
     "ahead",
