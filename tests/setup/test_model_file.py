@@ -174,6 +174,15 @@ def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
     assert draft.description.joint_groups["left_leg"].rotor_inertia == 0.5
 
 
+def test_rotors_alike_for_drives_of_very_different_torques_are_noted(as_urdf):
+    file = as_urdf()
+    drives = dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.02))
+    for effort, is_noted in ((90, False), (20, True)):
+        file.path.write_text(re.sub(r'effort="(90|20)(\.0)?"', f'effort="{effort}"', file.path.read_text()))
+        draft = draft_robot("biped", replace(file, drives=drives))
+        assert any("kg·m² for each joint, of 20 to" in note for note in draft.notes) == is_noted
+
+
 def test_values_that_no_drive_has_are_not_taken_and_noted(as_urdf):
     file = as_urdf()
     drives = {**dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.02)), "left_knee": JointDrive(1e-4)}

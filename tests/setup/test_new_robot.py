@@ -229,6 +229,10 @@ def fixed(joints: str) -> tuple[str, str]:
             ('xyz="0 -0.1 0"', 'xyz="0 -0.2 0"'),
             r"the lowest limbs have 6 joints, down to 'left_foot' \(.*\) and 6 joints, down to 'right_foot' ",
         ),
+        (
+            ('xyz="0 -0.1 0"', 'xyz="0 0.3 0"'),
+            r"the only limbs of 6 joints end in 'left_foot' at \(0.00, 0.10, \S*\) m and 'right_foot' at \(0.00, 0.30",
+        ),
         (fixed(r"\w+"), r"mirror each other about y = 0 of 'trunk'; none of its joints turns, a leg needs 6$"),
         (
             fixed(r"(?:left|right)_(?!hip_yaw)\w+"),

@@ -289,7 +289,7 @@ def _lowest_limbs(skeleton: Skeleton) -> str:
     if not tips:
         return f"none of its joints turns, a leg needs {LEG_JOINTS}"
     long = [tip for tip in tips if len(skeleton.chain(tip)) == LEG_JOINTS]
-    if len(long) == 2 and not skeleton.shared(*long):
+    if len(long) == 2 and not skeleton.shared(*long) and not _hang_astride(skeleton, long):
         places = " and ".join(f"'{skeleton.bodies[tip].name}' at {_place(skeleton, tip)}" for tip in long)
         return (
             f"the only limbs of {LEG_JOINTS} joints end in {places} when all joints are at zero: the model is turned or"
@@ -307,6 +307,13 @@ def _limb(skeleton: Skeleton, tip: int) -> str:
     """Return the number and names of the joints down to a body."""
     joints = skeleton.joints_to(tip)
     return f"{_count(joints)}, down to '{skeleton.bodies[tip].name}' ({', '.join(joints)})"
+
+
+def _hang_astride(skeleton: Skeleton, limbs: Sequence[int]) -> bool:
+    """Return whether two limbs end on both sides of y = 0, each below where it begins."""
+    left, right = (skeleton.position(limb)[1] for limb in limbs)
+    below = [skeleton.position(limb)[2] < skeleton.position(skeleton.chain(limb)[0])[2] for limb in limbs]
+    return bool(left * right < 0.0 and all(below))
 
 
 def _place(skeleton: Skeleton, body: int) -> str:
