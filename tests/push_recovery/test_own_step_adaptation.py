@@ -1,6 +1,7 @@
 """A step adaptation of a package outside of Gradiva, as in examples/own_step_adaptation."""
 
 import tomllib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_off_it_is_not_asked_and_a_mode_is_its_own(installed):
     assert (type(steps).__name__, steps.mode) == ("LinearSteps", SteppingMode.PLACE)
     walk = SimulatedWalk(load_setup("icub_v2_7", ["step_adaptation.mode=off"], [TABLE]))
     recovery, robot = walk.layers.push_recovery, state()
-    assert recovery.update(robot, None, None) == (robot, None)
+    assert recovery.update(robot, SimpleNamespace(time=1.0), None) == (robot, None)
     assert recovery.steps.log.mode is SteppingMode.OFF
 
 

@@ -17,6 +17,7 @@ from gradiva.push_recovery import (
     SteppingMode,
     Trunk,
 )
+from gradiva.push_recovery.push_recovery import SETTLING
 from gradiva.setup import load_setup
 from gradiva.simplified_model import LinearInvertedPendulum
 from tests.whole_body.standing_robot import reference, state
@@ -44,7 +45,20 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    return PushRecovery(steps, Trunk(), None, compensation, PERIOD)
+    pushes = PushRecovery(steps, Trunk(), None, compensation, PERIOD)
+    assert pushes.update(state(), replace(PLAN.at(0.0), time=-SETTLING), PLAN)[1] is None
+    return pushes
+
+
+def test_what_servos_do_that_settle_is_no_push_and_another_mode_of_stepping_changes_nothing_of_that():
+    pushes, robot = recovery(Falling()), state()
+    for time, is_seen in ((-0.01, False), (0.0, True), (0.5, True)):
+        pushes.set_mode(SteppingMode.PLACE)
+        change = pushes.update(robot, replace(PLAN.at(0.0), time=time), PLAN)[1]
+        assert (change is not None) is is_seen
+    pushes.reset()
+    assert pushes.update(robot, replace(PLAN.at(0.0), time=0.51), PLAN)[1] is None
+    assert pushes.update(robot, replace(PLAN.at(0.0), time=0.51 + SETTLING), PLAN)[1] is not None
 
 
 def test_a_robot_that_nothing_pushes_is_its_own_pendulum_and_keeps_its_reference():
@@ -122,13 +136,13 @@ def test_a_push_is_caught_by_a_step_or_by_a_robot_that_recovers_standing(time, i
 
 def test_step_adaptation_is_asked_unless_it_is_off_and_begins_anew_with_each_mode():
     pushes, robot = recovery(Falling()), state()
-    assert pushes.update(robot, None, None)[1].falls_away
+    assert pushes.update(robot, PLAN.at(1.0), PLAN)[1].falls_away
     pushes.set_mode(SteppingMode.OFF)
-    assert pushes.update(robot, None, None) == (robot, None)
+    assert pushes.update(robot, PLAN.at(1.0), PLAN) == (robot, None)
     pushes.set_mode(SteppingMode.PLACE)
     assert pushes.steps.mode is SteppingMode.PLACE
     assert pushes.steps.resets == 2
-    assert pushes.update(robot, None, None)[1].falls_away
+    assert pushes.update(robot, PLAN.at(1.0), PLAN)[1].falls_away
 
 
 def test_an_estimated_wrench_moves_the_pendulum_that_layer_2_and_the_steps_see():

@@ -112,6 +112,24 @@ def test_on_a_slope_the_reference_begins_where_the_com_is_and_no_step_catches_it
     assert walk.controller.adaptations == 0
 
 
+def test_a_command_that_comes_before_the_first_tick_of_balance_is_followed_from_where_the_com_is():
+    rise = f"simulation.ground.slope_left={math.radians(3.0)}"
+    walk = SimulatedWalk(setup_of("icub_v2_7", "walking.prepare_duration=0.5", rise))
+    controller = walk.controller
+    controller.prepare()
+    while controller.state is not WalkingState.PREPARED:
+        walk.tick()
+    controller.start()
+    controller.walk(VelocityCommand(0.15, duration=2.0))
+    walk.tick()
+    assert controller.reason.endswith("cm off, as on 3.0° of slope or with an IMU that leans so")
+    while controller.state is WalkingState.WALKING:
+        walk.tick()
+    figures = assert_walked(walk, dcm=0.04)
+    assert figures["distance_m"] == pytest.approx(0.15, abs=0.02)
+    assert controller.adaptations == 0
+
+
 @pytest.mark.long
 def test_eighty_steps_at_the_record_of_the_thesis(ready):
     walk = ready("icub_v2_7", "planner.max_speed=0.34")

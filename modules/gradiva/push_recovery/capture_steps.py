@@ -25,7 +25,6 @@ _SHIFT_WEIGHT = 1.0  # [m²/s] on them: of equal steps the soonest, with the foo
 _STANDING_MARGIN = 0.025  # [m] of the DCM of a robot that stands from toes and heels, over which it tips: it steps
 UNLOADING = 0.06  # [s] from standing to the lift-off of a capture step, while the load leaves the foot
 _RECOVERY_TIME = 1.0  # [s] after the last error beyond the trigger of a robot that stands: it rocks for as long
-TAKE_OVER = 0.3  # [s] after the first tick, in which servos that take another control mode settle: no push is seen
 _LOST = 0.6  # [m] of the DCM from the soles, beyond which no step catches the robot
 
 
@@ -59,7 +58,7 @@ class CaptureStepping:
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        self._outside, self._recovers_until, self._begin = 0, -math.inf, math.nan
+        self._outside, self._recovers_until = 0, -math.inf
 
     def is_recovering(self, time: float) -> bool:
         """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
@@ -67,9 +66,6 @@ class CaptureStepping:
 
     def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
         """Return the step that begins now, or None, as nearly always."""
-        self._begin = reference.time if math.isnan(self._begin) else self._begin
-        if reference.time < self._begin + TAKE_OVER:
-            return None
         error = state.dcm_position - reference.dcm.position
         if _square(error) > self._config.trigger**2:
             self._recovers_until = reference.time + _RECOVERY_TIME

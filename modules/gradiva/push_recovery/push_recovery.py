@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +17,12 @@ from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
 _SLOPE_TIME = 1.0  # [s] time constant with which the ground's slope is learned, longer than a step
+SETTLING = 0.3  # [s] after the begin of the balance, when servos may have taken another control mode: no push is seen
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 
 
 class PushRecovery:
-    """Answers a push by steps, trunk and soles.
-
-    A tick asks for ``pendulum``, the state that layer 2 and the steps see; ``update``, the change of the plan; and
-    ``answered``, the reference of layer 3 with tilted trunk, soles and what yields.
+    """Answers a push by steps, trunk and soles: ``update`` by the plan, ``answered`` by the reference of layer 3.
 
     Attributes:
         steps: Step adaptation.
@@ -43,10 +42,11 @@ class PushRecovery:
         self.steps, self.trunk, self.soles, self._compensation = steps, trunk, soles, compensation
         self._period, self._gain = period, low_pass_gain(_RATE_TIME, period)
         self._slow_dcm: tuple[float, float] | None = None
+        self._begin = math.inf  # [s] of the balance
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        self._slow_dcm = None
+        self._slow_dcm, self._begin = None, math.inf
         for part in (self.steps, self.trunk, self._compensation):
             part.reset()
         if self.soles is not None:
@@ -66,8 +66,8 @@ class PushRecovery:
         and reads nothing: where the other one is planned to be in the air, steps see it carry as much, and do not wait
         for its load. Dead or in the air, the next ticks show.
         """
-        pendulum = self._pendulum(state, reference)
-        if self.steps.mode is SteppingMode.OFF:
+        pendulum, self._begin = self._pendulum(state, reference), min(self._begin, reference.time)
+        if self.steps.mode is SteppingMode.OFF or reference.time < self._begin + SETTLING:
             return pendulum, None
         seen = pendulum
         if suspected is not None and not reference.foot(suspected.other).in_contact:

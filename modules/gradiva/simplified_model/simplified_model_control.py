@@ -107,8 +107,8 @@ class DcmController(DcmLaw):
             return feedforward + inputs["proportional_gain"] * error + inputs["integral_gain"] * integral
 
         integral = last + error * inputs["period"]
-        integral = integral * cs.fmin(1.0, inputs["integral_limit"] / cs.fmax(_norm(integral), _TINY))
-        is_winding_up = cs.logic_and(_norm(integral) > _norm(last), _depth(unbounded(integral), inputs) > 0.0)
+        integral = integral * cs.fmin(1.0, inputs["integral_limit"] / cs.fmax(cs.norm_2(integral), _TINY))
+        is_winding_up = cs.logic_and(cs.norm_2(integral) > cs.norm_2(last), _depth(unbounded(integral), inputs) > 0.0)
         integral = cs.if_else(is_winding_up, last, integral)
         zmp = unbounded(integral)
         return inputs, {"zmp": _projected(zmp, inputs), "unbounded_zmp": zmp, "dcm_integral": integral}
@@ -176,10 +176,6 @@ class DcmController(DcmLaw):
             return polygon.shrunk(self._config.polygon_margin)
         except ValueError as error:
             raise ConfigError(f"[dcm_controller] polygon_{error}") from None
-
-
-def _norm(vector: cs.SX) -> cs.SX:
-    return cs.sqrt(cs.sumsqr(vector))
 
 
 def _depth(point: cs.SX, edges: dict[str, cs.SX]) -> cs.SX:

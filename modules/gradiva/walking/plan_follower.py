@@ -114,6 +114,14 @@ class PlanFollower:
         self.aimed = None
         self.cancel()
 
+    def begin_at(self, start: PlanningState, plan_origin: PlanarPose) -> None:
+        """Stand from ``start``, and follow from there the command that has come before, if one has; see ``follow``."""
+        asked = self._asked if self._coming is None else self._coming[1]
+        given = self._given if asked is None else asked.command
+        self.stand(start.time, start)
+        if given is not None:
+            self._ask(Purpose.COMMAND, given, start.time, plan_origin)
+
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
         """Plan to fulfil ``command`` from ``time`` [s] on.
 

@@ -149,6 +149,15 @@ def standing_with_com(plan: WalkingPlan, state: RobotState, time: float) -> Plan
     return PlanningState.at_rest(time, phase.left.pose, phase.right.pose, com_position)
 
 
+def off_in_words(start: PlanningState, reference: WalkingReference) -> str:
+    """Return where the CoM is, and which slope of the ground, or lean of the inertial unit, would be the cause."""
+    x, y = (start.com_position - reference.com_position)[:2].tolist()
+    lean = math.degrees(math.atan(math.hypot(x, y) / start.com_position[2]))
+    return (
+        f"the CoM is ({100 * x:+.1f}, {100 * y:+.1f}) cm off, as on {lean:.1f}° of slope or with an IMU that leans so"
+    )
+
+
 def seen_as_planned(state: RobotState, reference: WalkingReference) -> RobotState:
     """Return the state as layer 2 sees it when it begins: without an error."""
     dcm = reference.dcm.position

@@ -30,7 +30,7 @@ from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.start import Preparation, StandingStart, seen_as_planned, standing_with_com
+from gradiva.walking.start import Preparation, StandingStart, off_in_words, seen_as_planned, standing_with_com
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
@@ -350,16 +350,17 @@ class WalkingController:
         desired = self._balance_reference(pendulum, plan, time)
         self._lap("model_control")
         body = self._body_reference(state, pendulum, plan, desired, time)
-        command = self._joint_command(state, body, measurement.joint_torques, time)
+        command = self._joint_command(state, body, measurement.joint_torques)
         self._lap("whole_body")
         return self._log(time, command, begun or reference, state, desired)
 
     def _begun(self, state: RobotState, reference: WalkingReference) -> tuple[RobotState, WalkingReference | None]:
-        """Begin the plan where the CoM is; return what layer 2 sees, and the new reference where there is one."""
+        """Begin the plan where the CoM is; return what layer 2 sees, and the new reference, to log, if there is one."""
         self._has_begun, follower = True, self._follower
         if (start := standing_with_com(follower.present_plan, state, self._time)) is None:
             return state, None
-        follower.stand(self._time, start)
+        follower.begin_at(start, self._plan_origin)
+        self._machine.to(self._machine.state, f"{self._machine.reason}; {off_in_words(start, reference)}")
         return seen_as_planned(state, reference), follower.present_plan.at(self._time)
 
     def _note_commanded(self) -> None:
@@ -387,14 +388,12 @@ class WalkingController:
         body = layers.body_references.reference(ahead, desired)
         return layers.push_recovery.answered(body, state, pendulum, plan, ahead, push)
 
-    def _joint_command(
-        self, state: RobotState, body: WholeBodyReference, torques: NDArray, time: float
-    ) -> JointCommand:
+    def _joint_command(self, state: RobotState, body: WholeBodyReference, torques: NDArray) -> JointCommand:
         """Return the command of layer 3 within the limits of the joints, of which ``torques`` are measured."""
         command, period = self._whole_body.command(state, body, self._tick.period), self._tick.period
         self._note_commanded()
         if self._whole_body.findings:
-            self._obey(self._layers.safety.note(self._whole_body.findings, time))
+            self._obey(self._layers.safety.note(self._whole_body.findings, self._time))
         return self._held.limited(command, self._commanded.positions, torques, period)
 
     def _update_plan(self, time: float) -> None:
@@ -510,16 +509,12 @@ class WalkingController:
         state: RobotState | None = None,
         desired: BalanceReference | None = None,
     ) -> WalkingLog:
+        entry = time, self._machine.state, self._machine.reason, command, reference, state
         if desired is None:
-            return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)
+            return WalkingLog(*entry)
         contradiction = self._whole_body.contradiction
         return WalkingLog(
-            time,
-            self._machine.state,
-            self._machine.reason,
-            command,
-            reference,
-            state,
+            *entry,
             desired,
             self._commanded.positions,
             self._commanded.velocities,
