@@ -290,9 +290,9 @@ _MEANT = {
 def _suggest_by_meaning(error: typer.TyperException) -> None:
     """Have an unknown option, also one that begins with ``--no-``, suggest the one that means it, if there is one."""
     name, context = getattr(error, "option_name", ""), getattr(error, "ctx", None)
-    known = {option for param in context.command.params for option in param.opts} if context else set()
+    known = {option: param for param in context.command.params for option in param.opts} if context else {}
     positive = f"--{name.removeprefix('--no-')}" if name.startswith("--no-") else name
-    meant = _MEANT.get(positive, positive)
+    meant = _MEANT.get(positive, positive if getattr(known.get(positive), "is_flag", False) else "")
     if meant in known:
         error.possibilities = [meant]  # type: ignore[attr-defined]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
 
 from gradiva.common import ConfigError
@@ -79,7 +80,7 @@ class _DoneColumn(ProgressColumn):
     """Text of a progress bar: of what is being done where that is known, else of what was done last."""
 
     def __init__(self, now: Callable[[], str]) -> None:
-        super().__init__()
+        super().__init__(Column(no_wrap=True, overflow="ellipsis"))
         self._now = now
 
     def render(self, task: Task) -> Text:

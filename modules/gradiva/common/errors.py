@@ -11,19 +11,17 @@ from pathlib import Path
 _MANY = 12  # [names] a longer list is not read
 _NEAREST = 3  # [names] listed of many
 _MEANT = {
-    "real": "robot",
-    "realistic": "robot",
-    "hardware": "robot",
-    "perfect": "ideal",
-    "exact": "ideal",
-    "hard": "rigid",
-    "flat": "rigid",
-    "compliant": "soft",
-    "viscoelastic": "soft",
-    "none": "off",
-    "on": "place_and_time",
+    frozenset({"robot", "ideal", "noisy"}): {
+        "real": "robot",
+        "realistic": "robot",
+        "hardware": "robot",
+        "perfect": "ideal",
+        "exact": "ideal",
+    },
+    frozenset({"rigid", "soft"}): {"hard": "rigid", "flat": "rigid", "compliant": "soft", "viscoelastic": "soft"},
+    frozenset({"off", "place", "place_and_time"}): {"none": "off", "on": "place_and_time"},
 }
-"""Words that mean a name which is not spelt like them: plants, grounds, modes of step adaptation."""
+"""Words that mean one of these plants, grounds or modes of step adaptation and are not spelt like it."""
 
 
 class WalkingError(Exception):
@@ -107,7 +105,8 @@ def nearest_name(name: str, valid: Iterable[str]) -> str:
     if not names:
         return ""
     words = re.split(r"[_.\- ]", name)
-    close = [known for known in names if known == _MEANT.get(name)] or difflib.get_close_matches(name, names, n=1)
+    meant = [words[name] for family, words in _MEANT.items() if family <= set(names) and name in words]
+    close = meant or difflib.get_close_matches(name, names, n=1)
     close = close or [known for known in names if known in words or (len(name) > 2 and name in known)]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)

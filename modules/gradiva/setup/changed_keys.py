@@ -91,7 +91,7 @@ def _setter(key: str) -> str:
 def _shown(key: str, value: Any) -> str:
     """Return a value as it is written at the command line: slopes in degrees, grounds by their names."""
     if key in _ANGLES:
-        return f"{math.degrees(value):.2g}°"
+        return f"{math.degrees(value):.3g}°"
     if key == "simulation.ground.kind":
         return ground_name(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

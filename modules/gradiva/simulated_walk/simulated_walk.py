@@ -79,7 +79,6 @@ class SimulatedWalk:
         log: Of the last tick.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
-        is_as_configured: Whether no law, task or check was handed over beside the configuration.
         overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
     """
 
@@ -116,7 +115,7 @@ class SimulatedWalk:
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
-        self.is_as_configured = dcm_law is None and not tasks and not checks
+        self._is_as_configured, self._steps = dcm_law is None and not tasks and not checks, layers.push_recovery.steps
         self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
         for check in checks:
             layers.safety.add(check)
@@ -132,6 +131,11 @@ class SimulatedWalk:
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
+
+    @property
+    def is_as_configured(self) -> bool:
+        """Whether no law, task, check or step adaptation was handed over beside the configuration."""
+        return self._is_as_configured and self.layers.push_recovery.steps is self._steps
 
     @property
     def time(self) -> float:
