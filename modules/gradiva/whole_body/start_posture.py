@@ -6,7 +6,6 @@ from collections.abc import Hashable
 
 import idyntree.bindings as idyn
 import numpy as np
-from scipy.optimize import least_squares
 
 from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import IdynTreeModel, as_array
@@ -104,6 +103,8 @@ def _solve(
 
 def _limits_in_the_way(model: IdynTreeModel, kinematics: WalkingKinematics, reference: WholeBodyReference) -> str:
     """Return which joints leave their limits, and by how much, in the posture that is found without limits."""
+    from scipy.optimize import least_squares  # which takes long to import, for a message alone
+
     start, low, high = described_posture(model), kinematics.lower_limits, kinematics.upper_limits
 
     def residual(motion: NDArray) -> NDArray:
