@@ -352,7 +352,7 @@ def test_joints_that_come_to_the_limits_of_their_positions_are_named_with_when_a
     )
     cause = limited_joints(walk, FALL)
     assert cause.text.startswith("at the limit of its position: ankle 0.1° from")
-    assert cause.advice == "a wider planner.step_width rolls hips and ankles less where they roll inward"
+    assert cause.advice == "a planner.step_width nearer to the distance of the hips rolls hips and ankles less"
     robot.leg_joints = ["hip"]
     assert limited_joints(walk, FALL) is None, "joints of arms carry nothing"
 

@@ -48,6 +48,14 @@ def test_a_robot_at_rest_topples_where_its_com_is_near_the_edge_downhill(uphill,
     assert not footing(steepness - 0.01, uphill).topples_at_rest
 
 
+def test_a_slope_that_was_seen_to_be_walked_may_bring_the_com_nearer_to_the_edge_but_not_beyond():
+    walked = (math.radians(12.0), math.radians(12.0))
+    near, beyond = (math.degrees(math.atan(part * ROOM[2] / 0.53)) for part in (0.95, 1.02))
+    assert not footing(near, 0.0, walked).topples_at_rest
+    assert footing(near, 0.0).topples_at_rest
+    assert footing(beyond, 0.0, walked).topples_at_rest
+
+
 def test_between_the_axes_what_is_walked_is_an_ellipse():
     walked = (math.radians(3.0), math.radians(6.0))
     limit = 1.0 / math.hypot(math.cos(math.radians(45.0)) / 3.0, math.sin(math.radians(45.0)) / 6.0)
@@ -71,6 +79,9 @@ def test_velocity_control_walks_slopes_on_which_position_control_topples():
     check_slope(on_slope(5.0, 180.0, **{"walking.control": "velocity"}))
     with pytest.raises(ConfigError, match="topples"):
         check_slope(on_slope(7.0, 0.0, **{"walking.control": "velocity"}))
+    assert slope_note(on_slope(2.0, **{"walking.control": "torque"})).endswith(
+        "how steep it walks by torque is not known"
+    )
 
 
 def test_a_slope_on_which_soles_slip_is_refused_with_what_friction_holds():

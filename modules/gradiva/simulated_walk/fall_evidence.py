@@ -32,7 +32,7 @@ _AT_LIMIT = math.radians(0.5)  # iCub v2.7's ankles keep 2.4° as shipped; the i
 _HELD_AT_LIMIT = 0.1  # [s]
 _SPARES: Mapping[str, str] = {
     "pitch": "a lower planner.swing_height, a higher planner.com_height or a lower --speed bends legs less",
-    "roll": "a wider planner.step_width rolls hips and ankles less where they roll inward",
+    "roll": "a planner.step_width nearer to the distance of the hips rolls hips and ankles less",
     "yaw": "a slower --turn or a lower planner.max_step_turn turns hips less",
 }
 _DIRECTIONS = (

@@ -218,9 +218,10 @@ class SlopeFooting:
 
     @property
     def topples_at_rest(self) -> bool:
-        """Whether the CoM is too near to the edge of the soles, or beyond."""
+        """Whether the CoM is beyond the edge of the soles, or near to it where no slope was seen to be walked."""
         forward, left = self.com_shift
-        front, at_left, behind, at_right = (_MOST_ROOM * room for room in self.room)
+        most = _MOST_ROOM if self.walked is None else 1.0
+        front, at_left, behind, at_right = (most * room for room in self.room)
         return not (-behind < forward < front and -at_right < left < at_left)
 
     @property
@@ -254,10 +255,10 @@ def check_slope(setup: Setup) -> None:
     if footing.slips:
         holds = math.degrees(math.atan(footing.friction))
         raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
-    if footing.walked is None and footing.topples_at_rest:
+    if footing.topples_at_rest:
         raise ConfigError(
             f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
-            f" {_MOST_ROOM:.0%} of the way robots topple"
+            f" {_MOST_ROOM if footing.walked is None else 1.0:.0%} of the way robots topple"
         )
     if footing.topples_walking:
         raise ConfigError(
@@ -283,7 +284,8 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
         f" the soles {1e3 * nearest:.0f} mm"
     )
     if footing.walked is None:
-        return text
+        control = setup.walking.walking.control
+        return text if control is ControlMode.POSITION else f"{text}; how steep it walks by {control} is not known"
     ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
     return (
         f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"

@@ -118,7 +118,7 @@ class ChatterRecord:
             period: Of the ticks, [s].
         """
         self._weight, self._period = weight, period
-        self._rows, self._values, self._count = array("d"), array("d"), 0
+        self._rows, self._width = array("d"), 6  # time, phase, forces, ZMP and commands of each tick
         self._zmp: NDArray | None = None  # true one behind the low pass, where there is one
 
     def add(self, log: WalkingLog, true_load: Load | None = None) -> None:
@@ -131,10 +131,11 @@ class ChatterRecord:
         if log.desired is None or log.reference is None:
             return
         phase = _DOUBLE if log.reference.is_double_support else _SINGLE
-        self._rows.extend((log.time, phase if log.reference.is_walking else _STANDING))
+        phase = phase if log.reference.is_walking else _STANDING
         forces, zmp = _measured_load(log) if true_load is None else self._low_passed(log, *true_load)
-        self._values.extend((*forces, *zmp, *log.command.values))
-        self._count += 1
+        row = log.time, phase, *forces, *zmp, *log.command.values
+        self._width = len(row)
+        self._rows.extend(row)  # at once: an interrupt leaves whole rows
 
     def _low_passed(self, log: WalkingLog, forces: NDArray, zmp: NDArray) -> Load:
         """Return a true load with the ZMP behind the low pass of the measured one; without load it stays."""
@@ -147,9 +148,9 @@ class ChatterRecord:
 
     def figures(self) -> dict[str, Chatter]:
         """Return the chatter of double and single support and of ``shift``, the last weight shift, as far as known."""
-        if self._count < 2:
-            return {}
         times, phases, values = self._arrays()
+        if len(times) < 2:
+            return {}
         begin, end = self.last_shift()
         shift = (times >= begin) & (times <= end)
         masks = {"double_support": (phases == _DOUBLE) & ~shift, "single_support": phases == _SINGLE, "shift": shift}
@@ -196,9 +197,8 @@ class ChatterRecord:
         return float(frequencies[np.argmax(np.where(frequencies >= _CORNER, power, 0.0))])
 
     def _arrays(self) -> tuple[NDArray, NDArray, NDArray]:
-        rows = np.array(self._rows).reshape(self._count, 2)
-        values = np.array(self._values).reshape(self._count, -1) if self._count else np.zeros((0, 4))
-        return rows[:, 0], rows[:, 1], values
+        rows = np.array(self._rows).reshape(-1, self._width)
+        return rows[:, 0], rows[:, 1], rows[:, 2:]
 
 
 class ChatterMonitor:
