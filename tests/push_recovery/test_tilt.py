@@ -321,6 +321,10 @@ def test_a_sole_in_the_air_beside_one_on_a_slope_is_neither_lifted_nor_levelled(
     moved = levelling.levelled(body, beside, True, False, 0.01, slope)
     np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=1e-12)
     np.testing.assert_allclose(so3.log(moved.right_foot.rotation), np.zeros(3), atol=1e-5)
+    level, slight = (
+        SoleLevelling(WEIGHT).levelled(body, beside, True, False, 0.01, part * slope) for part in (0.0, 0.3)
+    )
+    np.testing.assert_array_equal(slight.right_foot.rotation, level.right_foot.rotation)
 
 
 def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_is_caught():

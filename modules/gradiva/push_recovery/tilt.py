@@ -39,6 +39,7 @@ LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air besid
 LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
 SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
 _LARGEST_OFFSET = np.array((LARGEST_TILT_OFFSET, LARGEST_TILT_OFFSET, LARGEST_HEIGHT_OFFSET))
+SLIGHT_SLOPE = math.radians(1.0)  # [-] of the ground as soles show it; G1's gear play shows as much on level ground
 LEVEL = sealed(np.zeros(2))
 """Slope of level ground, see ``SoleLevelling.levelled``."""
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
@@ -272,7 +273,8 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     On a slope s [-] that the plan does not know, :math:`e_{x,y}` and :math:`e_z` are counted from the ground: a sole
-    that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower.
+    that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower. Slopes below 1° are
+    errors of encoders, gears and inertial unit, from 2° on they count whole.
 
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
     tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
@@ -312,6 +314,7 @@ class SoleLevelling:
             period: [s].
             slope: Of the ground beyond that of the plan, as x and y of its normal in world, [-], shape (2,).
         """
+        slope = slope * min(1.0, max(0.0, math.hypot(*slope) / SLIGHT_SLOPE - 1.0))
         feet = {side: self._corrected(side, reference, state, is_active, stands, period, slope) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
