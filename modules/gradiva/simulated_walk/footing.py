@@ -217,11 +217,15 @@ class SlopeFooting:
         return -self.com_height * math.tan(self.steepness) * up
 
     @property
+    def most_room(self) -> float:
+        """Part of the way to the edge that the CoM may go, [-]: all of it where walked slopes are known."""
+        return _MOST_ROOM if self.walked is None else 1.0
+
+    @property
     def topples_at_rest(self) -> bool:
         """Whether the CoM is beyond the edge of the soles, or near to it where no slope was seen to be walked."""
         forward, left = self.com_shift
-        most = _MOST_ROOM if self.walked is None else 1.0
-        front, at_left, behind, at_right = (most * room for room in self.room)
+        front, at_left, behind, at_right = (self.most_room * room for room in self.room)
         return not (-behind < forward < front and -at_right < left < at_left)
 
     @property
@@ -258,7 +262,7 @@ def check_slope(setup: Setup) -> None:
     if footing.topples_at_rest:
         raise ConfigError(
             f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
-            f" {_MOST_ROOM if footing.walked is None else 1.0:.0%} of the way robots topple"
+            f" {footing.most_room:.0%} of the way robots topple"
         )
     if footing.topples_walking:
         raise ConfigError(
