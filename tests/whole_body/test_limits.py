@@ -182,7 +182,7 @@ def test_the_cone_of_a_contact_holds_while_it_is_loaded(is_loaded):
     feet = {"hand": SimpleNamespace(rotation=cs.SX.eye(3), is_loaded=cs.SX(is_loaded))}
     body = SimpleNamespace(feet=feet, reference=SimpleNamespace(feet=feet), parameters=Parameters())
     composer = SimpleNamespace(limit=lambda *limit: limits.append(limit))
-    limits, numbers = [], cone_numbers(config(), SOLE.corners(Side.LEFT), SOLE.z)
+    limits, numbers = [], cs.SX(cs.DM(cone_numbers(config(), SOLE.corners(Side.LEFT), SOLE.z)))
     limit_contact(composer, body, "hand", "hand's wrench", cs.SX.zeros(6), numbers, config())
     ((name, _, lower, upper, priority, weight),) = limits
     assert (name, priority, weight) == ("hand's wrench", Priority.HARD, 1.0)

@@ -134,6 +134,21 @@ def test_a_foot_that_is_to_carry_little_exerts_little_of_the_moment(rigid):
     assert left < 0.25 * right
 
 
+def test_the_foot_that_landed_last_keeps_six_percent_of_the_weight_unless_a_step_catches_a_push(rigid):
+    weight = model_of(ROBOT).mass * GRAVITY
+
+    def right_load(first, **changes):
+        rigid.reset(start_posture())
+        rigid.command(state(), first, PERIOD)
+        for _ in range(10):  # torques change by their rate
+            rigid.command(state(), reference(com_acceleration=np.array([0.0, -2.0, 0.0]), **changes), PERIOD)
+        return wrenches_of(rigid)[1, 2] / weight
+
+    assert right_load(on_one_foot()) == pytest.approx(0.06, abs=1e-4)
+    assert right_load(reference()) == pytest.approx(5.0 / weight, abs=1e-4)  # both stand from the beginning
+    assert right_load(on_one_foot(), step_catches=True) == pytest.approx(5.0 / weight, abs=1e-4)
+
+
 def test_what_must_be_met_is_met(rigid):
     for before in disturbed_states(5):
         rigid.reset(start_posture())

@@ -5,7 +5,7 @@ written as :math:`h \dot s`):
 
 .. math:: 2 (s^- - s - h \dot s) / h^2 \le \ddot s \le 2 (s^+ - s - h \dot s) / h^2
 
-A wrench stays within friction pyramid, centre of pressure, torsional friction and least pressure. In the axes of the
+A wrench stays within friction pyramid, centre of pressure, torsional friction and least load. In the axes of the
 sole, with the moment taken about its origin, on the plane of its bottom:
 
 .. math::
@@ -29,7 +29,9 @@ from gradiva.whole_body.tasks import Body
 LIMIT_HORIZON = 0.03  # [s] without it knees invert, unseen by the error of the CoM; much longer keeps off the limits
 FRICTION = 0.5  # [-] of each direction of the pyramid; half of what the simulated sole has
 SOLE_FRACTION = 0.9  # [-] of the sole that the centre of pressure may use
-_LEAST_LOAD = 0.02  # [-] of the weight: at most that much is kept on a loaded foot, for robots of 25 kg and less
+KEPT_LOAD = {side: f"{side}_kept_load" for side in Side}
+"""Parameters of `limit_wrench`: part of the weight that a loaded foot carries at least, [-]; 0 unless set."""
+_LEAST_LOAD = 0.02  # [-] of the weight: at most that much of ``minimum_force``, for robots of 25 kg and less
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +204,20 @@ def limit_torques(composer: QpComposer, body: Body, config: TorqueLimitConfig) -
 def limit_wrench(composer: QpComposer, body: Body, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
     """Keep the wrench of one foot in its cone, while the foot is loaded."""
     robot = body.dynamics.model.description
-    least = min(config.minimum_force, _LEAST_LOAD * robot.mass * GRAVITY)
-    numbers = cone_numbers(replace(config, minimum_force=least), robot.sole.corners(side), robot.sole.z)
-    limit_contact(composer, body, side, f"{side} foot's wrench", wrench, numbers, config)
+    weight, name = robot.mass * GRAVITY, f"{side} foot's wrench"
+    least = min(config.minimum_force, _LEAST_LOAD * weight)
+    cone = cone_numbers(replace(config, minimum_force=least), robot.sole.corners(side), robot.sole.z)
+    numbers = body.parameters.constant(f"{name}.cone", cone)
+    kept = weight * body.parameters.constant(KEPT_LOAD[side], 0.0)
+    numbers = cs.vertcat(numbers[:-1], cs.fmax(numbers[-1], kept))
+    limit_contact(composer, body, side, name, wrench, numbers, config)
 
 
 def limit_contact(
-    composer: QpComposer, body: Body, contact: str, name: str, wrench: cs.SX, numbers: NDArray, config: WrenchConeConfig
+    composer: QpComposer, body: Body, contact: str, name: str, wrench: cs.SX, numbers: cs.SX, config: WrenchConeConfig
 ) -> None:
     """Keep the wrench of a contact in its cone, while it is loaded; ``numbers`` are its ``cone_numbers``."""
-    value = cone_rows(
-        in_axes_of(body.feet[contact].rotation, wrench), body.parameters.constant(f"{name}.cone", numbers)
-    )
+    value = cone_rows(in_axes_of(body.feet[contact].rotation, wrench), numbers)
     endless = UNBOUNDED * cs.SX.ones(value.numel())
     upper = (1.0 - body.reference.feet[contact].is_loaded) * endless
     composer.limit(name, value, -endless, upper, config.priority, config.weight)

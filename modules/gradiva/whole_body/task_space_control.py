@@ -307,7 +307,8 @@ class InverseDynamics:
 
     def _limit(self, composer: QpComposer, body: RigidGroundBody, contact: Contact) -> None:
         """Keep the wrench in its cone, and at zero without load."""
-        name, numbers = contact.name, cone_numbers(contact.cone, contact.corners, contact.z)
+        name, cone = contact.name, cone_numbers(contact.cone, contact.corners, contact.z)
+        numbers = body.parameters.constant(f"{name} wrench.cone", cone)
         limit_contact(composer, body, name, f"{name} wrench", body.wrenches[name], numbers, contact.cone)
         composer.fix(f"{name} in the air", body.first_wrench[name], 6, 1.0 - body.reference.feet[name].is_loaded)
 

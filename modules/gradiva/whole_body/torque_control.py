@@ -39,6 +39,7 @@ from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
+from gradiva.whole_body.limits import KEPT_LOAD
 from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer, affine
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.reference_symbols import FootSymbols, Values
@@ -383,6 +384,7 @@ _LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
 _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
 _RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
 _LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
+_KEPT_LOAD = 0.06  # [-] of the weight, on the foot that landed last: light, it bounces and rocks on a stiff floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,6 +460,7 @@ class TorqueController:
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
         self._resting: dict[Side, FootReference | None] = dict.fromkeys(Side)
+        self._landed: Side | None = None  # the foot that took load last
 
     @property
     def desired_posture(self) -> RobotPosture:
@@ -510,8 +513,12 @@ class TorqueController:
         values.update(zip(_STATE, _of_state(state), strict=True))
         if self._landings is not None:
             self._landings.update(state, reference, loaded, period)
+        kept = 0.0 if self._landings is None or reference.step_catches else _KEPT_LOAD
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
+            if is_loaded and self._resting[side] is None and self._torques is not None:
+                self._landed = side  # none in the first tick, of a robot that stands
+            values[KEPT_LOAD[side]] = kept if side is self._landed else 0.0
             if is_loaded and foot is self._resting[side]:
                 continue  # one that rests keeps the values of the last tick
             self._resting[side] = foot if is_loaded else None
