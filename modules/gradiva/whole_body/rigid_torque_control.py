@@ -82,6 +82,7 @@ class RigidTorqueControlConfig:
         search: For the ground, of a foot that should stand and does not touch.
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
+        kept_load: Part of the weight that the foot that landed last keeps while no step catches a push, [-].
     """
 
     form: Form
@@ -100,6 +101,7 @@ class RigidTorqueControlConfig:
     search: GroundSearchConfig
     touch_fraction: float
     touch_timeout: float
+    kept_load: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -138,6 +140,7 @@ class RigidTorqueControlConfig:
             search=_SEARCH,
             touch_fraction=config.touch_fraction,
             touch_timeout=config.touch_timeout,
+            kept_load=config.kept_load,
         )
 
 
@@ -219,5 +222,5 @@ class RigidTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
         touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        landings = LandingMemory(weight)
+        landings = LandingMemory(weight, config.kept_load)
         super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs, landings)
