@@ -123,14 +123,43 @@ IS_LEFT_LEG = np.isin(model_of("g1").description.joints, model_of("g1").descript
 G1_REST, G1_ONES = np.zeros(len(IS_LEFT_LEG)), np.ones(len(IS_LEFT_LEG))
 
 
-def test_joints_with_backlash_are_compensated_while_their_leg_is_in_the_air():
-    """G1's left leg, some time constants after its foot has lifted; the right leg, torso and arms are not."""
+def test_ankles_with_backlash_are_compensated_while_their_leg_is_in_the_air():
+    """G1's left leg, some time constants after its foot has lifted; what pitches hips and knees always, arms never."""
     compensation, velocity = g1_compensator(0.5), G1_ONES
-    for loaded, compensated in (([Side.RIGHT], IS_LEFT_LEG), (Side, False)):
+    names = np.array(model_of("g1").description.joints)
+    pitching = np.array([any(part in name for part in ("hip_pitch", "knee")) for name in names])
+    for loaded, compensated in (([Side.RIGHT], IS_LEFT_LEG | pitching), (Side, pitching)):
         for _ in range(1000):
             torques = compensation.added_to(G1_REST, velocity, G1_REST, (velocity, G1_REST), loaded, PERIOD)
         expected = FrictionFeedforward(model_of("g1"), drives(0.5)).torques(velocity) * compensated
         np.testing.assert_allclose(torques, expected, atol=1e-3)
+
+
+def test_ankles_with_friction_that_is_known_to_be_there_learn_four_times_as_fast():
+    learned = []
+    for fraction in (0.0, 1e-9):
+        compensation = g1_compensator(fraction)
+        for tick in range(30):
+            lost = 1e-4 * (tick + 1) * G1_ONES
+            compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), [Side.RIGHT], PERIOD)
+        learned.append(compensation.fractions - fraction)
+    ankles = [i for i, name in enumerate(model_of("g1").description.joints) if "left_ankle" in name]
+    np.testing.assert_allclose(learned[1][ankles], 4.0 * learned[0][ankles], rtol=1e-6)
+    assert (learned[0][ankles] > 0.0).all()
+
+
+def test_hips_and_knees_with_friction_that_is_known_to_be_there_answer_in_proportion():
+    torques = []
+    for fraction in (0.0, 1e-9):
+        compensation = g1_compensator(fraction)
+        for lost in (G1_REST, 0.2 * G1_ONES):
+            torque = compensation.added_to(G1_REST, G1_REST, G1_REST, (G1_REST, lost), Side, PERIOD)
+        torques.append(torque)
+    knee = model_of("g1").description.joints.index("left_knee_joint")
+    others = [model_of("g1").description.joints.index(f"left_{name}_joint") for name in ("hip_roll", "ankle_roll")]
+    assert torques[0][knee] == pytest.approx(0.0, abs=1e-9)
+    assert torques[1][knee] == pytest.approx(12.0 * g1_compensator(0.0).inertias[knee] * 0.2, rel=0.05)
+    np.testing.assert_allclose(torques[1][others], 0.0, atol=1e-9)
 
 
 def test_joints_with_backlash_learn_nothing_while_their_leg_carries_load():

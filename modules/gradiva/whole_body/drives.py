@@ -9,7 +9,7 @@ import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import NDArray, Side, configuration, low_pass_gain, sealed, setting
+from gradiva.common import NDArray, RobotPosture, Side, configuration, low_pass_gain, sealed, setting
 from gradiva.robot_model import (
     Compiler,
     FlatFunction,
@@ -25,6 +25,8 @@ _VELOCITY_TIME_CONSTANT = 0.1  # [s]
 """Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
 _ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s gained less than commanded
 _LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
+_LARGEST_ROTOR = 0.5  # [-] of a joint's inertia, up to which friction known to be there is compensated under load
+_QUICKER = 4.0  # [-] learning of joints with friction known to be there that are compensated in swings alone
 _FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 
 
@@ -34,7 +36,8 @@ class DrivesConfig:
 
     Attributes:
         rotor_inertia: Fraction of the rotors' reflected inertia in the mass matrix, [-]; 0 knows links alone.
-        friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-].
+        friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-]. By torque the
+            first one, and above 0 hips and knees with backlash that pitch are compensated under load as well.
         gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
     """
@@ -85,32 +88,34 @@ class StanceFrictionFade:
     """Fades out the compensation of friction in joints with gear backlash while their leg carries load.
 
     In the air stiction holds an ankle against the swing, and the foot lands on its edge. Under load, with velocities
-    behind the low pass that such a robot needs, compensation makes both soles rattle. Torso and arms belong to no leg:
-    with backlash they are never compensated.
+    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints as on G1, or of
+    those alone that roll, yaw or whose rotor outweighs what it moves, where friction is known to be there. Torso and
+    arms belong to no leg: with backlash they are never compensated.
 
     Attributes:
-        parts: Of the compensation that counts, [-], shape (a,); 1 for joints without backlash.
-        is_constant: Whether no joint has backlash: nothing fades.
+        stays: Joints whose compensation never fades: without backlash, or pitching ones with light rotors, shape (a,).
+        parts: Of the compensation that counts, [-], shape (a,); 1 for joints that stay.
+        is_constant: Whether nothing fades.
     """
 
-    def __init__(self, description: RobotDescription) -> None:
-        """Find the joints with backlash, and the legs."""
+    def __init__(self, description: RobotDescription, stays: NDArray) -> None:
+        """Find the joints with backlash, and the legs; ``stays``: those that never fade in spite of it, shape (a,)."""
         actuated = description.selection
         names = np.array(description.joints)[actuated]
         legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
-        self._without_backlash = description.per_joint("gear_play")[actuated] == 0.0
         self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
-        self.is_constant = bool(self._without_backlash.all())
+        self.stays = stays | (description.per_joint("gear_play")[actuated] == 0.0)
+        self.is_constant = bool(self.stays.all())
         self.reset()
 
     def reset(self) -> None:
         """Begin again with both feet on the ground."""
-        self.parts = self._without_backlash.astype(float)
+        self.parts = self.stays.astype(float)
 
     def update(self, loaded: Collection[Side], period: float) -> NDArray:
         """Return the parts after a tick of ``period`` [s] in which the feet of ``loaded`` carry load, shape (a,)."""
         in_the_air = [leg for side, leg in self._legs.items() if side not in loaded]
-        wanted = np.logical_or.reduce([self._without_backlash, *in_the_air])
+        wanted = np.logical_or.reduce([self.stays, *in_the_air])
         self.parts = self.parts + low_pass_gain(_FADING, period) * (wanted - self.parts)
         return self.parts
 
@@ -141,8 +146,8 @@ class FrictionCompensator:
     :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
     ================  =========================================================  =========
 
-    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero. Joints with gear
-    play have k = 0: within it a rotor moves alone, and would be shaken as if its leg hung on it. Where p is 0 nothing
+    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero. Joints that fade
+    have k = 0: within the play a rotor moves alone, and would be shaken as if its leg hung on it. Where p is 0 nothing
     is learned: uncompensated, the friction would leave an e that goes on raising the fraction.
 
     Attributes:
@@ -160,8 +165,11 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        self.inertias, self._fade = inertias, StanceFrictionFade(description)
-        has_play = description.per_joint("gear_play")[actuated] > 0.0
+        is_known, rotors = config.friction_compensation > 0.0, np.diag(model.rotor_inertia)[actuated]
+        stays = is_known * _pitching_legs(model)[actuated] * (rotors < _LARGEST_ROTOR * inertias)
+        self._fade = StanceFrictionFade(description, stays)
+        quicker = np.where(is_known & ~self._fade.stays, _QUICKER, 1.0)
+        self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
         key = (FrictionCompensator, joints, compiler)
         self._function = function = built_once(key, lambda: _compensation(joints, compiler))
@@ -169,8 +177,8 @@ class FrictionCompensator:
             coulomb=coulomb,
             viscous=viscous,
             limits=model.torque_limits()[actuated],
-            rates=config.friction_learning * inertias / (_VELOCITY_TIME_CONSTANT * dry),
-            gains=_ACCELERATION_GAIN * config_learns * np.where(has_play, 0.0, inertias),
+            rates=config.friction_learning * quicker * inertias / (_VELOCITY_TIME_CONSTANT * dry),
+            gains=_ACCELERATION_GAIN * config_learns * np.where(self._fade.stays, inertias, 0.0),
             load=config.gear_loss * description.per_joint("gear_loss")[actuated],
             largest=_LARGEST_FRICTION,
             inverse_velocity=1.0 / _FRICTION_VELOCITY,
@@ -269,6 +277,15 @@ def _inertias(model: IdynTreeModel) -> NDArray:
     matrix = idyn.MatrixDynSize(6 + joints, 6 + joints)
     kinematics.getFreeFloatingMassMatrix(matrix)
     return np.diag(as_array(matrix))[6:] + np.diag(model.rotor_inertia)
+
+
+def _pitching_legs(model: IdynTreeModel) -> NDArray:
+    """Return whether each joint pitches a sole, within 45° of the lateral axis in the start posture, shape (n,)."""
+    description = model.description
+    posture = RobotPosture(np.zeros(3), np.eye(3), description.posture)
+    soles = description.left_foot_frame, description.right_foot_frame
+    turns = [model.frame_jacobian(posture, sole)[4, 6:] for sole in soles]
+    return np.abs(turns).max(axis=0) > np.sqrt(0.5)
 
 
 _ROUNDING = 1e-9  # [-] of a tick
