@@ -12,6 +12,7 @@ from gradiva.push_recovery import (
     Push,
     PushCompensation,
     PushRecovery,
+    SlopedSoles,
     StepAdaptation,
     StepChange,
     SteppingMode,
@@ -45,7 +46,7 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    pushes = PushRecovery(steps, Trunk(), None, compensation, PERIOD)
+    pushes = PushRecovery(steps, Trunk(), SlopedSoles(), compensation, PERIOD)
     assert pushes.update(state(), replace(PLAN.at(0.0), time=-SETTLING), PLAN)[1] is None
     return pushes
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.common import ControlMode, FootReference, RobotState, Side, altered, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.push_recovery import HipStrategy, MovedSoles, Push, SoleLevelling, SteppingMode, followed
+from gradiva.push_recovery import HipStrategy, MovedSoles, Push, SlopedSoles, SoleLevelling, SteppingMode, followed
 from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
     INTEGRAL_GAIN,
@@ -251,6 +251,8 @@ def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
 class Feet:
     left_foot: FootReference
     right_foot: FootReference
+    com_position: np.ndarray | None = None
+    com_velocity: np.ndarray | None = None
 
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
@@ -343,3 +345,40 @@ def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_i
     soles.reset()
     soles.moved(body, level, caught, PERIOD)
     np.testing.assert_array_equal(given[-1], np.zeros(2))
+
+
+def on_a_slope(steepness):
+    """Return a reference for level ground, and the state on ground that rises to the left, right foot in the air."""
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.02}, loads, left_tilt=(steepness, 0.0, 0.0))
+    velocity = np.array([0.2, 0.1, 0.0, 0.0, 0.0, 0.0])
+    swing = altered(body.right_foot, twist=velocity, acceleration=2.0 * velocity)
+    return altered(body, right_foot=swing, com_position=np.array([0.02, 0.01, 0.5]), com_velocity=velocity[:3]), state
+
+
+def test_by_torque_soles_and_com_follow_the_slope_of_the_ground_that_the_loaded_sole_shows():
+    steepness, calm, soles = 0.06, Push(False, False, True), SlopedSoles()
+    body, state = on_a_slope(steepness)
+    for _ in range(2000):
+        moved = soles.moved(body, state, calm, PERIOD)
+    grade = math.sin(steepness)
+    turn = so3.exp(np.array((grade, 0.0, 0.0)))
+    for foot, planned in ((moved.left_foot, body.left_foot), (moved.right_foot, body.right_foot)):
+        np.testing.assert_allclose(foot.rotation, turn @ planned.rotation, atol=1e-7)
+    way = body.right_foot.position - body.left_foot.position
+    height = state.left_foot_position[2] - body.left_foot.position[2]
+    rises = moved.right_foot.position - body.right_foot.position, moved.com_position - body.com_position
+    np.testing.assert_allclose(rises[0], [0.0, 0.0, height + grade * way[1]], atol=2e-4)
+    way = body.com_position - body.left_foot.position
+    np.testing.assert_allclose(rises[1], [0.0, 0.0, height + grade * way[1]], atol=2e-4)
+    np.testing.assert_allclose(moved.right_foot.twist[2], 0.1 * grade, atol=1e-7)
+    np.testing.assert_allclose(moved.right_foot.acceleration[2], 0.2 * grade, atol=1e-7)
+    np.testing.assert_allclose(moved.com_velocity, [0.2, 0.1, 0.1 * grade], atol=1e-7)
+
+
+def test_by_torque_nothing_is_changed_by_a_slope_below_a_degree_nor_learned_while_a_push_is_caught():
+    soles, calm, caught = SlopedSoles(), Push(False, False, True), Push(True, False, True)
+    for steepness, push in ((0.017, calm), (0.06, caught)):
+        body, state = on_a_slope(steepness)
+        for _ in range(500):
+            assert soles.moved(body, state, push, PERIOD) is body

@@ -172,6 +172,13 @@ def test_a_key_that_is_not_as_shipped_is_to_blame_before_a_shipped_gain():
     assert error.value.keys == ("inverse_kinematics.com_gain",)
 
 
+def test_a_changed_gain_that_takes_the_phase_margin_or_the_peak_alone_is_to_blame_as_well():
+    warning = check_margins(load_setup("icub_v2_7", {"dcm_controller.proportional_gain": 6.0}))
+    assert "dcm_controller.proportional_gain = 6 (shipped " in warning
+    assert "with the shipped value the margins are 8.3 dB, 48° and M_s 1.9" in warning
+    assert "lower" not in warning
+
+
 def test_keys_of_the_loop_are_looked_at_first_and_a_line_comes_before(monkeypatch):
     """Six keys are looked at, and the eighth in the order of the tables takes the margin."""
     others = {f"planner.footsteps.{name}": 0.5 for name in "abcdefg"}
@@ -179,14 +186,14 @@ def test_keys_of_the_loop_are_looked_at_first_and_a_line_comes_before(monkeypatc
     key, lines, looked_at = "zmp_com_controller.walking.com", [], []
     little = StabilityMargins(Margins(3.0, 20.0, 3.0, 17.0), "", 1.0, 1.0, "shipped", 2.0, 1.0)
 
-    def gain_margin_without(setup, changed, name):
+    def margins_without(setup, changed, name):
         assert lines, "the line comes first"
         looked_at.append(name)
-        return 9.0 if name == key else 3.0
+        return Margins(9.0 if name == key else 3.0, 20.0, 3.0, 17.0)
 
     monkeypatch.setattr(module, "stability_margins", lambda setup: little)
     monkeypatch.setattr(module, "changed_keys", lambda setup: others | {key: 5.0})
-    monkeypatch.setattr(module, "_gain_margin_without", gain_margin_without)
+    monkeypatch.setattr(module, "_margins_without", margins_without)
     assert f"{key} = 5 (shipped" in check_margins(load_setup("icub_v2_7"), lines.append)
     assert looked_at == [key, *list(others)[:5]]
     assert lines == [f"little stability margin: looking which takes it of {', '.join(looked_at)} (some seconds each)"]

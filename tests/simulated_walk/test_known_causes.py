@@ -148,6 +148,23 @@ def test_of_two_pushes_the_one_without_which_the_robot_walks_on_is_named():
     assert cause.advice.startswith("--step-adaptation place_and_time was tried and falls as well")
 
 
+@pytest.mark.parametrize("measured", [CauseKind.SLOPE, CauseKind.PUSH])
+def test_a_slope_and_a_push_are_named_together_where_the_robot_walks_on_without_either(measured):
+    both = {"simulation.pushes": [PUSH], "simulation.ground.slope_left": 0.08727}
+    cause = fall(
+        both, lambda settings, *_: both.keys() <= settings.keys() and settings["simulation.pushes"], measured=measured
+    )
+    slope, push = (
+        "a slope of 5.0° that rises to the left (--slope 5,90)",
+        "a push of 90 N forward on torso from 4.00 to 4.10 s",
+    )
+    named = (slope, push) if measured is CauseKind.SLOPE else (push, slope)
+    assert cause.text == f"{' and '.join(named)}: it walks on without either"
+    assert (cause.kind, cause.advice.startswith("--slope 0: tried, the robot walks on")) == (measured, True)
+    for alone in both:
+        assert fall(both, of_key(alone), measured=measured).text.endswith(": it walks on without that")
+
+
 def test_a_push_that_adapted_steps_do_not_catch_has_no_advice_of_what_else_was_measured():
     slipped = Cause(CauseKind.FRICTION, "the feet slipped", "walk on another floor")
     cause = fall({"simulation.pushes": [PUSH]}, of_key("simulation.pushes"), inferred=slipped)

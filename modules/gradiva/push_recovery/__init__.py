@@ -3,7 +3,7 @@
 from gradiva.push_recovery.adapted_steps import AdaptedSteps
 from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.compensation import PushCompensation, SidewaysCompensation
-from gradiva.push_recovery.push_recovery import MovedSoles, Push, PushRecovery
+from gradiva.push_recovery.push_recovery import MovedSoles, Push, PushRecovery, SlopedSoles
 from gradiva.push_recovery.step_adaptations import (
     STEP_ADAPTATIONS,
     StepAdaptation,
@@ -46,6 +46,7 @@ __all__ = [
     "PushRecovery",
     "RunningStep",
     "SidewaysCompensation",
+    "SlopedSoles",
     "SoleLevelling",
     "StepAdaptation",
     "StepAdaptationConfig",

@@ -12,7 +12,7 @@ from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
-from gradiva.push_recovery.tilt import LEVEL, SoleLevelling, Trunk
+from gradiva.push_recovery.tilt import LEVEL, SLIGHT_SLOPE, SoleLevelling, Trunk, on_slope
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
@@ -27,16 +27,11 @@ class PushRecovery:
     Attributes:
         steps: Step adaptation.
         trunk: Its tilt, or one that stays upright.
-        soles: How soles are moved; None: they stay as planned, and torque control feeds their poses back itself.
+        soles: How soles are moved.
     """
 
     def __init__(
-        self,
-        steps: StepAdaptation,
-        trunk: Trunk,
-        soles: MovedSoles | None,
-        compensation: PushCompensation,
-        period: float,
+        self, steps: StepAdaptation, trunk: Trunk, soles: SlopedSoles, compensation: PushCompensation, period: float
     ) -> None:
         """Take the parts and the period of the tick, [s]."""
         self.steps, self.trunk, self.soles, self._compensation = steps, trunk, soles, compensation
@@ -47,10 +42,8 @@ class PushRecovery:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self._slow_dcm, self._begin = None, math.inf
-        for part in (self.steps, self.trunk, self._compensation):
+        for part in (self.steps, self.trunk, self.soles, self._compensation):
             part.reset()
-        if self.soles is not None:
-            self.soles.reset()
 
     def set_mode(self, mode: SteppingMode) -> None:
         """Let other things change of a step; called between ticks."""
@@ -111,8 +104,7 @@ class PushRecovery:
             self.trunk.update(pendulum, rate, now, push.is_caught, self._period)
         if not self.trunk.is_upright:
             body = self.trunk.applied(body, ahead.heading)
-        if self.soles is not None:
-            body = self.soles.moved(body, state, push, self._period)
+        body = self.soles.moved(body, state, push, self._period)
         if push.is_caught or self.steps.catches:
             body = altered(body, height_yields=push.is_caught, step_catches=self.steps.catches)
         return body
@@ -133,16 +125,39 @@ class Push:
     is_trusted: bool
 
 
-class MovedSoles:
+class SlopedSoles:
+    """Soles that follow the learned slope of the ground; torque control feeds their poses back itself."""
+
+    _slope: NDArray = LEVEL
+
+    def reset(self) -> None:
+        """Forget the past: soles are as planned, and the ground is level."""
+        self._slope = LEVEL
+
+    def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the soles as they are moved."""
+        if not push.is_caught:
+            self._learn(body, state, period)
+        return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
+
+    def _learn(self, body: WholeBodyReference, state: RobotState, period: float) -> None:
+        """Learn by how much the sole that carries more leans beyond its plan: x and y of its normal, [-]."""
+        is_left = state.left_foot_wrench[2] > state.right_foot_wrench[2]
+        foot, side = (body.left_foot, Side.LEFT) if is_left else (body.right_foot, Side.RIGHT)
+        lean = state.foot_rotation(side)[:2, 2] - foot.rotation[:2, 2]
+        self._slope = self._slope + min(1.0, period / _SLOPE_TIME) * (lean - self._slope)
+
+
+class MovedSoles(SlopedSoles):
     """Soles that yield to the ground and, while a push is caught, are kept level."""
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
-        self.admittance, self.levelling, self._slope = admittance, levelling, LEVEL
+        self.admittance, self.levelling = admittance, levelling
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned, and the ground is level."""
-        self._slope = LEVEL
+        super().reset()
         self.admittance.reset()
         self.levelling.reset()
 
@@ -150,14 +165,7 @@ class MovedSoles:
         """Return the reference of layer 3 with the soles as they are moved."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
-            self._slope = self._slope + min(1.0, period / _SLOPE_TIME) * (_lean(body, state) - self._slope)
+            self._learn(body, state, period)
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
         return self.levelling.levelled(body, state, levels, push.stands and levels, period, self._slope)
-
-
-def _lean(body: WholeBodyReference, state: RobotState) -> NDArray:
-    """Return by how much the sole that carries more leans beyond its plan: x and y of its normal, [-], shape (2,)."""
-    if state.left_foot_wrench[2] > state.right_foot_wrench[2]:
-        return state.left_foot_rotation[:2, 2] - body.left_foot.rotation[:2, 2]
-    return state.right_foot_rotation[:2, 2] - body.right_foot.rotation[:2, 2]

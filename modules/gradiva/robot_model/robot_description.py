@@ -225,6 +225,7 @@ class RobotDescription:
             known of this robot; what walks on the plant ``robot`` says so.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
+        max_torque_slope_deg: The same of torque control.
         torque_latency: From a torque's command to the torque, bus and current control together, [s].
         rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
         flexible_joints: Passive joints in which the deflection of links is concentrated, as the controller knows them;
@@ -253,6 +254,7 @@ class RobotDescription:
     balance_inertia: bool = False
     assumed_drives: bool = False
     max_slope_deg: tuple[float, float] | None = None
+    max_torque_slope_deg: tuple[float, float] | None = None
     torque_latency: float = 0.01
     rotor_couplings: tuple[RotorCoupling, ...] = ()
     flexible_joints: tuple[FlexibleJoint, ...] = ()
@@ -261,8 +263,9 @@ class RobotDescription:
         for name in ("mass", "com_height", "step_width", "max_speed"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if self.max_slope_deg is not None and min(self.max_slope_deg) <= 0.0:
-            raise ConfigError(f"max_slope_deg={self.max_slope_deg}, must be positive")
+        for name in ("max_slope_deg", "max_torque_slope_deg"):
+            if (limits := getattr(self, name)) is not None and min(limits) <= 0.0:
+                raise ConfigError(f"{name}={limits}, must be positive")
         if self.torque_latency < 0.0:
             raise ConfigError(f"torque_latency={self.torque_latency}, must not be negative")
         for joint, (lower, upper) in self.position_limits.items():

@@ -422,20 +422,21 @@ def _keys_to_blame(setup: Setup, found: StabilityMargins, announce: Callable[[st
         return found.gain, found.advice
     suspects = sorted(changed, key=lambda key: not key.startswith(_LOOP_TABLES))[:_MOST_CHANGED]
     announce(f"little stability margin: looking which takes it of {', '.join(suspects)} (some seconds each)")
-    without = {key: _gain_margin_without(setup, changed, key) for key in suspects}
-    key = max(without, key=lambda name: without[name])
-    if without[key] < found.margins.gain_db + _MOVES:
+    without = {key: _margins_without(setup, changed, key) for key in suspects}
+    key, margins = max(without.items(), key=lambda item: (item[1].is_wide, item[1].gain_db))
+    if not margins.is_wide and margins.gain_db < found.margins.gain_db + _MOVES:
         return found.gain, found.advice
     words = setting_in_words(key, changed[key], shipped.get(key))
-    return key, f"{words} takes most of it: with the shipped value the gain margin is {without[key]:.1f} dB"
+    figures = f"{margins.gain_db:.1f} dB, {margins.phase_deg:.0f}° and M_s {margins.peak:.1f}"
+    return key, f"{words} takes most of it: with the shipped value the margins are {figures}"
 
 
-def _gain_margin_without(setup: Setup, changed: Mapping[str, Any], key: str) -> float:
-    """Return the gain margin with one key as shipped, [dB]; of what cannot be analysed, none."""
+def _margins_without(setup: Setup, changed: Mapping[str, Any], key: str) -> Margins:
+    """Return the margins with one key as shipped; of what cannot be analysed, none."""
     others = {name: value for name, value in changed.items() if name != key}
     with suppress(WalkingError, np.linalg.LinAlgError):
-        return stability_margins(load_setup(setup.robot_argument, others, plant=setup.plant)).margins.gain_db
-    return -math.inf
+        return stability_margins(load_setup(setup.robot_argument, others, plant=setup.plant)).margins
+    return Margins(-math.inf, 0.0, math.inf, math.nan)
 
 
 # -- chatter of noise --------------------------------------------------------------------------------------------------

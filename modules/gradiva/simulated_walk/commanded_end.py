@@ -200,8 +200,12 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
 
 
 def final_tilt(walk: SimulatedWalk) -> float:
-    """Return how far the base is tilted from its start, heading aside, [rad]."""
-    return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
+    """Return how far the base is tilted from its start, heading aside, [rad].
+
+    On a slope it may be perpendicular to the ground, as position control has it, or upright, as torque control has.
+    """
+    turn = walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T
+    return min(so3.tilt(turn), so3.tilt(walk.setup.simulation.ground.world_rotation @ turn))
 
 
 def find_complaints(walk: SimulatedWalk, error: EndError) -> list[str]:

@@ -147,6 +147,7 @@ def _rounded_up(stiffness: float) -> str:
 
 # -- slopes ------------------------------------------------------------------------------------------------------------
 
+_WALKED = {ControlMode.POSITION: "max_slope_deg", ControlMode.TORQUE: "max_torque_slope_deg"}  # of the robot's facts
 _WORTH_A_WORD = math.radians(0.5)
 _MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 aside (torque), 0.6 ahead (velocity control)
 _EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
@@ -182,8 +183,8 @@ class SlopeFooting:
         com_height: Above the ground, [m].
         room: From the ZMP of standing to the edges of the soles in front, at the left, behind, at the right, [m].
         friction: Of the ground, [-].
-        walked: How steep ground has been seen to be walked ahead or back and to the sides, [rad]; None: not known, or
-            known of position control alone, which topples first as its servos yield.
+        walked: How steep ground has been seen to be walked ahead or back and to the sides by this control, [rad]; None:
+            not known.
     """
 
     steepness: float
@@ -200,7 +201,7 @@ class SlopeFooting:
         corners = robot.sole.corners(Side.LEFT)
         front, aside = corners.max(axis=0) - [planner.zmp_offset[0], -0.5 * planner.step_width]
         behind = planner.zmp_offset[0] - corners[:, 0].min()
-        limits = robot.max_slope_deg if setup.walking.walking.control is ControlMode.POSITION else None
+        limits = getattr(robot, _WALKED.get(setup.walking.walking.control, ""), None)
         return cls(
             steepness=ground.steepness,
             uphill=ground.uphill,
@@ -267,7 +268,7 @@ def check_slope(setup: Setup) -> None:
     if footing.topples_walking:
         raise ConfigError(
             f"{footing}: steeper than {title} has been seen to walk, as its plan is for level ground:"
-            f" {_numbers(footing, setup)}; a larger max_slope_deg there lets it try"
+            f" {_numbers(footing, setup)}; a larger {_WALKED[setup.walking.walking.control]} there lets it try"
         )
 
 
@@ -287,13 +288,13 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
         f"the CoM is h tan θ = {1e3 * float(np.linalg.norm(shift)):.0f} mm downhill of where it is planned, the edge of"
         f" the soles {1e3 * nearest:.0f} mm"
     )
+    control = setup.walking.walking.control
     if footing.walked is None:
-        control = setup.walking.walking.control
         return text if control is ControlMode.POSITION else f"{text}; how steep it walks by {control} is not known"
     ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
     return (
-        f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
-        f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
+        f"{text}; {control} control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
+        f" ({_WALKED[control]} in robots/{setup.robot.name}/robot.toml)"
     )
 
 

@@ -60,6 +60,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.friction", CauseKind.MOTOR),
     ("simulation.servo", CauseKind.MOTOR),
 )
+_PARTNERS = {CauseKind.SLOPE: CauseKind.PUSH, CauseKind.PUSH: CauseKind.SLOPE}  # each makes less of the other too much
 PLANT_PARTS: Mapping[str, tuple[str, ...]] = {
     "errors and ages of its sensors": ("simulation.sensors.", "simulation.transport."),
     "friction, play and rotors of its gears": (
@@ -413,6 +414,9 @@ def tried_cause(
     the measurements name are tried before all others, but never a control mode, each of which is shipped, nor a speed
     below the known one, at which the robot may not come as far as a bump.
 
+    A slope and a push are named together where the robot does better without either, as each makes it bear less of the
+    other.
+
     Args:
         known: The walk that ended badly.
         inferred: Cause by the measurements and what else is known of the simulation.
@@ -437,7 +441,8 @@ def tried_cause(
     candidates.sort(key=rank)
     cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
     if cure is not None:
-        return replace(_cause_of(known, cure, inferred, report), is_shown=True)
+        partner = _partner(known, cure, candidates, report)
+        return replace(_cause_of(known, cure, partner, inferred, report), is_shown=True)
     if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
@@ -503,11 +508,31 @@ def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
     return f"{text}: it {known.bad_end.better} where one of these is left out, whichever: {', '.join(parts)}"
 
 
-def _cause_of(known: KnownWalk, difference: Difference, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
+def _partner(
+    known: KnownWalk, cure: Difference, candidates: Sequence[Difference], report: Callable[[str], None]
+) -> Difference | None:
+    """Return the push beside a slope, or the slope beside a push, without which the robot does better as well."""
+    if cure.kind not in _PARTNERS:
+        return None
+    others = [each for each in candidates if each.kind is _PARTNERS[cure.kind]]
+    return next((other for other in others if _is_better_without(known, other, report)), None)
+
+
+def _cause_of(
+    known: KnownWalk,
+    difference: Difference,
+    partner: Difference | None,
+    inferred: Cause | None,
+    report: Callable[[str], None],
+) -> Cause:
     unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
     text = f"{difference.text}: it {known.bad_end.better} without that{unpushed}"
+    if partner is not None:
+        text = f"{difference.text} and {partner.text}: it {known.bad_end.better} without either"
     if difference.kind is CauseKind.PUSH:
-        return _push_with_advice(known, text, inferred, report)
+        cause = _push_with_advice(known, text, inferred, report)
+        level = f"{partner.advice}: tried, the robot {known.bad_end.better}; " if partner is not None else ""
+        return replace(cause, advice=f"{level}{cause.advice}")
     tried, helps = _followed(known, difference.trials, report)
     if difference.is_choice and (by_plant := _by_plant(known, report)):
         text = f"{text}; by {by_plant}"

@@ -58,10 +58,7 @@ class WalkingController:
     """
 
     def __init__(
-        self,
-        layers: WalkingLayers,
-        lap: Callable[[str], None] | None = None,
-        planning: PlanningService | None = None,
+        self, layers: WalkingLayers, lap: Callable[[str], None] | None = None, planning: PlanningService | None = None
     ) -> None:
         """Take the layers.
 

@@ -41,6 +41,7 @@ from gradiva.push_recovery import (
     PushCompensation,
     PushRecovery,
     SidewaysCompensation,
+    SlopedSoles,
     SoleLevelling,
     StepAdaptationConfig,
     Trunk,
@@ -266,7 +267,7 @@ class WalkingLayers:
         config, tick = self.config, self.config.walking
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
-        soles = None if self._by_torque else self._moved_soles(compiler)
+        soles = SlopedSoles() if self._by_torque else self._moved_soles(compiler)
         return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:

@@ -307,11 +307,7 @@ class ServoFeedforward:
         return torques
 
     def torques(
-        self,
-        state: RobotPosture,
-        acceleration: NDArray,
-        left_foot_wrench: NDArray,
-        right_foot_wrench: NDArray,
+        self, state: RobotPosture, acceleration: NDArray, left_foot_wrench: NDArray, right_foot_wrench: NDArray
     ) -> NDArray:
         """Return the torques of all joints at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
 
