@@ -164,9 +164,10 @@ def test_soles_sink_in_the_plan_as_deep_as_the_ground_that_the_controller_assume
     assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.pendulum.sinkage == 0.0
 
 
-def test_a_foot_that_landed_keeps_load_on_rigid_ground_alone():
-    assert load_setup("icub_v2_7").walking.torque_control.kept_load == 0.06
-    assert load_setup("icub_v2_7", {"simulation.ground.kind": "viscoelastic"}).walking.torque_control.kept_load == 0.0
+def test_landings_are_learned_on_rigid_ground_alone():
+    assert load_setup("icub_v2_7").walking.torque_control.learns_landings
+    soft = load_setup("icub_v2_7", {"simulation.ground.kind": "viscoelastic"})
+    assert not soft.walking.torque_control.learns_landings
 
 
 def test_links_that_bend_and_soft_ground_are_refused_together_with_both_keys():

@@ -322,7 +322,7 @@ def feet_seen(tilt, rise, left_load=0.5):
         left_foot_wrench=np.array([0.0, 0.0, left_load * weight, 0.0, 0.0, 0.0]),
         right_foot_wrench=np.array([0.0, 0.0, (1.0 - left_load) * weight, 0.0, 0.0, 0.0]),
     )
-    return LandingMemory(weight, 0.06), seen, planned
+    return LandingMemory(weight), seen, planned
 
 
 def test_a_foot_is_to_land_as_high_and_as_tilted_as_it_was_seen_to_rest():

@@ -82,7 +82,7 @@ class RigidTorqueControlConfig:
         search: For the ground, of a foot that should stand and does not touch.
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
-        kept_load: Part of the weight that the foot that landed last keeps while no step catches a push, [-].
+        learns_landings: Whether it learns how feet meet the floor; the one that landed last keeps load then.
     """
 
     form: Form
@@ -101,7 +101,7 @@ class RigidTorqueControlConfig:
     search: GroundSearchConfig
     touch_fraction: float
     touch_timeout: float
-    kept_load: float
+    learns_landings: bool
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -140,7 +140,7 @@ class RigidTorqueControlConfig:
             search=_SEARCH,
             touch_fraction=config.touch_fraction,
             touch_timeout=config.touch_timeout,
-            kept_load=config.kept_load,
+            learns_landings=config.learns_landings,
         )
 
 
@@ -222,5 +222,5 @@ class RigidTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), spring_horizon, compiler)
         weight = model.mass * GRAVITY
         touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        landings = LandingMemory(weight, config.kept_load)
+        landings = LandingMemory(weight) if config.learns_landings else None
         super().__init__(built_once(key, problem), config.search, actuation, posture, touch_downs, landings)

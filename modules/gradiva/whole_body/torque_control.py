@@ -300,14 +300,11 @@ class LandingMemory:
         R_r' &= R_r Exp(\theta), & z_r' &= z_r + s(t / t_s) h,
 
     of θ roll and pitch, h of the foot that landed last, s of minimum jerk over the time t since the foot lost its load.
-
-    Attributes:
-        kept_load: Of the foot that landed last, as a part of the weight, while no step catches a push, [-].
     """
 
-    def __init__(self, weight: float, kept_load: float) -> None:
-        """Take the weight of the robot, [N], and the part of it that the foot that landed last keeps, [-]."""
-        self._weight, self.kept_load = weight, kept_load
+    def __init__(self, weight: float) -> None:
+        """Take the weight of the robot, [N]."""
+        self._weight = weight
         self.reset()
 
     def reset(self) -> None:
@@ -387,6 +384,7 @@ _LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
 _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
 _RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
 _LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
+_KEPT_LOAD = 0.06  # [-] of the weight, on the foot that landed last: light, it bounces and rocks on a stiff floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,7 +513,7 @@ class TorqueController:
         values.update(zip(_STATE, _of_state(state), strict=True))
         if self._landings is not None:
             self._landings.update(state, reference, loaded, period)
-        kept = 0.0 if self._landings is None or reference.step_catches else self._landings.kept_load
+        kept = 0.0 if self._landings is None or reference.step_catches else _KEPT_LOAD
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
             if is_loaded and self._resting[side] is None and self._torques is not None:

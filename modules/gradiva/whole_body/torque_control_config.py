@@ -129,7 +129,7 @@ class TorqueControlConfig:
         zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for, and while a step catches a push, [m].
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
-        kept_load: Part of the weight that the foot that landed last keeps on rigid ground, [-].
+        learns_landings: Whether it learns how feet meet rigid ground, where the one that landed last keeps load then.
         spring_horizon: After which torques of flexible joints count; 0: those of now, as in the thesis, [s].
         narrowed: Lower and upper position of joints with narrower limits than their own, [rad].
         priorities: Of tasks and limits.
@@ -148,7 +148,7 @@ class TorqueControlConfig:
     zmp_excess: tuple[float, float] = setting("m", above=0.0)
     touch_fraction: float = setting("-", least=0.0)
     touch_timeout: float = setting("s", least=0.0)
-    kept_load: float = setting("-", least=0.0, below=0.5)
+    learns_landings: bool
     spring_horizon: float = setting("s", least=0.0)
     narrowed: dict[str, tuple[float, float]]
     priorities: PrioritiesConfig
