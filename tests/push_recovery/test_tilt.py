@@ -17,9 +17,11 @@ from gradiva.push_recovery.tilt import (
     LARGEST_HEIGHT_OFFSET,
     LARGEST_TILT_OFFSET,
     LEAK_TIME,
+    SLIGHT_SLOPE,
     SOLE_SPEED,
     TILT_GAIN,
     ZMP_GAIN,
+    on_slope,
 )
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push as AppliedPush
@@ -33,6 +35,7 @@ from tests.whole_body.conftest import inverse_kinematics_of
 from tests.whole_body.standing_robot import state
 
 PERIOD = 0.01
+CALM = Push(False, False, True)
 SOLES = SupportPolygon([(-0.05, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.05, 0.1)])
 CONFIG = load_setup("icub_v2_7").walking.hip_strategy
 UPRIGHT = tuple(f"hip_strategy.{way}=0.0" for way in ("forward", "backward", "sideways"))
@@ -253,6 +256,7 @@ class Feet:
     right_foot: FootReference
     com_position: np.ndarray | None = None
     com_velocity: np.ndarray | None = None
+    com_acceleration: np.ndarray | None = None
 
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
@@ -347,38 +351,59 @@ def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_i
     np.testing.assert_array_equal(given[-1], np.zeros(2))
 
 
-def on_a_slope(steepness):
-    """Return a reference for level ground, and the state on ground that rises to the left, right foot in the air."""
+def on_a_slope(tilt):
+    """Return a reference for level ground, and the state on ground tilted about x and y, right foot in the air."""
     loads = {Side.LEFT: 1.0, Side.RIGHT: 0.0}
-    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.02}, loads, left_tilt=(steepness, 0.0, 0.0))
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.02}, loads, left_tilt=(*tilt, 0.0))
     velocity = np.array([0.2, 0.1, 0.0, 0.0, 0.0, 0.0])
     swing = altered(body.right_foot, twist=velocity, acceleration=2.0 * velocity)
-    return altered(body, right_foot=swing, com_position=np.array([0.02, 0.01, 0.5]), com_velocity=velocity[:3]), state
+    com = {"com_position": np.array([0.02, 0.01, 0.5]), "com_velocity": velocity[:3], "com_acceleration": velocity[:3]}
+    return altered(body, left_foot=altered(body.left_foot, in_contact=True), right_foot=swing, **com), state
 
 
-def test_by_torque_soles_and_com_follow_the_slope_of_the_ground_that_the_loaded_sole_shows():
-    steepness, calm, soles = 0.06, Push(False, False, True), SlopedSoles()
-    body, state = on_a_slope(steepness)
+@pytest.mark.parametrize("tilt", [(0.06, 0.0), (0.0, 0.06), (-0.04, 0.05)])
+def test_by_torque_soles_and_com_follow_the_slope_of_the_ground_that_the_loaded_sole_shows(tilt):
+    soles = SlopedSoles()
+    body, state = on_a_slope(tilt)
     for _ in range(2000):
-        moved = soles.moved(body, state, calm, PERIOD)
-    grade = math.sin(steepness)
-    turn = so3.exp(np.array((grade, 0.0, 0.0)))
+        moved = soles.moved(body, state, CALM, PERIOD)
+    normal = state.left_foot_rotation[:, 2]
     for foot, planned in ((moved.left_foot, body.left_foot), (moved.right_foot, body.right_foot)):
-        np.testing.assert_allclose(foot.rotation, turn @ planned.rotation, atol=1e-7)
-    way = body.right_foot.position - body.left_foot.position
+        np.testing.assert_allclose(foot.rotation[:, 2], planned.rotation @ normal, atol=2e-4)
     height = state.left_foot_position[2] - body.left_foot.position[2]
-    rises = moved.right_foot.position - body.right_foot.position, moved.com_position - body.com_position
-    np.testing.assert_allclose(rises[0], [0.0, 0.0, height + grade * way[1]], atol=2e-4)
-    way = body.com_position - body.left_foot.position
-    np.testing.assert_allclose(rises[1], [0.0, 0.0, height + grade * way[1]], atol=2e-4)
-    np.testing.assert_allclose(moved.right_foot.twist[2], 0.1 * grade, atol=1e-7)
-    np.testing.assert_allclose(moved.right_foot.acceleration[2], 0.2 * grade, atol=1e-7)
-    np.testing.assert_allclose(moved.com_velocity, [0.2, 0.1, 0.1 * grade], atol=1e-7)
+    for now, before in ((moved.right_foot.position, body.right_foot.position), (moved.com_position, body.com_position)):
+        rise = height - normal[:2] @ (before - body.left_foot.position)[:2]
+        np.testing.assert_allclose(now - before, [0.0, 0.0, rise], atol=2e-4)
+    climb = -normal[:2] @ [0.2, 0.1]
+    assert moved.right_foot.twist[2] == pytest.approx(climb, abs=1e-6)
+    assert moved.right_foot.acceleration[2] == pytest.approx(2.0 * climb, abs=1e-6)
+    for now in (moved.com_velocity, moved.com_acceleration):
+        np.testing.assert_allclose(now, [0.2, 0.1, climb], atol=1e-6)
+    soles.reset()
+    assert soles.moved(body, state, CALM, PERIOD) is body
+
+
+def test_by_torque_references_move_by_little_where_a_slope_of_a_degree_begins_to_count():
+    body, state = on_a_slope((0.0, 0.0))
+    state = altered(state, left_foot_position=body.left_foot.position + np.array([0.0, 0.0, 0.005]))
+    moved = on_slope(body, state, np.array([SLIGHT_SLOPE + math.radians(0.02), 0.0]))
+    np.testing.assert_allclose(moved.com_position, body.com_position, atol=3e-4)
+    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=3e-4)
+
+
+def test_by_torque_a_sole_that_tips_or_is_in_the_air_or_has_a_sensor_that_is_not_trusted_shows_no_slope():
+    body, state = on_a_slope((0.14, 0.0))
+    tipping = altered(state, left_foot_twist=np.array([0.0, 0.0, 0.0, 0.5, 0.0, 0.0]))
+    lifted = altered(body, left_foot=altered(body.left_foot, in_contact=False))
+    for given, seen, push in ((body, tipping, CALM), (lifted, state, CALM), (body, state, Push(False, False, False))):
+        soles = SlopedSoles()
+        for _ in range(100):
+            assert soles.moved(given, seen, push, PERIOD) is given
 
 
 def test_by_torque_nothing_is_changed_by_a_slope_below_a_degree_nor_learned_while_a_push_is_caught():
-    soles, calm, caught = SlopedSoles(), Push(False, False, True), Push(True, False, True)
-    for steepness, push in ((0.017, calm), (0.06, caught)):
-        body, state = on_a_slope(steepness)
+    soles, caught = SlopedSoles(), Push(True, False, True)
+    for steepness, push in ((0.017, CALM), (0.06, caught)):
+        body, state = on_a_slope((steepness, 0.0))
         for _ in range(500):
             assert soles.moved(body, state, push, PERIOD) is body

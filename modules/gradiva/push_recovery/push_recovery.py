@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotState, Side, WalkingReference, altered, low_pass_gain
+from gradiva.common import FootReference, NDArray, RobotState, Side, WalkingReference, altered, low_pass_gain
 from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
@@ -18,6 +18,7 @@ from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
 _SLOPE_TIME = 1.0  # [s] time constant with which the ground's slope is learned, longer than a step
 SETTLING = 0.3  # [s] after the begin of the balance, when servos may have taken another control mode: no push is seen
+_TURNING = 0.3  # [rad/s] of a sole that tips over its edge
 _RATE_TIME = 0.03  # [s] time constant of the DCM, of which the derivative is taken
 
 
@@ -126,7 +127,7 @@ class Push:
 
 
 class SlopedSoles:
-    """Soles that follow the learned slope of the ground; torque control feeds their poses back itself."""
+    """Soles and CoM that follow, by torque, the slope that resting soles show: x and y of its normal, world, [-]."""
 
     _slope: NDArray = LEVEL
 
@@ -135,21 +136,20 @@ class SlopedSoles:
         self._slope = LEVEL
 
     def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
-        """Return the reference of layer 3 with the soles as they are moved."""
-        if not push.is_caught:
-            self._learn(body, state, period)
+        """Return the reference of layer 3 on the slope; soles that tip over an edge under a push show none."""
+        foot, side = _carrying(body, state)
+        rests = foot.in_contact and push.is_trusted and float(np.abs(state.foot_twist(side)[3:]).max()) < _TURNING
+        if rests and not push.is_caught:
+            self._learn(foot, state.foot_rotation(side), period)
         return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
 
-    def _learn(self, body: WholeBodyReference, state: RobotState, period: float) -> None:
-        """Learn by how much the sole that carries more leans beyond its plan: x and y of its normal, [-]."""
-        is_left = state.left_foot_wrench[2] > state.right_foot_wrench[2]
-        foot, side = (body.left_foot, Side.LEFT) if is_left else (body.right_foot, Side.RIGHT)
-        lean = state.foot_rotation(side)[:2, 2] - foot.rotation[:2, 2]
+    def _learn(self, foot: FootReference, rotation: NDArray, period: float) -> None:
+        lean = rotation[:2, 2] - foot.rotation[:2, 2]
         self._slope = self._slope + min(1.0, period / _SLOPE_TIME) * (lean - self._slope)
 
 
 class MovedSoles(SlopedSoles):
-    """Soles that yield to the ground and, while a push is caught, are kept level."""
+    """Soles that yield to the ground and, while a push is caught, are level, or on the slope that was learned before."""
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
@@ -165,7 +165,14 @@ class MovedSoles(SlopedSoles):
         """Return the reference of layer 3 with the soles as they are moved."""
         body = self.admittance.adapted(body, state, period, push.is_trusted)
         if not push.is_caught and not self.levelling.offsets:
-            self._learn(body, state, period)
+            foot, side = _carrying(body, state)
+            self._learn(foot, state.foot_rotation(side), period)
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
         return self.levelling.levelled(body, state, levels, push.stands and levels, period, self._slope)
+
+
+def _carrying(body: WholeBodyReference, state: RobotState) -> tuple[FootReference, Side]:
+    """Return the foot that carries more."""
+    is_left = state.left_foot_wrench[2] > state.right_foot_wrench[2]
+    return (body.left_foot, Side.LEFT) if is_left else (body.right_foot, Side.RIGHT)

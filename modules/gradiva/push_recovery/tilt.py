@@ -43,7 +43,7 @@ SLIGHT_SLOPE = math.radians(1.0)  # [-] of the ground as soles show it; G1's gea
 LEVEL = sealed(np.zeros(2))
 """Slope of level ground, see ``SoleLevelling.levelled``."""
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
-_TOUCH = 1.0  # [N] least load of a sole, where those of both are compared
+_LEAST_LOAD = 1.0  # [N] of a sole, where those of both are weighed
 
 
 @configuration
@@ -315,7 +315,7 @@ class SoleLevelling:
             period: [s].
             slope: Of the ground beyond that of the plan, as x and y of its normal in world, [-], shape (2,).
         """
-        slope = counted(slope)
+        slope = _counted(slope) * slope
         feet = {side: self._corrected(side, reference, state, is_active, stands, period, slope) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
@@ -350,29 +350,31 @@ class SoleLevelling:
         return _moved(foot, offset, (offset - last) / period)
 
 
-def counted(slope: NDArray) -> NDArray:
-    """Return the part of a slope that counts, [-], shape (2,): nothing below 1°, all from 2° on."""
-    return slope * min(1.0, max(0.0, math.hypot(*slope) / SLIGHT_SLOPE - 1.0))
+def _counted(slope: NDArray) -> float:
+    """Return the fraction of a slope that counts, [-]: nothing below 1°, all from 2° on."""
+    return min(1.0, max(0.0, math.hypot(*slope) / SLIGHT_SLOPE - 1.0))
 
 
 def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -> WholeBodyReference:
     """Return a reference for level ground on a slope: soles lean as the ground, they and the CoM rise and fall with it.
 
-    Heights are counted from the soles as they are estimated, each by its load.
+    Heights are counted from the soles as they are estimated, each by its load. Slopes below 1° change nothing, from 2°
+    on they count whole.
 
     Args:
         reference: Of level ground.
         state: With the poses of the soles and their loads.
         slope: As in ``SoleLevelling.levelled``.
     """
-    a, b = counted(slope).tolist()
+    fraction = _counted(slope)
+    a, b = (fraction * slope).tolist()
     turn, left, right = so3.exp(np.array((-b, a, 0.0))), reference.left_foot, reference.right_foot
     heights = [
         state.foot_position(side)[2] - foot.position[2] + a * foot.position[0] + b * foot.position[1]
         for side, foot in ((Side.LEFT, left), (Side.RIGHT, right))
     ]
-    loads = np.maximum([state.foot_wrench(side)[2] for side in Side], _TOUCH)
-    ground = float(loads @ heights / loads.sum())
+    loads = np.maximum([state.foot_wrench(side)[2] for side in Side], _LEAST_LOAD)
+    ground = fraction * float(loads @ heights / loads.sum())
 
     def along(value: NDArray, rise: float = 0.0) -> NDArray:
         value = value.copy()
@@ -383,8 +385,9 @@ def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -
         motion = {"twist": along(foot.twist), "acceleration": along(foot.acceleration)}
         return altered(foot, position=along(foot.position, ground), rotation=turn @ foot.rotation, **motion)
 
-    com = {"com_position": along(reference.com_position, ground), "com_velocity": along(reference.com_velocity)}
-    return altered(reference, left_foot=moved(left), right_foot=moved(right), **com)
+    com = {"com_velocity": along(reference.com_velocity), "com_acceleration": along(reference.com_acceleration)}
+    position = along(reference.com_position, ground)
+    return altered(reference, left_foot=moved(left), right_foot=moved(right), com_position=position, **com)
 
 
 def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection
 
@@ -25,8 +26,8 @@ _VELOCITY_TIME_CONSTANT = 0.1  # [s]
 """Of the return of the desired velocity to the measured one, torque control; 0.03 to 0.3 walk alike."""
 _ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s gained less than commanded
 _LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
-_LARGEST_ROTOR = 0.5  # [-] of a joint's inertia, up to which friction known to be there is compensated under load
-_QUICKER = 4.0  # [-] learning of joints with friction known to be there that are compensated in swings alone
+_LARGEST_ROTOR = 0.5  # [-] of a joint's inertia, rotor included, up to which its friction is compensated under load
+_QUICKER = 4.0  # [-] learning of the other joints beside those, in swings alone
 _FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 
 
@@ -36,14 +37,17 @@ class DrivesConfig:
 
     Attributes:
         rotor_inertia: Fraction of the rotors' reflected inertia in the mass matrix, [-]; 0 knows links alone.
-        friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-]. By torque the
-            first one, and above 0 hips and knees with backlash that pitch are compensated under load as well.
+        friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-]; by torque the
+            first one.
+        friction_under_load: Whether joints of legs with backlash that pitch and have light rotors, hips and knees, are
+            compensated under load too, in torque control.
         gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
     """
 
     rotor_inertia: float = setting("-", least=0.0)
     friction_compensation: float = setting("-", least=0.0, most=1.0, why="more than there is would drive the joints")
+    friction_under_load: bool
     gear_loss: float = setting("-", least=0.0)
     friction_learning: float = setting("1/s", least=0.0)
 
@@ -88,23 +92,24 @@ class StanceFrictionFade:
     """Fades out the compensation of friction in joints with gear backlash while their leg carries load.
 
     In the air stiction holds an ankle against the swing, and the foot lands on its edge. Under load, with velocities
-    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints as on G1, or of
-    those alone that roll, yaw or whose rotor outweighs what it moves, where friction is known to be there. Torso and
-    arms belong to no leg: with backlash they are never compensated.
+    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints as on G1, or, with
+    ``friction_under_load``, of those that roll, yaw or whose rotor outweighs what it moves. Torso and arms belong to no
+    leg: with backlash they are never compensated.
 
     Attributes:
-        stays: Joints whose compensation never fades: without backlash, or pitching ones with light rotors, shape (a,).
+        stays: Joints whose compensation never fades: without backlash, or of legs and ``light``, shape (a,).
         parts: Of the compensation that counts, [-], shape (a,); 1 for joints that stay.
         is_constant: Whether nothing fades.
     """
 
-    def __init__(self, description: RobotDescription, stays: NDArray) -> None:
-        """Find the joints with backlash, and the legs; ``stays``: those that never fade in spite of it, shape (a,)."""
+    def __init__(self, description: RobotDescription, light: NDArray) -> None:
+        """Find the joints with backlash, and the legs, whose ``light`` joints, shape (a,), never fade."""
         actuated = description.selection
         names = np.array(description.joints)[actuated]
         legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
         self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
-        self.stays = stays | (description.per_joint("gear_play")[actuated] == 0.0)
+        of_legs = np.logical_or.reduce([np.zeros(len(names), dtype=bool), *self._legs.values()])
+        self.stays = (light & of_legs) | (description.per_joint("gear_play")[actuated] == 0.0)
         self.is_constant = bool(self.stays.all())
         self.reset()
 
@@ -142,7 +147,8 @@ class FrictionCompensator:
     :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
-    :math:`\gamma`    ``friction_learning``                                      1/s
+    :math:`\gamma`    ``friction_learning``; with ``friction_under_load`` four     1/s
+                      times that of joints that fade
     :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
     ================  =========================================================  =========
 
@@ -165,10 +171,12 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        is_known, rotors = config.friction_compensation > 0.0, np.diag(model.rotor_inertia)[actuated]
-        stays = is_known * _pitching_legs(model)[actuated] * (rotors < _LARGEST_ROTOR * inertias)
-        self._fade = StanceFrictionFade(description, stays)
-        quicker = np.where(is_known & ~self._fade.stays, _QUICKER, 1.0)
+        light, under_load = (
+            np.diag(model.rotor_inertia)[actuated] < _LARGEST_ROTOR * inertias,
+            config.friction_under_load,
+        )
+        self._fade = StanceFrictionFade(description, light & _pitching(model)[actuated] & under_load)
+        quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
         key = (FrictionCompensator, joints, compiler)
@@ -279,13 +287,14 @@ def _inertias(model: IdynTreeModel) -> NDArray:
     return np.diag(as_array(matrix))[6:] + np.diag(model.rotor_inertia)
 
 
-def _pitching_legs(model: IdynTreeModel) -> NDArray:
-    """Return whether each joint pitches a sole, within 45° of the lateral axis in the start posture, shape (n,)."""
+def _pitching(model: IdynTreeModel) -> NDArray:
+    """Return whether each joint turns a sole within 45° of the line between both in the start posture, shape (n,)."""
     description = model.description
     posture = RobotPosture(np.zeros(3), np.eye(3), description.posture)
     soles = description.left_foot_frame, description.right_foot_frame
-    turns = [model.frame_jacobian(posture, sole)[4, 6:] for sole in soles]
-    return np.abs(turns).max(axis=0) > np.sqrt(0.5)
+    left, right = (model.frame_pose(posture, sole)[0] for sole in soles)
+    turns = [(left - right) @ model.frame_jacobian(posture, sole)[3:, 6:] for sole in soles]
+    return np.abs(turns).max(axis=0) > math.sqrt(0.5) * np.linalg.norm(left - right)
 
 
 _ROUNDING = 1e-9  # [-] of a tick

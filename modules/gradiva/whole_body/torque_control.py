@@ -300,6 +300,8 @@ class LandingMemory:
         R_r' &= R_r Exp(\theta), & z_r' &= z_r + s(t / t_s) h,
 
     of θ roll and pitch, h of the foot that landed last, s of minimum jerk over the time t since the foot lost its load.
+    The foot that landed last carries at least 6 % of the weight until the other one lands, or both have stood for 1 s,
+    after which it may be the next one to lift.
     """
 
     def __init__(self, weight: float) -> None:
@@ -314,6 +316,7 @@ class LandingMemory:
         self._rotations = dict.fromkeys(Side, np.eye(3))  # Exp(θ) of a foot in the air
         self._air_times = dict.fromkeys(Side, 0.0)  # t
         self._last_landed: Side | None = None  # None: both at once, or both stand as the robot began
+        self._standing_time = 0.0  # [s] with load on both feet
         self._since_learning = 0.0  # [s]
 
     def update(self, state: RobotState, reference: WholeBodyReference, loaded: Collection[Side], period: float) -> None:
@@ -341,6 +344,11 @@ class LandingMemory:
         if is_shared:
             self._learn_heights(state, reference, gain)
 
+    def kept_load(self, side: Side) -> float:
+        """Return the least normal force of a foot as a fraction of the weight, [-]."""
+        keeps = side is self._last_landed and self._standing_time < _LONGEST_SHIFT
+        return _KEPT_LOAD if keeps else 0.0
+
     def _note_landings(self, loaded: Collection[Side], period: float) -> None:
         """Note which foot landed last, and of each one in the air its duration and the tilt with which it lands."""
         landed = [side for side in loaded if self._air_times[side] > 0.0]
@@ -350,6 +358,7 @@ class LandingMemory:
             if side not in loaded and air_time == 0.0:
                 self._rotations[side] = so3.exp(np.array((*self._tilts[side], 0.0)))
             self._air_times[side] = 0.0 if side in loaded else air_time + period
+        self._standing_time = self._standing_time + period if len(loaded) == len(Side) else 0.0
 
     def _learn_heights(self, state: RobotState, reference: WholeBodyReference, gain: float) -> None:
         seen = float(state.foot_position(Side.LEFT)[2] - state.foot_position(Side.RIGHT)[2])
@@ -385,6 +394,7 @@ _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
 _RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
 _LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
 _KEPT_LOAD = 0.06  # [-] of the weight, on the foot that landed last: light, it bounces and rocks on a stiff floor
+_LONGEST_SHIFT = 1.0  # [s] of the load from foot to foot, longer than any double support
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,7 +470,6 @@ class TorqueController:
         self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
         self._resting: dict[Side, FootReference | None] = dict.fromkeys(Side)
-        self._landed: Side | None = None  # the foot that took load last
 
     @property
     def desired_posture(self) -> RobotPosture:
@@ -513,12 +522,10 @@ class TorqueController:
         values.update(zip(_STATE, _of_state(state), strict=True))
         if self._landings is not None:
             self._landings.update(state, reference, loaded, period)
-        kept = 0.0 if self._landings is None or reference.step_catches else _KEPT_LOAD
+        landings = None if reference.step_catches else self._landings
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
             is_loaded = side in loaded
-            if is_loaded and self._resting[side] is None and self._torques is not None:
-                self._landed = side  # none in the first tick, of a robot that stands
-            values[KEPT_LOAD[side]] = kept if side is self._landed else 0.0
+            values[KEPT_LOAD[side]] = 0.0 if landings is None else landings.kept_load(side)
             if is_loaded and foot is self._resting[side]:
                 continue  # one that rests keeps the values of the last tick
             self._resting[side] = foot if is_loaded else None
