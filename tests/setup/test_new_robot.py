@@ -363,6 +363,24 @@ def test_a_giant_is_no_humanoid_in_other_units(tmp_path):
     check_units(read_urdf(file))
 
 
+def test_hips_that_are_canted_by_55_degrees_are_hips(tmp_path):
+    """As those of L1 in the tenth round: a first axis within 60° of the lateral one, a roll and a yaw beside it."""
+    hips = r'(<joint name="(left|right)_hip_pitch"[\s\S]*?<axis xyz=")0 1 0'
+    file = own_robot(tmp_path, hips, lambda at: f"{at[1]}0 0.574 {-0.819 if at[2] == 'left' else 0.819}")
+    draft = draft_robot("mine", ModelFile(("file", str(file)), file))
+    left, right = (draft.description.joint_groups[f"{side}_leg"] for side in ("left", "right"))
+    assert left.posture[left.joints.index("left_knee")] >= 20.0
+    np.testing.assert_allclose(np.abs(left.posture), np.abs(right.posture), atol=0.2)
+
+
+def test_limits_in_the_way_of_the_first_posture_are_named_with_the_angle_that_it_needs(tmp_path):
+    hip = r'(<joint name="right_hip_pitch"[\s\S]*?lower=")-1.8'
+    file = own_robot(tmp_path, hip, r"\g<1>0.1")
+    message = r"the limits of right_hip_pitch \(6° to 57°, where it needs -\d+°\) do not let the robot stand with knees"
+    with pytest.raises(ModelError, match=message):
+        draft_robot("mine", ModelFile(("file", str(file)), file))
+
+
 def test_limits_that_are_one_placeholder_are_no_degrees(tmp_path):
     file = own_robot(tmp_path, r'lower="[^"]*" upper="[^"]*"', 'lower="-100" upper="100"')
     check_units(read_urdf(file))

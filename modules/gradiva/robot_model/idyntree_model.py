@@ -38,11 +38,13 @@ def is_physical(inertia: NDArray) -> bool:
 def balanced(inertia: NDArray) -> NDArray:
     """Return the inertia with its two smaller moments raised alike until the triangle inequality holds, (3, 3).
 
-    Axes and largest moment stay; an inertia that a body can have stays as it is.
+    Axes and largest moment stay; an inertia that a body can have stays as it is, unless the body is flat: rounding
+    alone would make one of it that no body can have.
     """
-    if is_physical(inertia):
-        return inertia
     moments, axes = np.linalg.eigh(inertia)
+    lacking = (1.0 + _MARGIN) * moments[2] - moments[0] - moments[1]
+    if moments[0] >= 0.0 and lacking <= 0.0:
+        return inertia
     moments = np.maximum(moments, 0.0)
     moments[:2] += 0.5 * max(0.0, (1.0 + _MARGIN) * moments[2] - moments[0] - moments[1])
     return np.array(axes @ np.diag(moments) @ axes.T)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name, so3
+from gradiva.robot_model import balanced
 from gradiva.simulation.engine import mujoco
 from gradiva.simulation.urdf import Inertial, Shape, Urdf, UrdfJoint, UrdfLink, Visual
 
@@ -150,9 +151,9 @@ def add_bodies(spec: mujoco.MjSpec, tree: RigidTree, mass_scale: float = 1.0) ->
 
 
 def _set_inertia(added: mujoco.MjsBody, body: RigidBody, mass_scale: float) -> None:
-    own = body.inertial
-    xx, yy, zz = np.diag(own.inertia)
-    full = [xx, yy, zz, own.inertia[0, 1], own.inertia[0, 2], own.inertia[1, 2]]
+    own, inertia = body.inertial, balanced(body.inertial.inertia)  # a flat one passes the engine after any rounding
+    xx, yy, zz = np.diag(inertia)
+    full = [xx, yy, zz, inertia[0, 1], inertia[0, 2], inertia[1, 2]]
     added.mass = mass_scale * own.mass
     added.ipos = own.centre
     added.fullinertia = mass_scale * np.array(full)

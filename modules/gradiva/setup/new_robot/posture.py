@@ -25,6 +25,7 @@ _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
 _HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
 _REST = 0.02  # [m] that a radian away from zero is worth: chooses among arms that reach the same place
 _PARALLEL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
+_CANTED = 0.5  # [-] likewise of a hip's where nothing else above the knee pitches: hips are canted by up to 60°
 _LEVEL = 0.99  # [-] cosine between axes that are parallel
 _TURN = 2.0 * math.pi  # [rad] joints that turn farther have no limits
 
@@ -114,19 +115,26 @@ class _Standing:
                 return FirstPosture(
                     found, float(height[2]), leg, self._hip_distance, self._zmp, ways, lift, self._ankle_reach
                 )
+        least, _ = self._bent(arms, np.radians(_BENDS[-1]))
+        names = ", ".join(self._beyond_limits(index, least) for index in self._outside(least, _MARGIN))
         raise ModelError(
-            f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
-            f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
+            f"{self._model.description.name}: the limits of {names or ', '.join(self._names(Side.LEFT))} do not let the"
+            f" robot stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
         )
+
+    def _beyond_limits(self, index: int, joints: NDArray) -> str:
+        """Return the name of a joint with its limits and where it is in a posture."""
+        at, low, high = np.degrees([joints[index], self._low[index], self._high[index]])
+        return f"{self._joints[index]} ({low:.0f}° to {high:.0f}°, where it needs {at:.0f}°)"
 
     def _pitch_joints(self, leg: Sequence[str]) -> list[tuple[int, float]]:
         """Return hip, knee and ankle pitch: index of each joint, and 1 where it turns about the left, else −1."""
-        pitches = []
-        for name in leg:
-            index = self._joints.index(name)
-            along = float(self._axis(name) @ self._left)
-            if abs(along) > _PARALLEL:
-                pitches.append((index, float(np.sign(along))))
+        along = {self._joints.index(name): float(self._axis(name) @ self._left) for name in leg}
+        pitches = [(index, float(np.sign(cosine))) for index, cosine in along.items() if abs(cosine) > _PARALLEL]
+        if len(pitches) == 2:
+            above = list(along)[: list(along).index(pitches[0][0])]
+            canted = [index for index in above if abs(along[index]) > _CANTED]
+            pitches = [*((index, float(np.sign(along[index]))) for index in canted[:1]), *pitches]
         if len(pitches) < 3:
             names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
             raise ModelError(
@@ -154,6 +162,16 @@ class _Standing:
 
     def _half_sit(self, arms: NDArray, bend: float, margin: float) -> NDArray | None:
         """Return the posture with the knees bent by so much, None where joint limits less a margin are in the way."""
+        found, is_level = self._bent(arms, bend)
+        return found if is_level and not self._outside(found, margin) else None
+
+    def _outside(self, joints: NDArray, margin: float) -> list[int]:
+        """Return the joints that pitch the legs and are beyond their limits less a margin, [rad]."""
+        is_outside = (joints < self._low + margin) | (joints > self._high - margin)
+        return [index for side in Side for index, _ in self._pitches[side] if is_outside[index]]
+
+    def _bent(self, arms: NDArray, bend: float) -> tuple[NDArray, bool]:
+        """Return the posture with the knees bent by so much, and whether its soles are level below the CoM."""
 
         def posture(angles: NDArray) -> NDArray:
             joints = arms.copy()
@@ -169,10 +187,7 @@ class _Standing:
             return np.array([rotation[:, 0] @ self._up, ahead])
 
         solution = least_squares(residual, [-0.5 * bend, -0.5 * bend])
-        found = posture(solution.x)
-        legs = [index for side in Side for index, _ in self._pitches[side]]
-        is_inside = (found >= self._low + margin) & (found <= self._high - margin)
-        return found if np.all(is_inside[legs]) and np.all(np.abs(solution.fun) < _FLAT) else None
+        return posture(solution.x), bool(np.all(np.abs(solution.fun) < _FLAT))
 
     def _held_zmp(self) -> tuple[tuple[float, float], float]:
         r"""Return the middle of the part of the left sole in which its ankle has the torque to hold the ZMP, [m].
