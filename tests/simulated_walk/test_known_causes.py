@@ -159,7 +159,7 @@ def test_a_slope_and_a_push_are_named_together_where_the_robot_walks_on_without_
         "a push of 90 N forward on torso from 4.00 to 4.10 s",
     )
     named = (slope, push) if measured is CauseKind.SLOPE else (push, slope)
-    assert cause.text == f"{' and '.join(named)}: it walks on without either"
+    assert cause.text == f"{' and '.join(named)}: it walks on without the one or the other"
     assert (cause.kind, cause.advice.startswith("--slope 0: tried, the robot walks on")) == (measured, True)
     for alone in both:
         assert fall(both, of_key(alone), measured=measured).text.endswith(": it walks on without that")

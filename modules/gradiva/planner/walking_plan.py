@@ -201,16 +201,14 @@ class WalkingPlan:
     @cached_property
     def supports(self) -> Timeline[ContactPhase]:
         """Phases by their start times."""
-        if isinstance(self.phases, Timeline):
-            return self.phases
-        return Timeline(self.phases, [phase.start_time for phase in self.phases])
+        phases = self.phases
+        return phases if isinstance(phases, Timeline) else Timeline(phases, [phase.start_time for phase in phases])
 
     @cached_property
     def landings(self) -> Timeline[PlannedStep]:
         """Steps by their touch-downs."""
-        if isinstance(self.steps, Timeline):
-            return self.steps
-        return Timeline(self.steps, [step.touch_down for step in self.steps])
+        steps = self.steps
+        return steps if isinstance(steps, Timeline) else Timeline(steps, [step.touch_down for step in steps])
 
     @property
     def footsteps(self) -> tuple[Footstep, ...]:

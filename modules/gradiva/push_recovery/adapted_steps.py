@@ -93,9 +93,8 @@ class AdaptedSteps(StepAdaptation):
         change = walking.retarget(pendulum, reference, plan, index)
         self.log, self.catches = walking.log, walking.catches
         capture = self.standing.capture(pendulum, reference, plan) if index == len(plan.landings.times) else None
-        if change is None and capture is None and not walking.falls_away:
-            return None
-        return StepChange(change, capture, walking.falls_away)
+        is_any = change is not None or capture is not None or walking.falls_away
+        return StepChange(change, capture, walking.falls_away) if is_any else None
 
     def is_recovering(self, time: float) -> bool:
         """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""

@@ -129,7 +129,9 @@ class Push:
 class SlopedSoles:
     """Soles and CoM that follow, by torque, the slope that resting soles show: x and y of its normal, world, [-]."""
 
-    _slope: NDArray = LEVEL
+    def __init__(self, learns: bool) -> None:
+        """Take whether soles show a slope: on soft ground they sink."""
+        self._learns, self._slope = learns, LEVEL
 
     def reset(self) -> None:
         """Forget the past: soles are as planned, and the ground is level."""
@@ -138,9 +140,9 @@ class SlopedSoles:
     def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
         """Return the reference of layer 3 on the slope; soles that tip over an edge under a push show none."""
         foot, side = _carrying(body, state)
-        rests = foot.in_contact and push.is_trusted and float(np.abs(state.foot_twist(side)[3:]).max()) < _TURNING
-        if rests and not push.is_caught:
-            self._learn(foot, state.foot_rotation(side), period)
+        rests = foot.in_contact and float(np.abs(state.foot_twist(side)[3:]).max()) < _TURNING
+        if self._learns and rests and not push.is_caught:
+            self._learn(foot, state.foot_rotation(side), _SLOPE_TIME if self._slope is LEVEL else period)
         return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
 
     def _learn(self, foot: FootReference, rotation: NDArray, period: float) -> None:
@@ -149,17 +151,17 @@ class SlopedSoles:
 
 
 class MovedSoles(SlopedSoles):
-    """Soles that yield to the ground and, while a push is caught, are level, or on the slope that was learned before."""
+    """Soles that yield to the ground and, while a push is caught, are level, or on the slope that was learned."""
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
+        super().__init__(learns=True)
         self.admittance, self.levelling = admittance, levelling
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned, and the ground is level."""
-        super().reset()
-        self.admittance.reset()
-        self.levelling.reset()
+        for part in (super(), self.admittance, self.levelling):
+            part.reset()
 
     def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
         """Return the reference of layer 3 with the soles as they are moved."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, Side, so3
+from gradiva.common import GRAVITY, ControlMode, NDArray, Side, so3
 from gradiva.planner import (
     Command,
     GoalCommand,
@@ -202,10 +202,12 @@ def posture_complaints(truth: SimulatedState, tilt: float, least_load: float) ->
 def final_tilt(walk: SimulatedWalk) -> float:
     """Return how far the base is tilted from its start, heading aside, [rad].
 
-    On a slope it may be perpendicular to the ground, as position control has it, or upright, as torque control has.
+    On a slope position and velocity control hold it perpendicular to the ground, torque control upright.
     """
     turn = walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T
-    return min(so3.tilt(turn), so3.tilt(walk.setup.simulation.ground.world_rotation @ turn))
+    if walk.setup.walking.walking.control is ControlMode.TORQUE:
+        turn = walk.setup.simulation.ground.world_rotation @ turn
+    return so3.tilt(turn)
 
 
 def find_complaints(walk: SimulatedWalk, error: EndError) -> list[str]:

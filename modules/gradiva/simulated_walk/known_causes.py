@@ -514,7 +514,8 @@ def _partner(
     """Return the push beside a slope, or the slope beside a push, without which the robot does better as well."""
     if cure.kind not in _PARTNERS:
         return None
-    others = [each for each in candidates if each.kind is _PARTNERS[cure.kind]]
+    untried = candidates[candidates.index(cure) + 1 :]  # without those before it the robot does no better
+    others = [each for each in untried if each.kind is _PARTNERS[cure.kind]]
     return next((other for other in others if _is_better_without(known, other, report)), None)
 
 
@@ -528,7 +529,7 @@ def _cause_of(
     unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
     text = f"{difference.text}: it {known.bad_end.better} without that{unpushed}"
     if partner is not None:
-        text = f"{difference.text} and {partner.text}: it {known.bad_end.better} without either"
+        text = f"{difference.text} and {partner.text}: it {known.bad_end.better} without the one or the other"
     if difference.kind is CauseKind.PUSH:
         cause = _push_with_advice(known, text, inferred, report)
         level = f"{partner.advice}: tried, the robot {known.bad_end.better}; " if partner is not None else ""

@@ -267,7 +267,8 @@ class WalkingLayers:
         config, tick = self.config, self.config.walking
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
-        soles = SlopedSoles() if self._by_torque else self._moved_soles(compiler)
+        learns = config.torque_control.learns_landings
+        soles = SlopedSoles(learns) if self._by_torque else self._moved_soles(compiler)
         return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:

@@ -331,9 +331,7 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
     contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
     forces = dynamics.mass_matrix @ acceleration + (dynamics.bias_forces - contact)
     at_rest = cs.substitute(
-        forces[6:],
-        cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
-        np.zeros(6 + dynamics.joints),
+        forces[6:], cs.vertcat(dynamics.base_twist, dynamics.joint_velocities), np.zeros(6 + dynamics.joints)
     )
     return FlatFunction(
         f"servo_feedforward_{description.name}",
@@ -590,11 +588,7 @@ class PositionController:
         self.desired_velocity = velocity
         smooth = self._velocity.update(velocity, period)
         torques = self._feedforward.servo_torques(
-            self.desired_posture,
-            smooth,
-            acceleration,
-            reference.left_foot_wrench,
-            reference.right_foot_wrench,
+            self.desired_posture, smooth, acceleration, reference.left_foot_wrench, reference.right_foot_wrench
         )
         offset = self._servos.offset(torques, period)
         actuated = self._inverse_kinematics.actuated

@@ -82,7 +82,7 @@ class RigidTorqueControlConfig:
         search: For the ground, of a foot that should stand and does not touch.
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
-        learns_landings: Whether it learns how feet meet the floor; the one that landed last keeps load then.
+        learns_landings: Whether it learns slope and landings of rigid ground; the foot that landed last keeps load.
     """
 
     form: Form

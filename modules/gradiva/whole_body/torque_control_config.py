@@ -129,7 +129,7 @@ class TorqueControlConfig:
         zmp_excess: Beyond the loaded soles, of the ZMP that may be asked for, and while a step catches a push, [m].
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
-        learns_landings: Whether it learns how feet meet rigid ground, where the one that landed last keeps load then.
+        learns_landings: Whether it learns slope and landings of rigid ground; the foot that landed last keeps load.
         spring_horizon: After which torques of flexible joints count; 0: those of now, as in the thesis, [s].
         narrowed: Lower and upper position of joints with narrower limits than their own, [rad].
         priorities: Of tasks and limits.
