@@ -12,8 +12,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import torque_score
 from gradiva.simulated_walk.walking_recorder import ground_signals, sole_signals, torque_signals
 from gradiva.simulation import MujocoRobot
-from gradiva.telemetry import SignalLog
-from gradiva.walking import unit_of
+from gradiva.telemetry import SignalLog, unit_of
 from gradiva.whole_body import TorqueController
 from tests.simulation.standing import configured, moved, standing_posture
 

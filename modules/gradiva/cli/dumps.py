@@ -23,8 +23,8 @@ from gradiva.robot_model import RobotDescription
 from gradiva.session import RecordedRun, Recording, Rows, Snapshot, Trigger, element_names_of_sensors
 from gradiva.setup import Setup
 from gradiva.simulated_walk import diagnose_recording
-from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
-from gradiva.walking import element_names, unit_of
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unit_of, unsaved, write_report
+from gradiva.walking import element_names
 
 DUMPED = "recorded"
 """Outcome of a dump: that of its walk is not known."""

@@ -12,8 +12,8 @@ from gradiva.common import GRAVITY, ControlMode, JointCommand, Measurement, NDAr
 from gradiva.robot_model import RobotDescription
 from gradiva.simplified_model import SolverTimes
 from gradiva.simulation import Ground, SimulatedState, ViscoElasticGround
-from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingLog, WalkingState, element_names, unit_of, walking_signals
+from gradiva.telemetry import SignalLog, unit_of
+from gradiva.walking import WalkingLog, WalkingState, element_names, walking_signals
 from gradiva.whole_body import TorqueController, WholeBodyController
 
 _ROUNDING = 1e-9  # [s] times are sums of periods

@@ -18,7 +18,7 @@ from gradiva.walking.walking_layers import (
     WalkingConfig,
     WalkingLayers,
 )
-from gradiva.walking.walking_log import Signals, WalkingLog, element_names, unit_of, walking_signals
+from gradiva.walking.walking_log import Signals, WalkingLog, element_names, walking_signals
 from gradiva.walking.walking_state import WalkingState
 from gradiva.whole_body import GroundModel, TorqueControlConfig, TorqueLaw
 
@@ -52,6 +52,5 @@ __all__ = [
     "high_pass_gains",
     "pendulum_wrenches",
     "standing_at",
-    "unit_of",
     "walking_signals",
 ]

@@ -67,39 +67,6 @@ OWN = "own::"
 Signals = dict[str, float | npt.ArrayLike]
 """By name, with ``::`` between its parts; SI units, world frame unless the name says otherwise."""
 
-_UNITS = (  # of signals, by what stands in their names: the first that fits
-    (OWN, "-"),
-    ("torque_control::", "-"),
-    ("tick::", "µs"),
-    ("joints_state::torques", "N m"),
-    ("joints_state::velocities", "rad/s"),
-    ("joints_state::positions", "rad"),
-    ("flexible_joints::stiffness", "N m/rad"),
-    ("flexible_joints::torques", "N m"),
-    ("flexible_joints::velocities", "rad/s"),
-    ("flexible_joints::positions", "rad"),
-    ("joint_positions", "rad"),
-    ("joint_velocities", "rad/s"),
-    ("motor_positions", "rad"),
-    ("motor_temperatures", "°C"),
-    ("boards::currents", "A"),
-    ("boards::duty_cycles", "%"),
-    ("contact::stiffness", "N/m^3"),
-    ("contact::damping", "N s/m^3"),
-    ("angular_momentum", "N m s"),
-    ("angular_velocity", "rad/s"),
-    ("orientation", "rad"),
-    ("::tilt", "rad"),
-    ("force", "N"),
-    ("torque", "N m"),
-    ("foothold", "m, rad"),
-    ("velocity", "m/s"),
-    ("position", "m"),
-    ("::sinkage", "m"),
-    ("zmp::", "m"),
-    ("step_adaptation::delay", "s"),
-    ("solve_time", "s"),
-)
 _AXES = ("x", "y", "z")
 _ANGLES = ("roll", "pitch", "yaw")
 _COMMANDED = {
@@ -165,11 +132,6 @@ def element_names(signal: str, joints: Sequence[str], flexible: Sequence[str] = 
     if "::orientation" in signal:
         return _ANGLES
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
-
-
-def unit_of(signal: str) -> str:
-    """Return the unit of a signal by its name; "-" of flags, counts and signals of the user's own."""
-    return next((unit for part, unit in _UNITS if part in signal), "-")
 
 
 def _pendulum(reference: WalkingReference, state: RobotState, desired: BalanceReference) -> Signals:
