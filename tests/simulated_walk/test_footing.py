@@ -79,8 +79,20 @@ def test_velocity_control_walks_slopes_on_which_position_control_topples():
     check_slope(on_slope(5.0, 180.0, **{"walking.control": "velocity"}))
     with pytest.raises(ConfigError, match="topples"):
         check_slope(on_slope(7.0, 0.0, **{"walking.control": "velocity"}))
-    assert slope_note(on_slope(2.0, **{"walking.control": "torque"})).endswith(
-        "how steep it walks by torque is not known"
+    assert slope_note(on_slope(2.0, **{"walking.control": "velocity"})).endswith(
+        "how steep it walks by velocity is not known"
+    )
+
+
+def test_torque_control_has_a_limit_of_its_own():
+    by_torque = {"walking.control": "torque"}
+    ahead, aside = on_slope(0.0, robot="icub_v2_7").robot.max_torque_slope_deg
+    check_slope(on_slope(ahead - 0.01, 0.0, **by_torque))
+    with pytest.raises(ConfigError, match="a larger max_torque_slope_deg there lets it try"):
+        check_slope(on_slope(aside + 0.01, 90.0, **by_torque))
+    assert slope_note(on_slope(2.0, **by_torque)).endswith(
+        f"torque control has been seen to walk up to {ahead}° ahead or back and {aside}° to the sides"
+        " (max_torque_slope_deg in robots/icub_v2_7/robot.toml)"
     )
 
 

@@ -12,7 +12,7 @@ from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import torque_score
 from gradiva.simulated_walk.walking_recorder import ground_signals, sole_signals, torque_signals
 from gradiva.simulation import MujocoRobot
-from gradiva.telemetry import SignalLog
+from gradiva.telemetry import SignalLog, unit_of
 from gradiva.whole_body import TorqueController
 from tests.simulation.standing import configured, moved, standing_posture
 
@@ -28,6 +28,28 @@ def test_ground_below_standing_feet_is_recorded_and_in_the_air_there_is_none(nam
     for foot in FEET:
         assert (signals[0][f"{foot}::stiffness"], signals[0][f"{foot}::damping"]) == (1e6, 2e4)
         assert np.isnan([signals[1][f"{foot}::stiffness"], signals[1][f"{foot}::damping"]]).all()
+
+
+@pytest.mark.parametrize(
+    ("signal", "unit"),
+    [
+        ("left_foot::linear_force::measured", "N"),
+        ("right_foot::angular_torque::measured", "N m"),
+        ("simulation::external_wrench::force", "N"),
+        ("imu::angular_velocity::measured", "rad/s"),
+        ("simulation::angular_momentum", "N m s"),
+        ("dcm::velocity::desired", "m/s"),
+        ("zmp::measured", "m"),
+        ("left_foot::orientation::desired", "rad"),
+        ("joints_state::torques::command", "N m"),
+        ("step_adaptation::delay", "s"),
+        ("tick::total", "µs"),
+        ("walking::is_walking", "-"),
+        ("own::law::force", "-"),
+    ],
+)
+def test_the_unit_of_a_signal_is_known_by_its_name(signal, unit):
+    assert unit_of(signal) == unit
 
 
 def test_rigid_ground_has_no_such_signals():
@@ -151,6 +173,7 @@ def test_any_robot_can_be_given_links_that_bend_and_their_deflections_are_logged
     assert walk.get_ready()
     assert walk.follow(VelocityCommand(0.1, duration=1.0), settle=0.1)
     log = walk.recorder.log
+    assert {name for name in log if log.info(name).unit == "-"} == {name for name in log if "is_" in name}
     names = ("l_hip_pitch_roll", "r_hip_pitch_roll")
     assert log.info("simulation::flexible_joints::positions").elements == names
     deflections, torques = (log[f"simulation::flexible_joints::{what}"] for what in ("positions", "torques"))

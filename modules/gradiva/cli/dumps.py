@@ -23,7 +23,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.session import RecordedRun, Recording, Rows, Snapshot, Trigger, element_names_of_sensors
 from gradiva.setup import Setup
 from gradiva.simulated_walk import diagnose_recording
-from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unsaved, write_report
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, plain, unit_of, unsaved, write_report
 from gradiva.walking import element_names
 
 DUMPED = "recorded"
@@ -80,7 +80,7 @@ def _log_of(setup: Setup, recording: Recording, times: NDArray, table: Rows) -> 
     for name, columns in recording.columns.items():
         elements = named.get(name) or element_names(name, robot.joints, flexible)
         if len(elements) == columns.stop - columns.start:
-            log.describe(name, elements)
+            log.describe(name, elements, unit_of(name))
     return log
 
 

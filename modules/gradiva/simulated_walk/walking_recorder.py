@@ -12,7 +12,7 @@ from gradiva.common import GRAVITY, ControlMode, JointCommand, Measurement, NDAr
 from gradiva.robot_model import RobotDescription
 from gradiva.simplified_model import SolverTimes
 from gradiva.simulation import Ground, SimulatedState, ViscoElasticGround
-from gradiva.telemetry import SignalLog
+from gradiva.telemetry import SignalLog, unit_of
 from gradiva.walking import WalkingLog, WalkingState, element_names, walking_signals
 from gradiva.whole_body import TorqueController, WholeBodyController
 
@@ -92,10 +92,10 @@ class WalkingRecorder:
         self._due = time + _PERIOD - _ROUNDING
 
     def _name_elements(self) -> None:
-        """Name the elements of the signals that are not described yet; units are SI."""
+        """Name the elements and units of the signals that are not described yet."""
         for name in self.log:
             if not self.log.info(name).unit.strip("-"):
-                self.log.describe(name, element_names(name, self._joints, self._flexible))
+                self.log.describe(name, element_names(name, self._joints, self._flexible), unit_of(name))
 
 
 def _signals(

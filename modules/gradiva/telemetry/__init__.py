@@ -18,7 +18,15 @@ from gradiva.telemetry.report import (
 )
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved, unused_path
-from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
+from gradiva.telemetry.signal_log import (
+    JOURNAL_NAME,
+    JournalReader,
+    LogError,
+    SignalInfo,
+    SignalJournal,
+    SignalLog,
+    unit_of,
+)
 from gradiva.telemetry.walk_record import (
     AdaptedStep,
     BoolArray,
@@ -73,6 +81,7 @@ __all__ = [
     "save_replay_page",
     "shade",
     "unhealthy_figures",
+    "unit_of",
     "unsaved",
     "unused_path",
     "unusual_figures",

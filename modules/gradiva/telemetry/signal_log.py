@@ -29,6 +29,46 @@ class LogError(WalkingError):
     """A signal is unknown or has another size, or a log file is malformed."""
 
 
+_UNITS = (  # of signals, by what stands in their names: the first that fits
+    ("own::", "-"),
+    ("torque_control::", "-"),
+    ("tick::", "µs"),
+    ("joints_state::torques", "N m"),
+    ("joints_state::velocities", "rad/s"),
+    ("joints_state::positions", "rad"),
+    ("flexible_joints::stiffness", "N m/rad"),
+    ("flexible_joints::torques", "N m"),
+    ("flexible_joints::velocities", "rad/s"),
+    ("flexible_joints::positions", "rad"),
+    ("joint_positions", "rad"),
+    ("joint_velocities", "rad/s"),
+    ("motor_positions", "rad"),
+    ("motor_temperatures", "°C"),
+    ("boards::currents", "A"),
+    ("boards::duty_cycles", "%"),
+    ("contact::stiffness", "N/m^3"),
+    ("contact::damping", "N s/m^3"),
+    ("angular_momentum", "N m s"),
+    ("angular_velocity", "rad/s"),
+    ("orientation", "rad"),
+    ("::tilt", "rad"),
+    ("force", "N"),
+    ("torque", "N m"),
+    ("foothold", "m, rad"),
+    ("velocity", "m/s"),
+    ("position", "m"),
+    ("::sinkage", "m"),
+    ("zmp::", "m"),
+    ("step_adaptation::delay", "s"),
+    ("solve_time", "s"),
+)
+
+
+def unit_of(signal: str) -> str:
+    """Return the unit of a signal by its name; "-" of flags, counts and signals of the user's own."""
+    return next((unit for part, unit in _UNITS if part in signal), "-")
+
+
 @dataclass(frozen=True, slots=True)
 class SignalInfo:
     """Name the columns of a signal and their unit.
