@@ -339,6 +339,22 @@ def test_a_foot_is_to_land_as_high_and_as_tilted_as_it_was_seen_to_rest():
     assert landings.expected(Side.RIGHT, planned.right_foot).position[2] == planned.right_foot.position[2]
 
 
+def test_the_foot_that_landed_last_keeps_load_until_the_other_one_lands_or_both_have_stood():
+    landings, seen, planned = feet_seen((0.0, 0.0), 0.0)
+
+    def after(duration, *loaded):
+        for _ in range(round(duration / PERIOD)):
+            landings.update(seen, planned, loaded, PERIOD)
+        return [landings.kept_load(side) for side in Side]
+
+    assert after(0.5, *Side) == [0.0, 0.0]  # a robot that stands may lift any
+    assert after(0.5, Side.RIGHT) == [0.0, 0.0]
+    assert after(0.4, *Side) == [0.06, 0.0]
+    assert after(2.0, Side.LEFT) == [0.06, 0.0]
+    assert after(0.4, *Side) == [0.0, 0.06]
+    assert after(0.7, *Side) == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("period", [0.001, 0.005, 0.02])
 def test_landings_are_learned_alike_by_ticks_of_any_length(period):
     landings, seen, planned = feet_seen((0.02, -0.01), 0.004)

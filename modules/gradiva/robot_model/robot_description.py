@@ -225,7 +225,7 @@ class RobotDescription:
             known of this robot; what walks on the plant ``robot`` says so.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
-        max_torque_slope_deg: The same of torque control.
+        max_torque_slope_deg: Steepest ground that torque control has been seen to walk, as above, [°].
         torque_latency: From a torque's command to the torque, bus and current control together, [s].
         rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
         flexible_joints: Passive joints in which the deflection of links is concentrated, as the controller knows them;

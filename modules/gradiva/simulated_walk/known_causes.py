@@ -60,7 +60,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.friction", CauseKind.MOTOR),
     ("simulation.servo", CauseKind.MOTOR),
 )
-_PARTNERS = {CauseKind.SLOPE: CauseKind.PUSH, CauseKind.PUSH: CauseKind.SLOPE}  # each makes less of the other too much
+_PARTNERS = {CauseKind.SLOPE: CauseKind.PUSH, CauseKind.PUSH: CauseKind.SLOPE}  # on a slope a smaller push fells
 PLANT_PARTS: Mapping[str, tuple[str, ...]] = {
     "errors and ages of its sensors": ("simulation.sensors.", "simulation.transport."),
     "friction, play and rotors of its gears": (
@@ -414,8 +414,8 @@ def tried_cause(
     the measurements name are tried before all others, but never a control mode, each of which is shipped, nor a speed
     below the known one, at which the robot may not come as far as a bump.
 
-    A slope and a push are named together where the robot does better without either, as each makes it bear less of the
-    other.
+    A slope and a push are named together where the robot does better without the one and without the other: on a slope
+    a smaller push fells it.
 
     Args:
         known: The walk that ended badly.
