@@ -160,8 +160,9 @@ class MovedSoles(SlopedSoles):
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned, and the ground is level."""
-        for part in (super(), self.admittance, self.levelling):
-            part.reset()
+        super().reset()
+        self.admittance.reset()
+        self.levelling.reset()
 
     def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
         """Return the reference of layer 3 with the soles as they are moved."""

@@ -142,9 +142,8 @@ class CommandLimiter:
         """Return the encoders' positions, or the accepted ones where they are not near these, [rad], shape (n,)."""
         if not self._is_reading(read):
             return accepted
-        if accepted is None:
-            return read
-        return np.where(np.abs(read - accepted) < _FARTHEST, read, accepted)  # NaN is not near
+        # NaN is not near
+        return read if accepted is None else np.where(np.abs(read - accepted) < _FARTHEST, read, accepted)
 
     def _is_reading(self, value: Any) -> TypeGuard[NDArray]:
         is_array = isinstance(value, np.ndarray) and value.dtype == np.float64

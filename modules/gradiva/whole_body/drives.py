@@ -175,7 +175,7 @@ class FrictionCompensator:
             np.diag(model.rotor_inertia)[actuated] < _LARGEST_ROTOR * inertias,
             config.friction_under_load,
         )
-        self._fade = StanceFrictionFade(description, light & _pitching(model)[actuated] & under_load)
+        self._fade = StanceFrictionFade(description, np.logical_and(light, _pitching(model)[actuated]) & under_load)
         quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
