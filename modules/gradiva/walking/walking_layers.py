@@ -96,6 +96,7 @@ from gradiva.whole_body import (
     WalkingKinematics,
     WholeBodyConfig,
     WholeBodyController,
+    WholeBodyReference,
     backed_controller,
     backed_torque_controller,
     check_backed_torque,
@@ -110,6 +111,14 @@ from gradiva.whole_body import (
 
 _NO_FIELD = re.compile(r"\W")  # what MATLAB takes for no part of the name of a field
 _TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
+
+
+class _PlannedSoles(SlopedSoles):
+    """Soles of torque control on soft ground, in which they lean by their loads: they stay as planned."""
+
+    def moved(self, body: WholeBodyReference, *_: object) -> WholeBodyReference:
+        """Return the reference as it is."""
+        return body
 
 
 class WalkingLayers:
@@ -267,7 +276,7 @@ class WalkingLayers:
         config, tick = self.config, self.config.walking
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
-        soles = SlopedSoles() if self._by_torque else self._moved_soles(compiler)
+        soles = self._torque_soles() if self._by_torque else self._moved_soles(compiler)
         return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:
@@ -275,6 +284,9 @@ class WalkingLayers:
         known = LinearInvertedPendulum(self.config.planner.com_height), self.mass, wrench.dead_band
         sideways = self.config.balance.takes_wrench
         return SidewaysCompensation(*known, wrench.push_offset) if sideways else PushCompensation(*known)
+
+    def _torque_soles(self) -> SlopedSoles:
+        return _PlannedSoles() if self.config.knows_soft_ground else SlopedSoles()
 
     def _moved_soles(self, compiler: Compiler) -> MovedSoles:
         admittance = FootAdmittance(self.config.foot_admittance, compiler)
