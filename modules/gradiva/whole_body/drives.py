@@ -9,6 +9,7 @@ from collections.abc import Collection
 import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import NDArray, RobotPosture, Side, configuration, low_pass_gain, sealed, setting
 from gradiva.robot_model import (
@@ -102,7 +103,7 @@ class StanceFrictionFade:
         is_constant: Whether nothing fades.
     """
 
-    def __init__(self, description: RobotDescription, light: NDArray) -> None:
+    def __init__(self, description: RobotDescription, light: npt.NDArray[np.bool_]) -> None:
         """Find the joints with backlash, and the legs, whose ``light`` joints, shape (a,), never fade."""
         actuated = description.selection
         names = np.array(description.joints)[actuated]
@@ -175,7 +176,7 @@ class FrictionCompensator:
             np.diag(model.rotor_inertia)[actuated] < _LARGEST_ROTOR * inertias,
             config.friction_under_load,
         )
-        self._fade = StanceFrictionFade(description, np.logical_and(light, _pitching(model)[actuated]) & under_load)
+        self._fade = StanceFrictionFade(description, light & _pitching(model)[actuated] & under_load)
         quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
@@ -287,7 +288,7 @@ def _inertias(model: IdynTreeModel) -> NDArray:
     return np.diag(as_array(matrix))[6:] + np.diag(model.rotor_inertia)
 
 
-def _pitching(model: IdynTreeModel) -> NDArray:
+def _pitching(model: IdynTreeModel) -> npt.NDArray[np.bool_]:
     """Return whether each joint turns a sole within 45° of the line between both in the start posture, shape (n,)."""
     description = model.description
     posture = RobotPosture(np.zeros(3), np.eye(3), description.posture)
