@@ -225,9 +225,15 @@ class SlopeFooting:
     @property
     def topples_at_rest(self) -> bool:
         """Whether the CoM is beyond the edge of the soles, or near to it where no slope was seen to be walked."""
-        forward, left = self.com_shift
-        front, at_left, behind, at_right = (self.most_room * room for room in self.room)
-        return not (-behind < forward < front and -at_right < left < at_left)
+        return self.steepness >= self.steepest_at_rest
+
+    @property
+    def steepest_at_rest(self) -> float:
+        """Slope that rises alike, beyond which it topples at rest, [rad]."""
+        downhill = -self.com_height * np.array([math.cos(self.uphill), math.sin(self.uphill)])  # for a slope of 45°
+        front, at_left, behind, at_right = self.room
+        reached = np.maximum(downhill / (front, at_left), -downhill / (behind, at_right)).max()
+        return math.atan(self.most_room / float(reached))
 
     @property
     def topples_walking(self) -> bool:
@@ -262,8 +268,8 @@ def check_slope(setup: Setup) -> None:
         raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
     if footing.topples_at_rest:
         raise ConfigError(
-            f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; beyond"
-            f" {footing.most_room:.0%} of the way robots topple"
+            f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}; up to"
+            f" {math.degrees(footing.steepest_at_rest):.1f}° it stands"
         )
     if footing.topples_walking:
         raise ConfigError(

@@ -526,7 +526,7 @@ def find_experiment(name: str) -> Experiment:
         return _loaded(name)
     experiments = all_experiments()
     if name not in experiments:
-        raise ConfigError(f"unknown experiment '{name}'{nearest_name(name, experiments)}")
+        raise ConfigError(f"unknown experiment '{name}'{nearest_name(name, experiments)}: gradiva experiment --list")
     return experiments[name]
 
 
