@@ -45,7 +45,7 @@ def test_the_com_is_downhill_of_the_feet_by_its_height():
 def test_a_robot_at_rest_topples_where_its_com_is_near_the_edge_downhill(uphill, edge):
     steepness = math.degrees(math.atan(0.7 * edge / 0.53))
     assert footing(steepness + 0.01, uphill).topples_at_rest
-    assert footing(0.3, uphill).steepest_at_rest == pytest.approx(steepness)
+    assert math.degrees(footing(0.3, uphill).steepest_at_rest) == pytest.approx(steepness)
     assert not footing(steepness - 0.01, uphill).topples_at_rest
 
 
