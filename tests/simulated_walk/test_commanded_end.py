@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Side
+from gradiva.common import Side, so3
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
 from gradiva.simulated_walk.commanded_end import (
     end_error,
     final_pose,
+    final_tilt,
     is_as_commanded,
     planned_middles,
     posture_complaints,
@@ -122,3 +123,17 @@ def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(mo
     assert (elsewhere.result["outcome"], elsewhere.walked, elsewhere.stands) == ("walked badly", False, True)
     assert elsewhere.result["reason"] == f"ended 1.00 m from where it was commanded; after a {push}"
     assert elsewhere.result["end_error_m"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("control", "upright"), [("position", 0.0), ("velocity", 0.0), ("torque", 1.0)])
+def test_a_base_on_a_slope_is_judged_by_the_floor_or_by_the_vertical_as_its_control_holds_it(control, upright):
+    slope = math.radians(5.0)
+    setup = load_setup("icub_v2_7", {"walking.control": control, "simulation.ground.slope_forward": slope})
+    for part in (0.0, 1.0):  # perpendicular to the floor, and upright
+        base = so3.exp(np.array([0.0, part * slope, 0.0]))
+        walk = SimpleNamespace(
+            setup=setup,
+            robot=SimpleNamespace(truth=lambda base=base: SimpleNamespace(base_rotation=base)),
+            layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
+        )
+        assert final_tilt(walk) == pytest.approx(abs(part - upright) * slope, abs=1e-6)

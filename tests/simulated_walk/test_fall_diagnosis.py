@@ -235,6 +235,7 @@ def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, t
         controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost", safety_events=()),
         robot=SimpleNamespace(fall=None, truth=lambda: leaning),
         layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
+        setup=load_setup("icub_v2_7"),
         time=9.0,
     )
     ending = walk_result._ending(walk, False, "").as_table(SimpleNamespace(with_files=str))
