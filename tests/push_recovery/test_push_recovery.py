@@ -46,7 +46,7 @@ class Falling(StepAdaptation):
 
 def recovery(steps):
     compensation = PushCompensation(LinearInvertedPendulum(0.53), 30.0, 0.0)
-    pushes = PushRecovery(steps, Trunk(), SlopedSoles(learns=True), compensation, PERIOD)
+    pushes = PushRecovery(steps, Trunk(), SlopedSoles(0.0), compensation, PERIOD)
     assert pushes.update(state(), replace(PLAN.at(0.0), time=-SETTLING), PLAN)[1] is None
     return pushes
 

@@ -129,9 +129,9 @@ class Push:
 class SlopedSoles:
     """Soles and CoM that follow, by torque, the slope that resting soles show: x and y of its normal, world, [-]."""
 
-    def __init__(self, learns: bool) -> None:
-        """Take whether soles show a slope: on soft ground they sink."""
-        self._learns, self._slope = learns, LEVEL
+    def __init__(self, least_load: float) -> None:
+        """Take the load with which a sole shows the slope, [N]; infinite on soft ground, where soles sink."""
+        self._least_load, self._slope = least_load, LEVEL
 
     def reset(self) -> None:
         """Forget the past: soles are as planned, and the ground is level."""
@@ -141,7 +141,7 @@ class SlopedSoles:
         """Return the reference of layer 3 on the slope; soles that tip over an edge under a push show none."""
         foot, side = _carrying(body, state)
         rests = foot.in_contact and float(np.abs(state.foot_twist(side)[3:]).max()) < _TURNING
-        if self._learns and rests and not push.is_caught:
+        if rests and state.foot_wrench(side)[2] > self._least_load and not push.is_caught:
             self._learn(foot, state.foot_rotation(side), _SLOPE_TIME if self._slope is LEVEL else period)
         return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
 
@@ -155,7 +155,7 @@ class MovedSoles(SlopedSoles):
 
     def __init__(self, admittance: FootAdmittance, levelling: SoleLevelling) -> None:
         """Take both laws."""
-        super().__init__(learns=True)
+        super().__init__(least_load=0.0)
         self.admittance, self.levelling = admittance, levelling
 
     def reset(self) -> None:

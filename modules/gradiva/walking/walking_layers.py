@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.walking.walking_log import OWN
 from gradiva.whole_body import (
     CONTROLLERS,
+    RESTING_LOAD,
     TASKS,
     BlfController,
     BlfKinematics,
@@ -267,8 +269,7 @@ class WalkingLayers:
         config, tick = self.config, self.config.walking
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
-        learns = config.torque_control.learns_landings
-        soles = SlopedSoles(learns) if self._by_torque else self._moved_soles(compiler)
+        soles = self._sloped_soles() if self._by_torque else self._moved_soles(compiler)
         return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:
@@ -276,6 +277,10 @@ class WalkingLayers:
         known = LinearInvertedPendulum(self.config.planner.com_height), self.mass, wrench.dead_band
         sideways = self.config.balance.takes_wrench
         return SidewaysCompensation(*known, wrench.push_offset) if sideways else PushCompensation(*known)
+
+    def _sloped_soles(self) -> SlopedSoles:
+        learns = self.config.torque_control.learns_landings
+        return SlopedSoles(RESTING_LOAD * self.mass * GRAVITY if learns else math.inf)
 
     def _moved_soles(self, compiler: Compiler) -> MovedSoles:
         admittance = FootAdmittance(self.config.foot_admittance, compiler)

@@ -63,7 +63,7 @@ from gradiva.whole_body.tasks import (
     rotation_error,
     task_list,
 )
-from gradiva.whole_body.torque_control import TorqueActuation, TorqueController
+from gradiva.whole_body.torque_control import RESTING_LOAD, TorqueActuation, TorqueController
 from gradiva.whole_body.torque_control_config import GroundModel, TorqueControlConfig, TorqueLaw
 from gradiva.whole_body.whole_body_controllers import (
     CONTROLLERS,
@@ -81,6 +81,7 @@ __all__ = [
     "CONTROLLERS",
     "JOINTS",
     "QUANTITIES",
+    "RESTING_LOAD",
     "TASKS",
     "BlfController",
     "BlfKinematics",

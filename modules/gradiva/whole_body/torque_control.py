@@ -334,7 +334,7 @@ class LandingMemory:
                 continue
             load = state.foot_wrench(side).item(2) / self._weight
             is_shared = is_shared and load > _SHARED_LOAD
-            if load > _RESTING_LOAD:
+            if load > RESTING_LOAD:
                 seen = so3.vee(foot.rotation.T.dot(state.foot_rotation(side))).tolist()  # sines: of small angles
                 (roll, pitch), (seen_roll, seen_pitch, _) = self._tilts[side], seen
                 self._tilts[side] = (
@@ -391,7 +391,7 @@ def _learned(last: float, seen: float, largest: float, gain: float) -> float:
 _LEARNING_PERIOD = 0.005  # [s] a thirtieth of T: ticks of 1 ms would learn no more of it
 _LANDING_TIME = 0.15  # [s] T: four fifths of an error in a double support
 _LANDING_BLEND = 0.2  # [s] t_s, shorter than any swing
-_RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
+RESTING_LOAD, _SHARED_LOAD = 0.3, 0.15  # [-] of the weight, above which a sole rests flat, and both feet on the floor
 _LARGEST_TILT, _LARGEST_HEIGHT = 0.05, 0.006  # [rad], [m] of what is learned; robot plants have up to 0.02 and 0.004
 _KEPT_LOAD = 0.06  # [-] of the weight, on the foot that landed last: light, it bounces and rocks on a stiff floor
 _LONGEST_SHIFT = 1.0  # [s] of the load from foot to foot, longer than any double support
