@@ -158,7 +158,8 @@ def robot_folder(robot: str) -> Path:
     if os.sep in robot:
         raise ConfigError(f"robot '{robot}': there is no such folder")
     raise ConfigError(
-        f"unknown robot '{robot}'{nearest_name(robot, folders)}; the path of a folder with {ROBOT_FILE} is taken, too"
+        f"unknown robot '{robot}'{nearest_name(robot, folders)}; the path of a folder with {ROBOT_FILE} is taken, too,"
+        f" or its name where ${SEARCH_PATH} has the folder around it"
     )
 
 
