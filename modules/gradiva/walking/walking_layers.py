@@ -269,8 +269,7 @@ class WalkingLayers:
         config, tick = self.config, self.config.walking
         steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
-        soles = self._sloped_soles() if self._by_torque else self._moved_soles(compiler)
-        return PushRecovery(steps, trunk, soles, self._compensation(), tick.period)
+        return PushRecovery(steps, trunk, self._soles(compiler), self._compensation(), tick.period)
 
     def _compensation(self) -> PushCompensation:
         wrench = self.config.external_wrench
@@ -278,13 +277,11 @@ class WalkingLayers:
         sideways = self.config.balance.takes_wrench
         return SidewaysCompensation(*known, wrench.push_offset) if sideways else PushCompensation(*known)
 
-    def _sloped_soles(self) -> SlopedSoles:
-        learns = self.config.torque_control.learns_landings
-        return SlopedSoles(RESTING_LOAD * self.mass * GRAVITY if learns else math.inf)
-
-    def _moved_soles(self, compiler: Compiler) -> MovedSoles:
-        admittance = FootAdmittance(self.config.foot_admittance, compiler)
-        return MovedSoles(admittance, SoleLevelling(self.mass * GRAVITY))
+    def _soles(self, compiler: Compiler) -> SlopedSoles:
+        weight = self.mass * GRAVITY
+        if self._by_torque:
+            return SlopedSoles(RESTING_LOAD * weight if self.config.torque_control.learns_landings else math.inf)
+        return MovedSoles(FootAdmittance(self.config.foot_admittance, compiler), SoleLevelling(weight))
 
     def _hip_strategy(self) -> HipStrategy:
         config, posture = self.config, self.start_posture

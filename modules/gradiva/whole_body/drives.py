@@ -172,11 +172,9 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        light, under_load = (
-            np.diag(model.rotor_inertia)[actuated] < _LARGEST_ROTOR * inertias,
-            config.friction_under_load,
-        )
-        self._fade = StanceFrictionFade(description, light & _pitching(model)[actuated] & under_load)
+        under_load, rotors = config.friction_under_load, np.diag(model.rotor_inertia)[actuated]
+        light = (rotors < _LARGEST_ROTOR * inertias) & _pitching(model)[actuated]
+        self._fade = StanceFrictionFade(description, light & under_load)
         quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
