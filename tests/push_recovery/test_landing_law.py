@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from gradiva.common import PlanarPose
 from gradiva.push_recovery import SOLE_MARGIN, ZMP_LAG, StepAdapter, predicted_dcm, viable_set
-from gradiva.push_recovery.step_adapter import SWING_ACCELERATION, SWING_SPEED, TIME_WEIGHT
+from gradiva.push_recovery.step_adapter import TIME_WEIGHT
 from gradiva.setup import GccCompiler, cache_folder
 from tests.push_recovery.test_step_adapter import (
     CONFIG,
@@ -52,7 +52,9 @@ def test_an_old_error_of_the_dcm_is_predicted_to_second_order_and_a_planned_dcm_
     np.testing.assert_allclose(far[0], far[1], atol=1e-15)
 
 
-def test_the_pendulum_with_lag_ends_where_the_law_says(law):
+@pytest.mark.parametrize("legs", [(0.0, 0.0), (0.007, 0.005)])
+def test_the_pendulum_with_lag_and_legs_ends_where_the_law_says(law, legs):
+    law.know_legs(legs)
     step, time = nominal(shortest=0.3, longest=0.3), 1e-4
     step = replace(step, dcm_position=step.dcm_position + np.array((0.11, -0.04)), zmp_position=np.array((0.05, 0.01)))
     adapted = law.adapt(step)
@@ -61,7 +63,13 @@ def test_the_pendulum_with_lag_ends_where_the_law_says(law):
     times = (np.arange(count) + 0.5) * rest / count
     zmps = adapted.zmp_position + np.exp(-times / ZMP_LAG)[:, None] * (step.zmp_position - adapted.zmp_position)
     weights = ZETA * np.exp(ZETA * (rest - times))[:, None] * rest / count
+    swing = np.where(times < adapted.time_left, times, np.nan)[:, None] / adapted.time_left
+    way = (adapted.landing.x, adapted.landing.y) - step.swing_position
+    accelerations = (6.0 - 12.0 * swing) * way / adapted.time_left**2
+    accelerations += (6.0 * swing - 4.0) * step.swing_velocity / adapted.time_left
+    zmps = zmps - legs * np.nan_to_num(accelerations)
     reached = math.exp(ZETA * rest) * step.dcm_position - (weights * zmps).sum(axis=0)
+    law.know_legs((0.0, 0.0))
     np.testing.assert_allclose(point(step.side, adapted.landing) + adapted.dcm_offset, reached, atol=1e-5)
     assert adapted.zmp_position[0] == pytest.approx(SOLE.x[1] - SOLE_MARGIN, abs=1e-9)
     assert adapted.landing.x > 0.14
@@ -100,7 +108,7 @@ def test_a_dcm_at_the_front_of_the_viable_set_stays_there_with_the_longest_steps
     viable = viable_set(ZETA, DOUBLE_SUPPORT, LOWER, UPPER, LEGS)
     times = np.linspace(LEGS.shortest, LEGS.longest, 2000)
     growth = np.exp(ZETA * (times + DOUBLE_SUPPORT))
-    for way, best in (((0.93 * REACH, SWING_ACCELERATION, SWING_SPEED), viable[1, 0] - UPPER[0]),):
+    for way, best in (((0.93 * REACH, LEGS.acceleration, LEGS.speed), viable[1, 0] - UPPER[0]),):
         ways = np.minimum(way[0], np.minimum(way[1] * times**2 / 12.0, way[2] * times / 3.0))
         next_dcm = UPPER[0] + growth * best - ways - UPPER[0]
         assert next_dcm.min() == pytest.approx(best, abs=2e-3)
@@ -126,9 +134,9 @@ def cost_of(step, time, landings, viable):
     offset = end - points
     from_sole = offset + points - landings  # y to the other foot, which is the left one
     loss = ((from_sole - np.clip(from_sole, *viable)) ** 2).sum(axis=1)
-    way, p, v = landings - step.swing_position, SWING_ACCELERATION * time**2 / 6.0, step.swing_velocity * time
+    way, p, v = landings - step.swing_position, LEGS.acceleration * time**2 / 6.0, step.swing_velocity * time
     lowest, highest = np.maximum(4.0 * v, 2.0 * v) / 6.0 - p, np.minimum(4.0 * v, 2.0 * v) / 6.0 + p
-    bound = SWING_SPEED * time / 1.5
+    bound = LEGS.speed * time / 1.5
     beyond = way - np.clip(way, np.maximum(lowest, -bound), np.minimum(highest, bound))
     cost = ((landings - [step.landing.x, step.landing.y]) ** 2).sum(axis=1)
     cost += 1e3 * ((offset - step.dcm_offset) ** 2).sum(axis=1) + 1e6 * loss + 1e8 * (beyond**2).sum(axis=1)
@@ -164,7 +172,7 @@ def test_no_landing_of_a_search_of_all_costs_less_where_a_step_catches_the_robot
     viable, gaps = viable_set(ZETA, DOUBLE_SUPPORT, LOWER, UPPER, LEGS), []
     for step in straight_cases(60, seed=5):
         adapted, least = law.adapt(step), least_cost(step, viable)
-        mine = cost_of(step, adapted.time_left, np.array([[adapted.x, adapted.y]]), viable)[0]
+        mine = cost_of(step, adapted.time_left, np.array([[adapted.landing.x, adapted.landing.y]]), viable)[0]
         if least < 1.0:  # beyond, the DCM is lost
             gaps.append((mine - least) / max(least, 1e-2))
     assert len(gaps) > 40

@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.push_recovery import SOLE_MARGIN, ZMP_LAG, Legs, RunningStep, StepAdapter, SteppingMode
-from gradiva.push_recovery.step_adapter import RELEASE_ERROR, SWING_ACCELERATION, SWING_SPEED
+from gradiva.push_recovery.step_adapter import RELEASE_ERROR
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses
 
@@ -26,7 +26,7 @@ PLANNER = SETUP.walking.planner
 ZETA = PLANNER.natural_frequency
 REACH, WIDTH = PLANNER.max_feet_distance, PLANNER.min_step_width
 SOLE = SETUP.robot.sole
-LEGS = Legs(REACH, WIDTH, 0.45, 0.9)
+LEGS = Legs(REACH, WIDTH, 0.45, 0.9, acceleration=12.0, speed=2.4)
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_the_swing_reaches_the_landing_with_its_acceleration_where_the_legs_allo
         way = [adapted.landing.x, adapted.landing.y] - step.swing_position
         begin, end = 6.0 * way / T**2 - 4.0 * v / T, 2.0 * v / T - 6.0 * way / T**2
         largest = max(np.abs(begin).max(), np.abs(end).max())
-        reached += largest <= SWING_ACCELERATION + 1e-6 and np.abs(way).max() <= SWING_SPEED * T / 1.5 + 1e-9
+        reached += largest <= LEGS.acceleration + 1e-6 and np.abs(way).max() <= LEGS.speed * T / 1.5 + 1e-9
     assert reached > 300
 
 

@@ -83,6 +83,7 @@ class AdaptedSteps(StepAdaptation):
     def reset(self) -> None:
         """Forget the past; see ``StepAdaptation``."""
         self.walking.mode = self.mode
+        self.walking.adapter.know_legs(self.leg_momentum)
         self.walking.reset()
         self.standing.reset()
         self.log, self.catches = self.walking.log, False
@@ -145,8 +146,7 @@ class ReactiveStepping:
 
     def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
         """Take the law with its settings, and layer 1."""
-        self._config, self._planner, self.adapter = adapter.config, planner, adapter
-        self._shortest = adapter.legs.shortest
+        self._config, self._planner, self.adapter, self._shortest = adapter.config, planner, adapter, adapter.legs.shortest
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()
@@ -291,10 +291,10 @@ class ReactiveStepping:
         touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
         earliest = step.lift_off + self._shortest - 0.5 * TIME_ROUNDING  # the planner refuses a shorter support
         touch_down = max(touch_down, min(step.touch_down, earliest))
-        is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > MINIMUM_MOVE
+        is_moved = math.hypot(adapted.landing.x - old.x, adapted.landing.y - old.y) > MINIMUM_MOVE
         if not is_moved and abs(touch_down - step.touch_down) <= MINIMUM_DELAY + TIME_ROUNDING:
             return None
-        pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
+        pose = FootPose(adapted.landing.x, adapted.landing.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, x: float, y: float, reference: WalkingReference) -> float:

@@ -117,7 +117,7 @@ class CaptureStepping:
             swing_velocity=swing.twist[:2],
         )
         adapted = self._adapter.adapt(running)
-        pose = FootPose(adapted.x, adapted.y, foot.yaw).on(foot.plane)
+        pose = FootPose(adapted.landing.x, adapted.landing.y, foot.yaw).on(foot.plane)
         touch_down = lift_off + adapted.time_left
         capture = CaptureStep(side, pose, lift_off, touch_down, state.dcm_position, state.com_position, zmp)
         way = foot.distance(pose)

@@ -87,12 +87,15 @@ class StepAdaptation(ABC):
         mode: What it may change; with ``off`` it is not asked.
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM: torque control then leaves the trunk upright.
+        leg_momentum: By how much an acceleration of a foot moves the ZMP, ahead and aside of the robot, [s²]; set by
+            the caller.
     """
 
     Config: ClassVar[type | None] = None
     mode: SteppingMode = SteppingMode.PLACE_AND_TIME
     log: SteppingLog = SteppingLog(SteppingMode.PLACE_AND_TIME)
     catches: bool = False
+    leg_momentum: tuple[float, float] = (0.0, 0.0)
 
     def __init__(self, config: Any, planner: WalkingPlanner, robot: RobotDescription) -> None:  # noqa: B027
         """Take its own configuration, layer 1 with the limits of steps, and the robot."""
@@ -145,9 +148,13 @@ STEP_ADAPTATIONS = Registry(
 
 
 def step_adaptation(
-    config: StepAdaptationConfig, planner: WalkingPlanner, robot: RobotDescription, compiler: Compiler = interpreted
+    config: StepAdaptationConfig,
+    planner: WalkingPlanner,
+    robot: RobotDescription,
+    compiler: Compiler = interpreted,
+    leg_momentum: tuple[float, float] = (0.0, 0.0),
 ) -> StepAdaptation:
-    """Return the configured step adaptation.
+    """Return the configured step adaptation for a robot with legs of this momentum, see ``StepAdaptation``.
 
     Raises:
         ConfigError: There is none of that name, it is no step adaptation, or its table is refused.
@@ -155,6 +162,6 @@ def step_adaptation(
     kind = STEP_ADAPTATIONS.kind(config.law)
     with plugin_errors(f"[step_adaptation] law={config.law}", kind):
         made: StepAdaptation = kind.built(config, planner, robot, compiler)
-        made.mode = config.mode
+        made.mode, made.leg_momentum = config.mode, leg_momentum
         made.reset()
     return STEP_ADAPTATIONS.guarded(made, f"[step_adaptation] law={config.law}")

@@ -25,10 +25,11 @@ _LOSS_WEIGHT = 1e6  # [-] w_σ, on a DCM that is lost
 _CONTRADICTION = 1e8  # [-] on the way by which legs keep a landing from what the swing reaches
 _TIMES = 16  # of touch-down that are tried, then half as many between the neighbours of the best
 _TINY = 1e-12  # [m]
+_LEAST_METRE = 0.25  # [-] of a metre of the landing in the DCM: in long supports the swinging leg takes it along
 SOLE_MARGIN = 0.005  # [m] kept by the ZMP from the edges of the stance sole
 ZMP_LAG = 0.04  # [s] T_z, of the ZMP behind the commanded one
-SWING_ACCELERATION = 12.0  # [m/s²] A, that the swinging sole follows within centimetres
-SWING_SPEED = 2.4  # [m/s] V, likewise
+LEG_ACCELERATION = 23.0  # [rad/s²] of a swinging leg, that its servos follow within a hundredth of its length
+LEG_SPEED = 4.6  # [rad/s] likewise
 _HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _USED_REACH = 0.93  # [-] of the reach, by each step of a walk that goes on for ever
 _ITERATIONS = 30  # of the lateral bounds of the viable set, which converge as e^{-ζ T}
@@ -81,19 +82,24 @@ class Legs:
         min_width: Least lateral distance of them, [m].
         shortest: Single support, [s].
         longest: Single support, [s].
+        acceleration: A, of the swinging sole, [m/s²]: that of the leg times the height of the CoM.
+        speed: V, likewise, [m/s].
     """
 
     reach: float
     min_width: float
     shortest: float
     longest: float
+    acceleration: float
+    speed: float
 
 
 def legs_of(config: StepAdaptationConfig, limits: PlannerConfig) -> Legs:
     """Return the limits of adapted steps."""
     reach, width = config.reach * limits.max_feet_distance, max(limits.min_step_width, limits.min_feet_distance)
     shortest, longest = (limits.single_support(time) for time in (limits.min_step_duration, limits.max_step_duration))
-    return Legs(reach, width, shortest, longest)
+    swing = LEG_ACCELERATION * limits.com_height, LEG_SPEED * limits.com_height
+    return Legs(reach, width, shortest, longest, *swing)
 
 
 @dataclass(slots=True, eq=False)
@@ -137,38 +143,18 @@ class AdaptedStep:
     """Landing that step adaptation chose; world.
 
     Attributes:
-        x: Of the swinging sole, [m].
-        y: [m].
-        yaw: [rad].
+        landing: Of the swinging sole.
         time_left: To touch-down, [s].
-        balance: ZMP, offset of the DCM and its error, [m], shape (6,).
+        zmp_position: Constant ZMP until touch-down, within the stance sole, [m], shape (2,).
+        dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,).
+        offset_error: The same less the nominal one, [m], shape (2,).
     """
 
-    x: float
-    y: float
-    yaw: float
+    landing: PlanarPose
     time_left: float
-    balance: NDArray
-
-    @property
-    def landing(self) -> PlanarPose:
-        """Landing of the swinging sole."""
-        return PlanarPose(self.x, self.y, self.yaw)
-
-    @property
-    def zmp_position(self) -> NDArray:
-        """Constant ZMP until touch-down, within the stance sole, [m], shape (2,)."""
-        return self.balance[:2]
-
-    @property
-    def dcm_offset(self) -> NDArray:
-        """DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,)."""
-        return self.balance[2:4]
-
-    @property
-    def offset_error(self) -> NDArray:
-        """The same less the nominal one, [m], shape (2,)."""
-        return self.balance[4:]
+    zmp_position: NDArray
+    dcm_offset: NDArray
+    offset_error: NDArray
 
 
 def predicted_dcm(dcm: NDArray, zmp: NDArray, planned: DcmReference, frequency: float, age: float) -> NDArray:
@@ -216,7 +202,7 @@ def viable_set(frequency: float, double_support: float, lower: NDArray, upper: N
     times = np.linspace(legs.shortest, legs.longest, _VIABLE_TIMES)
     growth = np.exp(frequency * (times + double_support))
     farthest = _USED_REACH * legs.reach
-    ways = np.minimum(farthest, np.minimum(SWING_ACCELERATION * times**2 / 12.0, SWING_SPEED * times / 3.0))
+    ways = np.minimum(farthest, np.minimum(legs.acceleration * times**2 / 12.0, legs.speed * times / 3.0))
     ahead = float((ways / (growth - 1.0)).max())
     low, high = float(lower[1]), float(upper[1])
     for _ in range(_ITERATIONS):
@@ -237,7 +223,13 @@ class StepAdapter:
     .. math:: X = E \hat\xi - a_n z - a_c z_0, \quad
               a_n = \zeta E \frac{1 - e^{-(\zeta + 1/T_z) R}}{\zeta + 1/T_z}, \quad a_c = E - 1 - a_n
 
-    which is linear in all but :math:`T`.
+    which is linear in all but :math:`T`. The swinging leg, which the pendulum lacks, moves the ZMP by :math:`M a`
+    (``LegMomentumConfig``). Its cubic from p and the velocity v to the landing s moves X by
+
+    .. math:: M \zeta \int_0^T e^{\zeta (R - t)} a \, dt = M (w_p (s - p) + w_v v), \quad
+              w_p = 6 \zeta E \frac{I_0 T - 2 I_1}{T^3}, \quad w_v = 2 \zeta E \frac{3 I_1 - 2 I_0 T}{T^2}
+
+    with :math:`I_0 = (1 - e^{-\zeta T}) / \zeta` and :math:`I_1 = (I_0 - T e^{-\zeta T}) / \zeta`: forward, as it goes.
 
     Objective, with the ZMP point :math:`u` of the landing foot and :math:`b = X - u`:
 
@@ -289,8 +281,15 @@ class StepAdapter:
             zmp_offset=zmp_offset,
             reach=legs.reach,
             min_width=legs.min_width,
+            leg_momentum=0.0,
+            acceleration=legs.acceleration,
+            speed=legs.speed,
         )
         self._constants: tuple[object, ...] = ()
+
+    def know_legs(self, momentum: tuple[float, float]) -> None:
+        """Take M of a foot, ahead and aside of the robot, [s²]; until then legs are massless."""
+        self._function.set(leg_momentum=momentum)
 
     def comes_to_stand(self, step: RunningStep, wanted: NDArray) -> bool:
         """Return whether the DCM gets between both soles after a last step that stays as planned: ankles then stop it.
@@ -326,7 +325,7 @@ class StepAdapter:
         )
         outputs = self._function()
         x, y, time_left = outputs["step"].tolist()
-        return AdaptedStep(x, y, step.landing.yaw, time_left, outputs["balance"].copy())
+        return AdaptedStep(PlanarPose(x, y, step.landing.yaw), time_left, *outputs["balance"].reshape(3, 2).copy())
 
     def _begin(self, step: RunningStep) -> None:
         """Write what stays as it is until touch-down."""
@@ -348,8 +347,10 @@ class StepAdapter:
         return viable_set(frequency, double_support, lower, upper, self.legs)
 
 
-_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
-_NUMBERS = ("frequency", "time_left", "shortest", "longest", "double_support", "swing_sign", "reach", "min_width")
+_SOLE = ("sole_x", "sole_y", "zmp_offset")
+_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "leg_momentum", *_SOLE)
+_LIMITS = ("reach", "acceleration", "speed")
+_NUMBERS = ("frequency", "time_left", "shortest", "longest", "double_support", "swing_sign", "min_width", *_LIMITS)
 
 
 def _function(compiler: Compiler) -> FlatFunction:
@@ -402,7 +403,10 @@ class _Problem:
     frequency: cs.SX
     double_support: cs.SX
     time_left: cs.SX
+    leg_momentum: cs.SX
     reach: cs.SX
+    acceleration: cs.SX
+    speed: cs.SX
 
     @classmethod
     def of(cls, inputs: Mapping[str, cs.SX]) -> _Problem:
@@ -430,7 +434,7 @@ class _Problem:
             viable=cs.vertcat(viable[:, 0].T, cs.horzcat(-viable[1, 1], -viable[0, 1])),
             swing_position=to_local @ (inputs["swing_position"] - origin),
             swing_velocity=to_local @ inputs["swing_velocity"],
-            **{name: inputs[name] for name in ("frequency", "double_support", "time_left", "reach")},
+            **{name: inputs[name] for name in ("frequency", "double_support", "time_left", "leg_momentum", *_LIMITS)},
         )
 
     def growths(self, time: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
@@ -440,19 +444,27 @@ class _Problem:
         now = zeta * growth * (1.0 - cs.exp(-rate * rest)) / rate
         return growth, now, growth - 1.0 - now
 
-    def drift(self, time: cs.SX) -> cs.SX:
-        """Return where the landing would be, with the nominal offset, of a ZMP at zero."""
+    def drift(self, time: cs.SX) -> tuple[cs.SX, cs.SX]:
+        """Return where the landing would be, with the nominal offset, of a ZMP at zero, and what each metre counts."""
         growth, now, _ = self.growths(time)
-        return growth * self.dcm - now * self.zmp_now - self.point - self.dcm_offset
+        zeta, decay = self.frequency, cs.exp(-self.frequency * time)
+        first = (1.0 - decay) / zeta
+        second = (first - time * decay) / zeta
+        way = 6.0 * zeta * growth * (first * time - 2.0 * second) / time**3
+        speed = 2.0 * zeta * growth * (3.0 * second - 2.0 * first * time) / time**2
+        legs = self.leg_momentum * (speed * self.swing_velocity - way * self.swing_position)
+        drift = growth * self.dcm - now * self.zmp_now + legs - self.point - self.dcm_offset
+        return drift, 1.0 - way * self.leg_momentum
 
     def better(self, best: cs.SX, time: cs.SX) -> cs.SX:
         """Return the better one of a candidate and those at one time: cost, T and the landing sole."""
-        (_, _, commanded), drift = self.growths(time), self.drift(time)
+        (_, _, commanded), (drift, metre) = self.growths(time), self.drift(time)
         lowest, highest = drift - commanded * self.upper, drift - commanded * self.lower
-        wanted = _clip(self.nominal, lowest, highest)
+        divisor = cs.fmax(metre, _LEAST_METRE)
+        wanted = _clip(self.nominal, lowest / divisor, highest / divisor)
         swing = self._swing_reach(time)
         for landing in self._reached(_clip(wanted, *swing)):
-            error = _clip(landing, lowest, highest) - landing
+            error = _clip(metre * landing, lowest, highest) - metre * landing
             offset = self.point + self.dcm_offset + error
             cost = (
                 STEP_WEIGHT * cs.sumsqr(landing - self.nominal)
@@ -466,7 +478,8 @@ class _Problem:
 
     def adapted(self, time: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return landing and T, then ZMP, offset and its error, in world."""
-        (_, _, commanded), left = self.growths(time), self.drift(time) - landing
+        (_, _, commanded), (drift, metre) = self.growths(time), self.drift(time)
+        left = drift - metre * landing
         zmp = _clip(left / commanded, self.lower, self.upper)
         error = left - commanded * zmp
         to_world = self.to_local.T
@@ -492,7 +505,7 @@ class _Problem:
     def _swing_reach(self, time: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return the corners of what the swinging sole reaches at rest in ``time``."""
         p, v = self.swing_position, self.swing_velocity
-        push, way = SWING_ACCELERATION * time**2 / 6.0, SWING_SPEED * time / 1.5
+        push, way = self.acceleration * time**2 / 6.0, self.speed * time / 1.5
         lower = cs.fmax(cs.fmax(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) - push, -way)
         upper = cs.fmin(cs.fmin(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) + push, way)
         middle, is_empty = 0.5 * (lower + upper), lower > upper
