@@ -121,10 +121,9 @@ class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
     The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small,
-    or until a step is over in which no error triggers and nothing is changed.
-    A robot whose servos follow late is not pushed: the error counts from where the reference has been for ``lateness``.
-    The faster a healthy robot walks the farther it is off: both limits grow with the speed, and the first one doubles
-    on a foot without a sensor.
+    or until a step is over in which none triggers and nothing is changed. Where servos follow late, it counts from
+    where the reference has been for ``lateness``. The faster a healthy robot walks the farther it is off: both limits
+    grow with the speed, and the first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is; in between they do not, to keep the
     error. The velocity of the CoM, and so the DCM, is older than the tick; the error is predicted over that time.
@@ -146,7 +145,8 @@ class ReactiveStepping:
 
     def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
         """Take the law with its settings, and layer 1."""
-        self._config, self._planner, self.adapter, self._shortest = adapter.config, planner, adapter, adapter.legs.shortest
+        self._config, self._planner, self.adapter = adapter.config, planner, adapter
+        self._shortest = adapter.legs.shortest
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()

@@ -11,6 +11,7 @@ or, without installing it, ``package.module:Class``. Its own table is ``[step_ad
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Self
@@ -95,7 +96,7 @@ class StepAdaptation(ABC):
     mode: SteppingMode = SteppingMode.PLACE_AND_TIME
     log: SteppingLog = SteppingLog(SteppingMode.PLACE_AND_TIME)
     catches: bool = False
-    leg_momentum: tuple[float, float] = (0.0, 0.0)
+    leg_momentum: Sequence[float] = (0.0, 0.0)
 
     def __init__(self, config: Any, planner: WalkingPlanner, robot: RobotDescription) -> None:  # noqa: B027
         """Take its own configuration, layer 1 with the limits of steps, and the robot."""
@@ -152,7 +153,7 @@ def step_adaptation(
     planner: WalkingPlanner,
     robot: RobotDescription,
     compiler: Compiler = interpreted,
-    leg_momentum: tuple[float, float] = (0.0, 0.0),
+    leg_momentum: Sequence[float] = (0.0, 0.0),
 ) -> StepAdaptation:
     """Return the configured step adaptation for a robot with legs of this momentum, see ``StepAdaptation``.
 

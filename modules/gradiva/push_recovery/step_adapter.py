@@ -3,7 +3,7 @@ r"""Step adaptation: where and when the swinging foot lands so that the DCM ends
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -287,7 +287,7 @@ class StepAdapter:
         )
         self._constants: tuple[object, ...] = ()
 
-    def know_legs(self, momentum: tuple[float, float]) -> None:
+    def know_legs(self, momentum: Sequence[float]) -> None:
         """Take M of a foot, ahead and aside of the robot, [s²]; until then legs are massless."""
         self._function.set(leg_momentum=momentum)
 

@@ -267,9 +267,8 @@ class WalkingLayers:
     def _push_recovery(self, compiler: Compiler) -> PushRecovery:
         """Build what answers pushes."""
         config, tick = self.config, self.config.walking
-        legs = self.swing_momentum.zmp_gains(Side.LEFT)
-        robot = self.robot, compiler, (float(legs[0, 0]), float(legs[1, 1]))
-        steps = step_adaptation(config.step_adaptation, self.planner, *robot)
+        legs = self.swing_momentum.zmp_gains(Side.LEFT).diagonal().tolist()
+        steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler, legs)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
         return PushRecovery(steps, trunk, self._soles(compiler), self._compensation(), tick.period)
 
