@@ -35,6 +35,7 @@ Table = Mapping[str, tuple[object, str]]
 
 _ROTOR_POWER = 5.0 / 3.0  # [-] power of the torque that rotors of similar drives go with
 FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
+UNKNOWN_SPEED = 100.0  # [rad/s] for a model that has none
 _FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
 _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
