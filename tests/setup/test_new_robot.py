@@ -263,6 +263,7 @@ def scaled(factor):
         ),
         (r'(mass value=")([^"]*)(")', 1e3, r"it weighs \d+ kg: masses are probably in g, .* in kg \(\S+\)$"),
         (r'(i[xyz]{2}=")([^"]*)(")', 1e6, r"radius of gyration of .*: inertias are .* in kg·mm², .* in kg·m² \(\S+\)$"),
+        (r'(i[xyz]{2}=")([^"]*)(")', 1e3, r"reaches 0.7\d* m from .*: inertias are .* in g·m², .* in kg·m² \(\S+\)$"),
     ],
 )
 def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, message):

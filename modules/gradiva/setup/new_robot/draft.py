@@ -510,8 +510,8 @@ def _group_table(group: JointGroup) -> Table:
             "[N·m]",
         ),
         "viscous_friction": (group.viscous_friction, "[N·m·s/rad]"),
-        "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, harmonic drives 0.2"),
-        "gear_play": (group.gear_play, "[rad] planetary gears 0.2°, harmonic drives none"),
+        "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, servos 0.1, harmonic drives 0.2"),
+        "gear_play": (group.gear_play, "[rad] planetary gears 0.2°, servos 0.33°, harmonic drives none"),
         "full_torque_speed": (group.full_torque_speed, "[rad/s] half of the next"),
         "no_load_speed": (group.no_load_speed, "[rad/s] 1.1 of the velocity limit"),
     }

@@ -36,7 +36,9 @@ _LEAST_REACH = 1.0  # [m] of a robot, for the size of its meshes
 _LARGEST_MESH = 10.0  # [-] of that reach: beyond it a mesh is in another unit
 _HEAVIEST = 2000.0  # [kg] of a humanoid
 _LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, humanoids 20 to 300
-_GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
+_GYRATION = 1.0  # [-] of the reach: radius of the middle link, a tenth on robots
+_UNITS_OF_INERTIA = {"g·m²": 3.0, "kg·cm²": 10.0, "kg·mm²": 100.0}
+"""That radius over the reach, [-], where inertias are in a unit that makes them too large."""
 _KNEE_SWING = 0.5  # [rad]
 _SHORTEST_LEG = 0.05  # [m] from the first to the last joint
 
@@ -146,17 +148,19 @@ def check_units(urdf: Urdf) -> None:
         )
     if urdf.mass > max(_HEAVIEST, _DENSE * reach**3):
         raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
-    _check_inertias(urdf)
+    _check_inertias(urdf, reach)
 
 
-def _check_inertias(urdf: Urdf) -> None:
+def _check_inertias(urdf: Urdf, reach: float) -> None:
     solid = [(name, each.inertial) for name, each in urdf.links.items() if each.inertial and each.inertial.mass > 0.0]
     radii = sorted((float(np.sqrt(abs(np.trace(own.inertia)) / (2.0 * own.mass))), name) for name, own in solid)
-    if radii and radii[len(radii) // 2][0] > _GYRATION:
+    if radii and radii[len(radii) // 2][0] > _GYRATION * max(reach, _SHORTEST_LEG):
         radius, name = radii[len(radii) // 2]
+        fraction = radius / max(reach, _SHORTEST_LEG)
+        unit = min(_UNITS_OF_INERTIA, key=lambda unit: abs(math.log(fraction / _UNITS_OF_INERTIA[unit])))
         raise ModelError(
-            f"the radius of gyration of '{name}' is {radius:.0f} m, and half of the links are no better: inertias are"
-            " probably in kg·mm², they have to be in kg·m²"
+            f"the radius of gyration of '{name}' is {radius:.2g} m on a robot that reaches {reach:.2g} m from its root,"
+            f" and half of the links are no better: inertias are probably in {unit}, they have to be in kg·m²"
         )
 
 
