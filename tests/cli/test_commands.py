@@ -13,6 +13,7 @@ from gradiva import __version__
 from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 from gradiva.cli.main import main, run
+from gradiva.common.errors import FAIL, OK
 from gradiva.simulated_walk import final_pose, plan_from_start
 from gradiva.yarp_modules.gradiva_module import MODULES
 
@@ -99,6 +100,24 @@ def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
         2,
         "error: there is a robot 'mine' already: take another name, or remove its folder\n",
     )
+
+
+def test_a_new_robot_says_which_loops_are_narrow_and_how_it_is_found_by_name(gradiva, monkeypatch, tmp_path):
+    def findings(argument):
+        assert argument == str(Path("there/own"))
+        yield Finding(OK, "position control: wide")
+        yield Finding(FAIL, "velocity control: gain margin -4.7 dB", "lower the gain")
+
+    urdf = Path(__file__).parents[2] / "examples" / "own_robot" / "own_robot.urdf"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRADIVA_ROBOTS", raising=False)
+    monkeypatch.setattr("gradiva.cli.checks.check_first_walk", lambda robot: Finding(OK, "walks"))
+    monkeypatch.setattr("gradiva.setup.robot_checks.margin_findings", findings)
+    status, out, _ = gradiva("robots", "new", "own", "--urdf", str(urdf), "--in", "there")
+    narrow = "velocity control: gain margin -4.7 dB; gradiva robots there/own fails for it → lower the gain"
+    assert status == 0
+    assert f"ok      own: walks\nwarn    own: {narrow}\ntry     gradiva walk --robot there/own" in out
+    assert out.endswith(f"or      by its name where the environment has GRADIVA_ROBOTS={tmp_path / 'there'}\n")
 
 
 def test_a_new_robot_that_cannot_stand_is_named_and_not_walked(gradiva, monkeypatch, tmp_path):

@@ -165,6 +165,26 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     assert boards == (gears is LOW_RATIO)  # config/plant_robot.toml is of iCub's boards
 
 
+def test_slow_legs_that_are_as_weak_as_servos_have_those_of_servos(as_urdf):
+    file = as_urdf()
+    text = re.sub(r'effort="[^"]*"', 'effort="6"', file.path.read_text())
+    file.path.write_text(text.replace('velocity="1000"', 'velocity="6"'))
+    robot = draft_robot("biped", replace(file, drives={})).description
+    leg = robot.joint_groups["left_leg"]
+    assert leg.coulomb_friction == pytest.approx(0.0904, rel=0.2)  # identified on an MX-64, which has 6 N·m
+    assert leg.rotor_inertia == pytest.approx(0.0120, rel=0.3)
+    assert 0.0117 < leg.viscous_friction < 2.0 * 0.0117
+    assert leg.gear_play == pytest.approx(np.radians(20.0 / 60.0), rel=0.01)
+    assert leg_gears(robot.joint_groups) is LOW_RATIO  # for torque control and the plant
+    file.path.write_text(file.path.read_text().replace('velocity="6"', 'velocity="1000"'))
+    unknown = draft_robot("biped", replace(file, drives={}))
+    assert unknown.description.joint_groups["left_leg"].coulomb_friction == leg.coulomb_friction
+    assert any("right_leg is known: servos of spur gears are guessed" in note for note in unknown.notes)
+    text = file.path.read_text().replace('effort="6"', 'effort="40"')
+    file.path.write_text(text.replace('velocity="1000"', 'velocity="6"'))
+    assert draft_robot("biped", replace(file, drives={})).description.joint_groups["left_leg"].gear_play == 0.0
+
+
 def test_large_rotors_say_that_the_gears_have_a_high_ratio(as_urdf):
     file = as_urdf()
     drives = dict.fromkeys(file.drives, JointDrive(rotor_inertia=0.5))
@@ -301,7 +321,7 @@ def test_loops_slides_and_what_lies_about_are_left_out_and_named(tmp_path):
             '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:leg side="left"/></robot>',
             r"given\.txt is a xacro: expand it first, xacro given\.txt > given\.urdf",
         ),
-        ("urdf", "<robot/>", r"^[^:]*given\.txt: the URDF has no links"),
+        ("urdf", "<robot/>", r"^the URDF has no links.* \(\S*given\.txt\)$"),
     ],
 )
 def test_a_file_of_another_kind_is_refused_and_says_what_to_do(tmp_path, option, text, message):

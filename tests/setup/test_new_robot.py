@@ -153,7 +153,7 @@ def test_a_name_or_folder_that_cannot_be_is_refused(tmp_path, monkeypatch, name,
 def test_a_model_without_links_is_refused_with_its_file(tmp_path):
     file = tmp_path / "empty.urdf"
     file.write_text('<robot name="empty"/>')
-    with pytest.raises(ModelError, match=r"empty\.urdf: the URDF has no links: a robot has one root"):
+    with pytest.raises(ModelError, match=r"^the URDF has no links: a robot has one root \(\S*empty\.urdf\)$"):
         draft_robot("empty", ModelFile(("package", "model"), file))
 
 
@@ -187,7 +187,7 @@ def test_what_a_leg_lacks_is_named(tmp_path):
     without_range = joint[0].replace("lower=", "low=").replace("upper=", "up=")
     file = tmp_path / "mine.urdf"
     file.write_text(humanoid.replace(joint[0], without_range))
-    with pytest.raises(ModelError, match=f"the limits of {joint[1]} leave no range.* upper angle$"):
+    with pytest.raises(ModelError, match=rf"the limits of {joint[1]} leave no range.* upper angle \(\S+\)$"):
         draft_robot("mine", ModelFile(("file", "mine.urdf"), file))
     empty = re.sub(r'(effort|velocity)="[^"]*"', r'\1="0"', without_range)
     file.write_text(humanoid.replace(joint[0], empty))
@@ -253,16 +253,17 @@ def scaled(factor):
 @pytest.mark.parametrize(
     ("pattern", "factor", "message"),
     [
-        (r'(xyz=")([^"]*)(")', 1e3, r"it reaches \d+ m from its root: lengths are probably in mm, .* in m$"),
-        (r'(xyz=")([^"]*)(")', 1e2, r"it reaches \d+ m from its root: lengths are probably in cm, .* in m$"),
+        (r'(xyz=")([^"]*)(")', 1e3, r"it reaches \d+ m from its root: lengths are probably in mm, .* in m \(\S+\)$"),
+        (r'(xyz=")([^"]*)(")', 1e2, r"it reaches \d+ m from its root: lengths are probably in cm, .* in m \(\S+\)$"),
         (
             r'((?:lower|upper)=")([^"]*)(")',
             57.3,
             r"the limits of 12 of 12 joints are beyond a turn \(left_hip_yaw: -45.84 to 45.84 rad\): angles are"
-            r" probably in degrees, they have to be in rad$",
+            r" probably in degrees, they have to be in rad \(\S+\)$",
         ),
-        (r'(mass value=")([^"]*)(")', 1e3, r"it weighs \d+ kg: masses are probably in g, they have to be in kg$"),
-        (r'(i[xyz]{2}=")([^"]*)(")', 1e6, r"radius of gyration of .*: inertias are probably in kg·mm², .* in kg·m²$"),
+        (r'(mass value=")([^"]*)(")', 1e3, r"it weighs \d+ kg: masses are probably in g, .* in kg \(\S+\)$"),
+        (r'(i[xyz]{2}=")([^"]*)(")', 1e6, r"radius of gyration of .*: inertias are .* in kg·mm², .* in kg·m² \(\S+\)$"),
+        (r'(i[xyz]{2}=")([^"]*)(")', 1e3, r"reaches 0.7\d* m from .*: inertias are .* in g·m², .* in kg·m² \(\S+\)$"),
     ],
 )
 def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, message):
@@ -272,18 +273,45 @@ def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, messa
         model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
 
 
+def test_degrees_are_found_where_most_of_them_are_small_numbers(tmp_path):
+    file = own_robot(tmp_path, r'lower="[^"]*" upper="[^"]*"', 'lower="-3" upper="4"')
+    text = file.read_text().replace('lower="-3" upper="4"', 'lower="-30" upper="45"', 1)
+    file.write_text(text.replace('lower="-3" upper="4"', 'lower="-5" upper="6"', 1))
+    (tmp_path / "own").mkdir()
+    with pytest.raises(ModelError, match=r"limits of 1 of 12 joints are beyond a turn .*: angles are .* in degrees"):
+        model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
+
+
+@pytest.mark.parametrize("speed", [1.0, 4.0])
+def test_speeds_below_what_walking_takes_are_placeholders_where_all_joints_of_the_legs_have_them(tmp_path, speed):
+    file = own_robot(tmp_path, r'velocity="[^"]*"', f'velocity="{speed:g}"')
+    own = tmp_path / "own"
+    own.mkdir()
+    model = model_file_of("mine", str(file), None, Choices(), own)
+    draft = draft_robot("mine", model)
+    leg = draft.description.joint_groups["left_leg"]
+    if speed == 1.0:
+        assert any("of the legs: the model has 1 rad/s for each joint, a placeholder" in note for note in draft.notes)
+        assert leg.gear_play > 0.0  # planetary gears, as where nothing is said of the speed
+        assert set(leg.per_joint("no_load_speed")) == {22.0}
+        assert draft.description.max_speed == pytest.approx(draft.posture.top_speed, abs=0.01)
+    else:
+        assert not any("of the legs: the model has" in note for note in draft.notes)
+        assert set(leg.per_joint("no_load_speed")) == {4.4}
+
+
 @pytest.mark.parametrize(
     ("pattern", "change", "message"),
     [
         (
             r'name="right_shank"',
             'name="left_shank" type="other"',
-            r"2 links are called 'left_shank': names have to differ$",
+            r"2 links are called 'left_shank': names have to differ \(\S+\)$",
         ),
         (
             r'(<joint name=")right_(knee|hip_roll)"',
             r'\1left_\2"',
-            r"2 joints are called 'left_\w+', and so are 1 more names: names have to differ$",
+            r"2 joints are called 'left_\w+', and so are 1 more names: names have to differ \(\S+\)$",
         ),
         (r"\Z", "", None),
     ],
@@ -505,6 +533,13 @@ def test_a_foot_without_shapes_asks_for_its_sole():
     humanoid = "example-robot-data:simple_humanoid_description/urdf/simple_humanoid.urdf"
     with pytest.raises(ModelError, match=r"the foot 'l_ankle' has no shapes: give its sole with --sole"):
         draft_of("new", humanoid)
+
+
+def test_a_foot_whose_meshes_are_not_there_asks_for_them(tmp_path):
+    file = own_robot(tmp_path, r"<(collision|visual)>.*?</\1>", "")
+    model = ModelFile(("file", file.name), file, lacks_meshes=True)
+    with pytest.raises(ModelError, match=r"'left_foot' has no shapes, since meshes of the model are not there: put"):
+        draft_robot("mine", model)
 
 
 def test_a_sole_in_a_wrong_scale_is_named_with_its_size(tmp_path):

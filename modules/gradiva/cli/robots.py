@@ -13,6 +13,7 @@ from gradiva.cli.main import leaving_at_once
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
+    from gradiva.common.errors import Finding
 
 
 class RobotsGroup(TyperGroup):
@@ -67,7 +68,7 @@ def robots(
             findings.append(check_first_walk(name))
         facts = [finding.text for finding in findings if finding.verdict == OK and ": " not in finding.text]
         lines = [(OK, ", ".join(facts))] if facts else []
-        lines += [(finding.verdict, finding.text) for finding in findings if finding.text not in facts]
+        lines += [(finding.verdict, _with_remedy(finding)) for finding in findings if finding.text not in facts]
         for verdict, text in lines:
             colour = COLOURS[verdict]
             console.print(f"[{colour}]{verdict:4}[/]  {name}: {escape(text)}", soft_wrap=True, emoji=False)
@@ -105,7 +106,7 @@ def new(
         from gradiva.cli.checks import check_first_walk
         from gradiva.cli.output import text_console
         from gradiva.common.errors import FAIL, OK
-        from gradiva.setup import robot_names
+        from gradiva.setup import SEARCH_PATH, robot_names
         from gradiva.setup.new_robot import Choices, check_name, draft_robot, model_file_of, write_robot
         from gradiva.setup.robot_checks import torque_findings
 
@@ -127,12 +128,33 @@ def new(
     findings = [finding for finding in torque_findings(str(shown)) if finding.verdict != OK]
     if walks and all(finding.verdict != FAIL for finding in findings):
         findings.append(check_first_walk(str(shown)))
+        findings += _narrow_loops(str(shown)) if findings[-1].verdict == OK else []
     for finding in findings:
-        console.print(f"{finding.verdict:8}{name}: {finding.text}", markup=False, soft_wrap=True)
+        console.print(f"{finding.verdict:8}{name}: {_with_remedy(finding)}", markup=False, soft_wrap=True)
     if any(finding.verdict == FAIL for finding in findings):
         return 1
     console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
+    if shown != name:
+        by_name = f"by its name where the environment has {SEARCH_PATH}={folder.resolve()}"
+        console.print(f"or      {by_name}", markup=False, soft_wrap=True)
     return 0
+
+
+def _narrow_loops(robot: str) -> list[Finding]:
+    """Return the loops without wide margins as warnings; a draft need not walk by velocity, where it may have none."""
+    from dataclasses import replace
+
+    from gradiva.common.errors import FAIL, OK, WARN
+    from gradiva.setup.robot_checks import margin_findings
+
+    narrow = [finding for finding in margin_findings(robot) if finding.verdict != OK]
+    fails = f"; gradiva robots {robot} fails for it"
+    return [replace(finding, verdict=WARN, text=finding.text + fails * (finding.verdict == FAIL)) for finding in narrow]
+
+
+def _with_remedy(finding: Finding) -> str:
+    """Return the text of a finding with what to do."""
+    return f"{finding.text} → {finding.remedy}" if finding.remedy else finding.text
 
 
 def _table(names: list[str]) -> object:

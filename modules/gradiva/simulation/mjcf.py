@@ -51,11 +51,13 @@ class MjcfRobot:
         urdf: The file that was written.
         drives: Joint to armature, loss by friction and damping, which a URDF has no place for.
         notes: What the URDF leaves out, a line each.
+        absent_meshes: Names of the meshes that are not there, whose shapes are left out.
     """
 
     urdf: Path
     drives: Mapping[str, JointDrive]
     notes: tuple[str, ...]
+    absent_meshes: tuple[str, ...] = ()
 
 
 def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
@@ -73,29 +75,30 @@ def write_urdf_of_mjcf(mjcf: Path, folder: Path, name: str) -> MjcfRobot:
     Raises:
         ModelError: The file is no MJCF, MuJoCo cannot compile it, or it has no or several robots.
     """
-    model, notes = _compiled(mjcf)
+    model, absent, unknown = _compiled(mjcf)
     tree = _UrdfOfModel(model, mjcf, folder, name)
     path = folder / f"{name}.urdf"
     ElementTree.indent(tree.robot)
     ElementTree.ElementTree(tree.robot).write(path, encoding="utf-8", xml_declaration=True)
-    return MjcfRobot(path, tree.drives(), (*notes, *tree.left_out()))
+    lines = [f"left out: shapes of meshes that are not there ({', '.join(absent)})"] if absent else []
+    return MjcfRobot(path, tree.drives(), (*lines, *unknown, *tree.left_out()), absent)
 
 
 # -- what a file says about its robot ----------------------------------------------------------------------------------
 
 
-def _compiled(mjcf: Path) -> tuple[mujoco.MjModel, list[str]]:
-    """Return the compiled robot of a file, and a line on each kind of content that was left out before."""
+def _compiled(mjcf: Path) -> tuple[mujoco.MjModel, tuple[str, ...], list[str]]:
+    """Return the compiled robot of a file, the meshes that are not there, and a line on each attribute left out."""
     try:
         root = _with_included(ElementTree.parse(mjcf).getroot(), mjcf.resolve().parent)
     except (OSError, ElementTree.ParseError) as error:
         raise ModelError(f"{mjcf}: cannot be read: {error}") from None
     _leave_out_scene(root)
-    notes = _leave_out_absent_meshes(root, mjcf.resolve().parent)
+    absent = _leave_out_absent_meshes(root, mjcf.resolve().parent)
     unknown: list[str] = []
     while True:
         try:
-            return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode")), notes + unknown
+            return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode")), absent, unknown
         except ValueError as error:
             found = _UNKNOWN.search(str(error))
             if not found or not _dropped(root, *found.groups()):
@@ -142,8 +145,8 @@ def _is_material(parent: ElementTree.Element, child: ElementTree.Element) -> boo
     return parent.tag == "default" and child.tag == "material"
 
 
-def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[str]:
-    """Name files of meshes by where they are; leave out those that are not there, and their shapes.
+def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> tuple[str, ...]:
+    """Name files of meshes by where they are; leave out and return those that are not there, and their shapes.
 
     Meshes of bodies whose inertia is stated have none of their own to be computed: those without a volume pass.
     """
@@ -174,7 +177,7 @@ def _leave_out_absent_meshes(root: ElementTree.Element, folder: Path) -> list[st
     for parent in list(root.iter()):  # bodies, and frames in them
         for geom in [geom for geom in parent.findall("geom") if geom.get("mesh") in absent]:
             parent.remove(geom)
-    return [f"left out: shapes of meshes that are not there ({', '.join(sorted(absent))})"] if absent else []
+    return tuple(sorted(absent))
 
 
 def _name_by_place(root: ElementTree.Element, folders: Mapping[str, Path]) -> None:

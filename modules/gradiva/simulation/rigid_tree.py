@@ -48,7 +48,7 @@ class RigidBody:
         parts = self.inertials.values()
         mass = sum(part.mass for part in parts)
         if mass <= 0.0:
-            raise ModelError(f"the moving body '{self.name}' has no mass")
+            raise ModelError(f"the moving body '{self.name}' has no mass: give it one, or make its joint fixed")
         centre = sum((part.mass * part.centre for part in parts), np.zeros(3)) / mass
         arms = [so3.skew(part.centre - centre) for part in parts]
         inertia = sum(

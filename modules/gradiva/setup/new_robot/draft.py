@@ -164,6 +164,11 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
     _check_ranges(urdf, limbs)
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
+    if sole is None and model.lacks_meshes and not (left_foot.collisions or left_foot.visuals):
+        raise ModelError(
+            f"the foot '{left_foot.name}' has no shapes, since meshes of the model are not there: put them where it"
+            " names them, or give its sole with --sole X0,X1,Y0,Y1,Z"
+        )
     sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model.path)
     bare = _bare_description(name, model, limbs, urdf, tree, sole)
     load_tree(bare)  # refuses a link that moves and has no inertia
@@ -505,8 +510,8 @@ def _group_table(group: JointGroup) -> Table:
             "[N·m]",
         ),
         "viscous_friction": (group.viscous_friction, "[N·m·s/rad]"),
-        "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, harmonic drives 0.2"),
-        "gear_play": (group.gear_play, "[rad] planetary gears 0.2°, harmonic drives none"),
+        "gear_loss": (group.gear_loss, "[-] planetary gears 0.05, servos 0.1, harmonic drives 0.2"),
+        "gear_play": (group.gear_play, "[rad] planetary gears 0.2°, servos 0.33°, harmonic drives none"),
         "full_torque_speed": (group.full_torque_speed, "[rad/s] half of the next"),
         "no_load_speed": (group.no_load_speed, "[rad/s] 1.1 of the velocity limit"),
     }

@@ -1,9 +1,10 @@
 r"""Drives of a new robot: what its model file says of them, else those of similar drives of the described robots.
 
-Gears are of two kinds: low ratios, of planetary gears behind flat motors, and high ones, of harmonic drives. Drives of
-one kind are taken to be similar, of size L: their torque goes with L³, and the inertia of rotor and gear, at one ratio,
-with L⁵. Friction of the described harmonic drives grows as L², p = 2/3. That of planetary gears grows as the torque,
-p = 1: it is 2.2 to 2.4 % of the peak torque at all three sizes of G1. So the peak torque of a joint says the rest:
+Gears are of three kinds: low ratios, of planetary gears behind flat motors, high ones, of harmonic drives, and those of
+servos of small robots, of spur gears. Drives of one kind are taken to be similar, of size L: their torque goes with L³,
+and the inertia of rotor and gear, at one ratio, with L⁵. Friction of the described harmonic drives grows as L²,
+p = 2/3. That of planetary gears grows as the torque, p = 1: it is 2.2 to 2.4 % of the peak torque at all three sizes of
+G1, and 1.2 to 1.5 % in servos. So the peak torque of a joint says the rest:
 
 .. math:: F = F_1 \left(\frac{\tau}{\tau_1}\right)^p, \qquad I = I_1 \left(\frac{\tau}{\tau_1}\right)^{5/3}, \qquad
           F_v = v \frac{F}{\omega_0}
@@ -35,7 +36,9 @@ Table = Mapping[str, tuple[object, str]]
 
 _ROTOR_POWER = 5.0 / 3.0  # [-] power of the torque that rotors of similar drives go with
 FASTEST = 40.0  # [rad/s] speed limits of a model above it are none
-_FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives 3 to 9
+UNKNOWN_SPEED = 100.0  # [rad/s] for a model that has none
+_FAST = 12.0  # [rad/s] legs with planetary gears reach 20 to 40 rad/s, with harmonic drives or servos 3 to 9
+_STRONGEST_SERVO = 16.0  # [N·m] servos stall at 1 to 13 N·m, harmonic drives of legs begin at 24 N·m
 _TO_NO_LOAD = 1.1  # [-] a speed limit is what a motor still holds, nine tenths of its speed without load
 _FULL = 0.5  # [-] of the speed without load, up to which the peak torque is there
 _FARTHEST = 10.0  # [-] times a similar drive's, or a tenth of it: models beyond that give no values of a drive
@@ -143,6 +146,25 @@ of 1 over their 18 joints. Single drives are off: 110 N·m of iCub v3 have 8 to 
 at the speed without load, largest at small drives of iCub v3."""
 
 
+SERVO = Gears(
+    torque=8.4,
+    coulomb=0.104,
+    rotor=0.0266,
+    coulomb_power=1.0,
+    viscous=1.2,
+    loss=0.1,
+    play=0.0058,
+    no_load_speed=4.7,
+    damping_ratio=0.25,
+    torque_latency=LOW_RATIO.torque_latency,
+    control=LOW_RATIO.control,
+    plant=LOW_RATIO.plant,
+)
+"""The Dynamixel MX-106 as identified by M. Duclusaud, G. Passault et al., Extended Friction Models for the Physics
+Simulation of Servo Actuators, 2024, doi:10.48550/arXiv.2410.08650 (Coulomb and viscous model). Their MX-64 of 6.0 N·m
+has 0.090 N·m (0.074 here), 0.0120 kg·m² (0.0152) and half the viscous friction. Play by the maker's sheet: 20'."""
+
+
 def with_drives(
     groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]
 ) -> dict[str, JointGroup]:
@@ -153,24 +175,29 @@ def with_drives(
         model: The robot; its limits bound those of the groups.
         known: Joint to what its model file says, which goes before where a drive of that torque can have it.
     """
+    limits = list(_limits(groups, model))
+    slow = _slow_gears(limits)
     driven = {
-        name: _driven(groups[name], torques, speeds, _of_group(groups[name], known))
-        for name, torques, speeds in _limits(groups, model)
+        name: _driven(groups[name], torques, speeds, _of_group(groups[name], known), slow)
+        for name, torques, speeds in limits
     }
     return {**groups, **driven}
 
 
 def guessed_gears(groups: Mapping[str, JointGroup], model: IdynTreeModel, known: Mapping[str, JointDrive]) -> list[str]:
     """Return a note on the groups whose kind of gears nothing says; arguments as of `with_drives`."""
+    limits = list(_limits(groups, model))
+    slow = _slow_gears(limits)
     guessed = [
         name
-        for name, torques, speeds in _limits(groups, model)
-        if _gears_of(torques, speeds, _of_group(groups[name], known)) is None
+        for name, torques, speeds in limits
+        if _gears_of(torques, speeds, _of_group(groups[name], known), slow) is None
     ]
     if not guessed:
         return []
+    kind = "servos of spur" if _guessed(slow) is SERVO else "planetary"
     return [
-        f"no speed and no rotor of {', '.join(guessed)} is known: planetary gears are guessed; for harmonic drives give"
+        f"no speed and no rotor of {', '.join(guessed)} is known: {kind} gears are guessed; for harmonic drives give"
         f" the joints their velocity limits, below {_FAST:g} rad/s"
     ]
 
@@ -280,9 +307,22 @@ def _known(limits: NDArray, useless: float = math.inf) -> NDArray:
     return np.where((limits > 0.0) & (limits < useless), limits, np.inf)
 
 
-def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> JointGroup:
+def _slow_gears(limits: Sequence[tuple[str, NDArray, NDArray]]) -> Gears:
+    """Return the kind of slow drives of a robot, whose legs say it; groups with limits as of `_limits`."""
+    strongest = max(float(max(torques)) for name, torques, _ in limits if name.endswith("_leg"))
+    return SERVO if strongest <= _STRONGEST_SERVO else HIGH_RATIO
+
+
+def _guessed(slow: Gears) -> Gears:
+    """Return the kind of gears where nothing says it: servos on robots as weak as that, else those of fast joints."""
+    return SERVO if slow is SERVO else LOW_RATIO
+
+
+def _driven(
+    group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequence[JointDrive], slow: Gears
+) -> JointGroup:
     """Return a group with its drives, of joints with these peak torques, [N·m], and velocity limits, [rad/s]."""
-    gears = _gears_of(torques, speeds, known) or LOW_RATIO
+    gears = _gears_of(torques, speeds, known, slow) or _guessed(slow)
     no_load = np.where(np.isfinite(speeds), _TO_NO_LOAD * speeds, gears.no_load_speed)
     coulomb = gears.friction(torques)
 
@@ -304,22 +344,23 @@ def _driven(group: JointGroup, torques: NDArray, speeds: NDArray, known: Sequenc
     )
 
 
-def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive]) -> Gears | None:
+def _gears_of(torques: NDArray, speeds: NDArray, known: Sequence[JointDrive], slow: Gears) -> Gears | None:
     """Return the kind of gears of a group: by its fastest joint, else by its rotors; None where neither is said.
 
     Rotors of high ratios have about twenty times the inertia of those of low ones at the same torque; the nearer kind
-    is taken. Robots of which nothing is said are taken to be of low ratio, as the many that are published for learning.
+    is taken. Robots of which nothing is said are taken to be of low ratio, as the many that are published for learning,
+    or to have servos where they are as weak. ``slow`` is the kind of high ratios, of `_slow_gears`.
     """
     finite = speeds[np.isfinite(speeds)]
     if len(finite):
-        return LOW_RATIO if max(finite) >= _FAST else HIGH_RATIO
+        return LOW_RATIO if max(finite) >= _FAST else slow
     rotors = np.array([drive.rotor_inertia for drive in known])
     has_rotor = (rotors > LOW_RATIO.rotors(torques) / _FARTHEST) & (rotors < HIGH_RATIO.rotors(torques) * _FARTHEST)
     middle = np.sqrt(LOW_RATIO.rotors(torques) * HIGH_RATIO.rotors(torques))
     is_high = rotors[has_rotor] > middle[has_rotor]
     if not len(is_high):
         return None
-    return HIGH_RATIO if 2 * int(is_high.sum()) > len(is_high) else LOW_RATIO
+    return slow if 2 * int(is_high.sum()) > len(is_high) else LOW_RATIO
 
 
 def with_servos(

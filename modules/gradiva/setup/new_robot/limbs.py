@@ -280,7 +280,9 @@ def _short_legs(skeleton: Skeleton) -> str:
     joints = skeleton.joints_to(first)
     if not 0 < len(joints) < LEG_JOINTS or skeleton.position(first)[2] > 0.0:
         return ""
-    return f"a leg has {_limb(skeleton, first)}, walking needs {LEG_JOINTS}: a sole that goes anywhere"
+    return (
+        f"a leg has {_limb(skeleton, first)}, walking needs {LEG_JOINTS}, to lay a flat sole anywhere in any direction"
+    )
 
 
 def _lowest_limbs(skeleton: Skeleton) -> str:

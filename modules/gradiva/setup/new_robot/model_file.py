@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,8 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, Side, unreadable
-from gradiva.setup.new_robot.limbs import Choices, missing_soles, standing_turn, walking_base
+from gradiva.common import GRAVITY, ModelError, NDArray, Side, unreadable
+from gradiva.setup.new_robot.drives import UNKNOWN_SPEED
+from gradiva.setup.new_robot.limbs import LEG_JOINTS, Choices, find_limbs, missing_soles, standing_turn, walking_base
 from gradiva.setup.new_robot.skeleton import Skeleton
 from gradiva.setup.new_robot.soles import MESHES, mesh_extent
 from gradiva.setup.robots import FILE, find_model_file, package_and_model
@@ -34,7 +36,11 @@ _LEAST_REACH = 1.0  # [m] of a robot, for the size of its meshes
 _LARGEST_MESH = 10.0  # [-] of that reach: beyond it a mesh is in another unit
 _HEAVIEST = 2000.0  # [kg] of a humanoid
 _LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, humanoids 20 to 300
-_GYRATION = 5.0  # [m] of the middle link: kg·mm² make it a thousand times too large
+_GYRATION = 1.0  # [-] of the reach: radius of the middle link, a tenth on robots
+_UNITS_OF_INERTIA = {"g·m²": 3.0, "kg·cm²": 10.0, "kg·mm²": 100.0}
+"""That radius over the reach, [-], where inertias are in a unit that makes them too large."""
+_KNEE_SWING = 0.5  # [rad]
+_SHORTEST_LEG = 0.05  # [m] from the first to the last joint
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ class ModelFile:
         drives: What the model says about the drives of its joints.
         soles: Frames that were added, by foot: they are its soles, whatever the others are called.
         origin: The file that the user gives; None where it is the URDF.
+        lacks_meshes: Whether shapes were left out, since their meshes are not there.
     """
 
     source: tuple[str, str]
@@ -58,12 +65,13 @@ class ModelFile:
     drives: Mapping[str, JointDrive] = field(default_factory=dict)
     soles: Mapping[Side, str] = field(default_factory=dict)
     origin: Path | None = None
+    lacks_meshes: bool = False
 
     def named(self, error: ModelError) -> ModelError:
         """Return an error that names the file that the user gives, once."""
         origin = str(self.origin or self.path)
         text = str(error).replace(str(self.path), origin)
-        return ModelError(text if origin in text else f"{origin}: {text}")
+        return ModelError(text if origin in text else f"{text} ({origin})")
 
     def chosen(self, choices: Choices) -> Choices:
         """Return the names that the user gives, and those of the soles that were added."""
@@ -96,13 +104,15 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         robot = write_urdf_of_mjcf(mjcf, folder, name)
         notes = f"{mjcf.name} of MuJoCo as {robot.urdf.name}", *robot.notes
         given = ModelFile((FILE, robot.urdf.name), robot.urdf, folder, notes, robot.drives, origin=mjcf)
+        given = replace(given, lacks_meshes=bool(robot.absent_meshes))
     try:
         given = _without_capsules(given, name, folder)
         _check_names(given)
         check_units(read_urdf(given.path))
         check_meshes(read_urdf(given.path), given.path)
         given = _upright(given, name, choices, folder)
-        return _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
+        given = _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
+        return _without_slow_limits(given, name, given.chosen(choices), folder)
     except ModelError as error:
         raise given.named(error) from error
 
@@ -122,7 +132,9 @@ def check_units(urdf: Urdf) -> None:
         )
     ranges = {joint.name: joint.limits for joint in urdf.joints.values() if joint.kind == "revolute"}
     wide = {name: each for name, each in ranges.items() if 2.0 * np.pi + 0.1 < max(map(abs, each)) <= 360.0}
-    if 2 * len(wide) > len(ranges) and len(set(wide.values())) > _PLACEHOLDERS:
+    are_whole = bool(wide) and all(angle == round(angle) for each in ranges.values() for angle in each)
+    different = set(ranges.values() if are_whole else wide.values())
+    if (2 * len(wide) > len(ranges) or are_whole) and len(different) > _PLACEHOLDERS:
         name, (low, high) = next(iter(wide.items()))
         raise ModelError(
             f"the limits of {len(wide)} of {len(ranges)} joints are beyond a turn ({name}: {low:g} to {high:g} rad):"
@@ -136,17 +148,19 @@ def check_units(urdf: Urdf) -> None:
         )
     if urdf.mass > max(_HEAVIEST, _DENSE * reach**3):
         raise ModelError(f"it weighs {urdf.mass:.0f} kg: masses are probably in g, they have to be in kg")
-    _check_inertias(urdf)
+    _check_inertias(urdf, reach)
 
 
-def _check_inertias(urdf: Urdf) -> None:
+def _check_inertias(urdf: Urdf, reach: float) -> None:
     solid = [(name, each.inertial) for name, each in urdf.links.items() if each.inertial and each.inertial.mass > 0.0]
     radii = sorted((float(np.sqrt(abs(np.trace(own.inertia)) / (2.0 * own.mass))), name) for name, own in solid)
-    if radii and radii[len(radii) // 2][0] > _GYRATION:
+    if radii and radii[len(radii) // 2][0] > _GYRATION * max(reach, _SHORTEST_LEG):
         radius, name = radii[len(radii) // 2]
+        fraction = radius / max(reach, _SHORTEST_LEG)
+        unit = min(_UNITS_OF_INERTIA, key=lambda unit: abs(math.log(fraction / _UNITS_OF_INERTIA[unit])))
         raise ModelError(
-            f"the radius of gyration of '{name}' is {radius:.0f} m, and half of the links are no better: inertias are"
-            " probably in kg·mm², they have to be in kg·m²"
+            f"the radius of gyration of '{name}' is {radius:.2g} m on a robot that reaches {reach:.2g} m from its root,"
+            f" and half of the links are no better: inertias are probably in {unit}, they have to be in kg·m²"
         )
 
 
@@ -289,6 +303,32 @@ def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> 
     soles = {side: _add_sole(robot, side, link, pose) for side, (link, pose) in missing.items()}
     note = f"no frame of the feet has x forward and z normal to the sole: {', '.join(soles.values())} are added"
     return replace(_written(robot, given, name, folder, note), soles=soles)
+
+
+def _without_slow_limits(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
+    r"""Leave out speed limits that are the same for all joints of the legs and below what walking takes.
+
+    No drive has them, exporters do. A knee that swings by half a radian at the frequency of a pendulum as long as the
+    leg, :math:`\sqrt{g / l}`, reaches half of that, in [rad/s].
+    """
+    urdf = read_urdf(given.path)
+    limbs, skeleton = find_limbs(urdf, choices), Skeleton(urdf)
+    joints = [joint for side in Side for joint in limbs.legs[side]]
+    chain = skeleton.chain(skeleton.index_of(limbs.soles[Side.LEFT]))[-LEG_JOINTS:]
+    length = float(skeleton.position(chain[0])[2] - skeleton.position(chain[-1])[2])
+    needed = _KNEE_SWING * math.sqrt(GRAVITY / max(length, _SHORTEST_LEG))
+    speed = urdf.joints[joints[0]].velocity
+    if not 0.0 < speed < needed or any(urdf.joints[joint].velocity != speed for joint in joints):
+        return given
+    robot = _parsed(given)
+    for joint in robot.findall("joint"):
+        if joint.get("name") in joints and (limit := joint.find("limit")) is not None:
+            limit.set("velocity", f"{UNKNOWN_SPEED:g}")
+    note = (
+        f"velocity limits of the legs: the model has {speed:g} rad/s for each joint, a placeholder, since walking takes"
+        f" {needed:.1f} rad/s; they are left out"
+    )
+    return _written(robot, given, name, folder, note)
 
 
 def _parsed(given: ModelFile) -> ElementTree.Element:

@@ -118,7 +118,7 @@ class _Standing:
         least, _ = self._bent(arms, np.radians(_BENDS[-1]))
         names = ", ".join(self._beyond_limits(index, least) for index in self._outside(least, _MARGIN))
         raise ModelError(
-            f"{self._model.description.name}: the limits of {names or ', '.join(self._names(Side.LEFT))} do not let the"
+            f"the limits of {names or ', '.join(self._names(Side.LEFT))} do not let the"
             f" robot stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
         )
 
@@ -137,10 +137,7 @@ class _Standing:
             pitches = [*((index, float(np.sign(along[index]))) for index in canted[:1]), *pitches]
         if len(pitches) < 3:
             names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
-            raise ModelError(
-                f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
-                f"{self._turned(leg)}"
-            )
+            raise ModelError(f"a leg needs three joints that pitch; of {', '.join(leg)}: {names}{self._turned(leg)}")
         hip, ankle = pitches[0], pitches[-1]
         low, high = np.clip((self._low, self._high), -_TURN, _TURN)
         knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
