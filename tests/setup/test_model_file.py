@@ -155,7 +155,7 @@ def test_fast_joints_have_planetary_gears_and_slow_ones_harmonic_drives(as_urdf,
     torque = files["torque.toml"][1]
     assert ("touch_timeout" in torque["torque_control"]) == (gears is LOW_RATIO)
     friction = {key: value for key, (value, _) in torque.get("drives", {}).items()}
-    assert friction == ({"friction_compensation": 0.1, "friction_under_load": True} if gears is LOW_RATIO else {})
+    assert friction == ({"friction_compensation": 0.1} if gears is LOW_RATIO else {})
     assert torque["step_adaptation"]["trigger"][0] == 0.04
     assert torque["torque_control"]["zmp_excess"][0] == [0.004, 0.004]
     assert drive_files(gears, 700.0, 0.7, wide)["torque.toml"][1]["step_adaptation"]["trigger"][0] == 0.06

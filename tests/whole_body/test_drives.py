@@ -60,28 +60,29 @@ def test_friction_is_coulombs_with_a_smooth_sign_and_viscous():
 
 
 REST = np.zeros(23)
+NO_FORCE = 0.0, 0.0  # [N] of the feet
 
 
 def test_the_desired_velocity_integrates_the_accelerations_and_returns_to_the_measured_one():
     compensation, acceleration, velocity = compensator(1.0), np.full(23, 3.0), np.full(23, 0.1)
     for _ in range(100):
-        torques = compensation.added_to(REST, velocity, acceleration, (velocity, REST), Side, PERIOD)
+        torques = compensation.added_to(REST, velocity, acceleration, (velocity, REST), Side, NO_FORCE, PERIOD)
     reached = (0.1 + 0.1 * 3.0) * (1.0 - np.exp(-0.1 / 0.1))
     np.testing.assert_allclose(torques, friction(1.0).torques(np.full(23, reached)), rtol=1e-12)
     compensation.reset()
-    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, PERIOD), REST)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, NO_FORCE, PERIOD), REST)
 
 
 def test_the_sum_respects_the_torque_limits():
     limits, ones = model_of(ROBOT).torque_limits(), np.ones(23)
-    commanded = compensator(1.0).added_to(limits - 0.01, ones, np.full(23, 100.0), (ones, REST), Side, PERIOD)
+    commanded = compensator(1.0).added_to(limits - 0.01, ones, np.full(23, 100.0), (ones, REST), Side, NO_FORCE, PERIOD)
     np.testing.assert_array_equal(commanded, limits)
 
 
 def test_gears_lose_a_fraction_of_the_torque():
     compensation, velocity, load = compensator(1.0, load=0.5), np.full(23, 10.0), np.full(23, -5.0)
     for _ in range(2000):
-        commanded = compensation.added_to(load, velocity, REST, (velocity, REST), Side, PERIOD)
+        commanded = compensation.added_to(load, velocity, REST, (velocity, REST), Side, NO_FORCE, PERIOD)
     lost = 0.5 * 5.0 * model_of(ROBOT).description.per_joint("gear_loss")
     assert lost.min() > 0.0
     np.testing.assert_allclose(commanded - load, friction(1.0).torques(velocity) + lost, rtol=1e-6)
@@ -89,8 +90,8 @@ def test_gears_lose_a_fraction_of_the_torque():
 
 def test_velocity_that_was_lost_is_answered_in_proportion_to_the_inertia():
     compensation, lost = compensator(learning=5.0), np.linspace(-0.2, 0.2, 23)
-    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, PERIOD), REST)
-    torques = compensation.added_to(REST, REST, REST, (REST, lost), Side, PERIOD)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), Side, NO_FORCE, PERIOD), REST)
+    torques = compensation.added_to(REST, REST, REST, (REST, lost), Side, NO_FORCE, PERIOD)
     np.testing.assert_allclose(torques, 12.0 * compensation.inertias * np.exp(-PERIOD / 0.1) * lost, atol=1e-12)
 
 
@@ -107,7 +108,9 @@ def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
         acceleration = -0.5 * rate**2 * np.sin(rate * tick * PERIOD) + 30.0 * (wanted - velocity)
         velocities[ANKLE], accelerations[ANKLE], integral[ANKLE] = velocity, acceleration, commanded
         bare = np.where(np.arange(23) == ANKLE, inertia * acceleration, 0.0)
-        torque = compensation.added_to(bare, velocities, accelerations, (velocities, integral), Side, PERIOD)[ANKLE]
+        torque = compensation.added_to(bare, velocities, accelerations, (velocities, integral), Side, NO_FORCE, PERIOD)[
+            ANKLE
+        ]
         lost = true_fraction * (coulomb * np.tanh(velocity / 0.05) + viscous * velocity)
         velocity += PERIOD * (torque - lost) / inertia
         commanded += PERIOD * acceleration
@@ -129,11 +132,39 @@ def test_joints_with_backlash_are_compensated_while_their_leg_is_in_the_air(unde
     compensation, velocity = g1_compensator(0.5, under_load), G1_ONES
     names = np.array(model_of("g1").description.joints)
     pitching = under_load & np.array([any(part in name for part in ("hip_pitch", "knee")) for name in names])
+    load, rest = 10.0 * G1_ONES, (velocity, G1_REST)
     for loaded, compensated in (([Side.RIGHT], IS_LEFT_LEG | pitching), (Side, pitching)):
+        forces = [200.0 * (side in loaded) for side in Side]
         for _ in range(1000):
-            torques = compensation.added_to(G1_REST, velocity, G1_REST, (velocity, G1_REST), loaded, PERIOD)
+            torques = compensation.added_to(load, velocity, G1_REST, rest, loaded, forces, PERIOD)
         expected = FrictionFeedforward(model_of("g1"), drives(0.5)).torques(velocity) * compensated
-        np.testing.assert_allclose(torques, expected, atol=1e-3)
+        np.testing.assert_allclose(torques - load, expected, atol=1e-3)
+
+
+def compensated(load, velocity, forces, loaded=Side):
+    """Return what G1's torques get against friction at a steady velocity, half of the nominal one learned."""
+    compensation, torques = g1_compensator(0.5, under_load=True), load * G1_ONES
+    velocities = velocity * G1_ONES
+    for _ in range(1000):
+        commanded = compensation.added_to(torques, velocities, G1_REST, (velocities, G1_REST), loaded, forces, PERIOD)
+    return dict(zip(model_of("g1").description.joints, commanded - torques, strict=True))
+
+
+def test_ankles_are_compensated_in_what_the_load_of_their_sole_does_not_overcome():
+    """Half of 1.2 N·m and 0.12 N·m·s/rad; edges of the sole are 30 mm beside, the nearest 50 mm behind the ankles."""
+    for force, roll, pitch in ((0.0, 0.66, 0.66), (6.0, 0.462, 0.33), (15.0, 0.165, 0.0), (100.0, 0.0, 0.0)):
+        added = compensated(0.0, 1.0, (force, 0.0))
+        assert added["left_ankle_roll_joint"] == pytest.approx(roll, abs=1e-5)
+        assert added["left_ankle_pitch_joint"] == pytest.approx(pitch, abs=1e-5)
+        assert added["right_ankle_roll_joint"] == pytest.approx(0.66, abs=1e-5)
+
+
+def test_what_is_added_under_load_leaves_the_rotor_on_its_flank():
+    """The hip has half of 1.6 N·m and 0.16 N·m·s/rad; more than its load would turn its torque over."""
+    hip, friction = "left_hip_pitch_joint", 0.88
+    for load, added in ((0.5, -0.5), (0.0, 0.0), (-0.5, -0.5), (5.0, -friction), (-5.0, -friction)):
+        assert compensated(load, -1.0, NO_FORCE)[hip] == pytest.approx(added, abs=1e-5)
+    assert compensated(0.5, -1.0, NO_FORCE, [Side.RIGHT])[hip] == pytest.approx(-friction, abs=1e-5)  # air
 
 
 def test_ankles_learn_four_times_as_fast_beside_joints_that_are_compensated_under_load():
@@ -142,7 +173,7 @@ def test_ankles_learn_four_times_as_fast_beside_joints_that_are_compensated_unde
         compensation = g1_compensator(under_load=under_load)
         for tick in range(30):
             lost = 1e-4 * (tick + 1) * G1_ONES
-            compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), [Side.RIGHT], PERIOD)
+            compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), [Side.RIGHT], NO_FORCE, PERIOD)
         learned.append(compensation.fractions)
     ankles = [i for i, name in enumerate(model_of("g1").description.joints) if "left_ankle" in name]
     np.testing.assert_allclose(learned[1][ankles], 4.0 * learned[0][ankles], rtol=1e-6)
@@ -150,12 +181,12 @@ def test_ankles_learn_four_times_as_fast_beside_joints_that_are_compensated_unde
 
 
 def test_hips_and_knees_that_are_compensated_under_load_answer_in_proportion():
-    torques = []
+    torques, load = [], 20.0 * G1_ONES
     for under_load in (False, True):
         compensation = g1_compensator(under_load=under_load)
         for lost in (G1_REST, 0.2 * G1_ONES):
-            torque = compensation.added_to(G1_REST, G1_REST, G1_REST, (G1_REST, lost), Side, PERIOD)
-        torques.append(torque)
+            torque = compensation.added_to(load, G1_REST, G1_REST, (G1_REST, lost), Side, NO_FORCE, PERIOD)
+        torques.append(torque - load)
     knee = model_of("g1").description.joints.index("left_knee_joint")
     others = [model_of("g1").description.joints.index(f"left_{name}_joint") for name in ("hip_roll", "ankle_roll")]
     assert torques[0][knee] == pytest.approx(0.0, abs=1e-9)
@@ -168,7 +199,7 @@ def test_joints_with_backlash_learn_nothing_while_their_leg_carries_load():
     compensation, lost, fractions = g1_compensator(0.0), G1_REST, []
     for loaded in [[Side.RIGHT]] * 300 + [list(Side)] * 2000:
         lost = lost + 0.001 * G1_ONES  # [rad/s] of each tick: 1 rad/s² less than commanded
-        compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), loaded, PERIOD)
+        compensation.added_to(G1_REST, G1_ONES, G1_REST, (G1_ONES, G1_ONES + lost), loaded, NO_FORCE, PERIOD)
         fractions.append(compensation.fractions)
     learned, landed, last = fractions[299][IS_LEFT_LEG], fractions[600][IS_LEFT_LEG], fractions[-1]
     assert (learned > 0.0).all()
@@ -180,7 +211,7 @@ def test_joints_with_backlash_learn_nothing_while_their_leg_carries_load():
 def test_joints_with_backlash_do_not_answer_in_proportion():
     compensation, lost = g1_compensator(0.0), 0.2 * G1_ONES
     for velocities in ((G1_REST, G1_REST), (G1_REST, lost)):
-        torques = compensation.added_to(G1_REST, G1_REST, G1_REST, velocities, [Side.RIGHT], PERIOD)
+        torques = compensation.added_to(G1_REST, G1_REST, G1_REST, velocities, [Side.RIGHT], NO_FORCE, PERIOD)
     np.testing.assert_allclose(torques, G1_REST, atol=1e-9)
 
 
@@ -191,7 +222,7 @@ def test_torque_control_commands_its_torques_plus_those_against_friction():
     commanded = with_friction.command(before, reference(), PERIOD).values
     acceleration = accelerations(without, before)[6:]
     measured = before.joint_velocities, REST
-    expected = compensator(0.8).added_to(bare, before.joint_velocities, acceleration, measured, Side, PERIOD)
+    expected = compensator(0.8).added_to(bare, before.joint_velocities, acceleration, measured, Side, NO_FORCE, PERIOD)
     np.testing.assert_allclose(commanded, expected, atol=1e-9)
     assert np.abs(commanded - bare).max() > 0.05
 

@@ -29,6 +29,7 @@ _ACCELERATION_GAIN = 12.0  # [1/s] k, about 1 / T: torque per inertia and rad/s 
 _LARGEST_FRICTION = 2.0  # [-] of the nominal friction that may be learned: that of cold joints
 _LARGEST_ROTOR = 0.5  # [-] of a joint's inertia, rotor included, up to which its friction is compensated under load
 _QUICKER = 4.0  # [-] learning of the other joints beside those, in swings alone
+_NO_FRICTION = 1e-9  # [N·m] a joint with less has none
 _FADING = 0.03  # [s] of compensated friction where a leg takes or loses its load; landings take longer
 
 
@@ -41,7 +42,7 @@ class DrivesConfig:
         friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-]; by torque the
             first one.
         friction_under_load: Whether joints of legs with backlash that pitch and have light rotors, hips and knees, are
-            compensated under load too, in torque control.
+            compensated under load too, and ankles in what the load of their sole leaves, in torque control.
         gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
     """
@@ -93,14 +94,14 @@ class StanceFrictionFade:
     """Fades out the compensation of friction in joints with gear backlash while their leg carries load.
 
     In the air stiction holds an ankle against the swing, and the foot lands on its edge. Under load, with velocities
-    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints as on G1, or, with
+    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints, or, with
     ``friction_under_load``, of those that roll, yaw or whose rotor outweighs what it moves. Torso and arms belong to no
-    leg: with backlash they are never compensated.
+    leg: with backlash they are never compensated. Ankles of a sole with little load: see `FrictionCompensator`.
 
     Attributes:
         stays: Joints whose compensation never fades: without backlash, or of legs and ``light``, shape (a,).
-        parts: Of the compensation that counts, [-], shape (a,); 1 for joints that stay.
-        is_constant: Whether nothing fades.
+        in_the_air: Part of each joint's leg that is in the air, [-], shape (a,); 1 for joints without backlash.
+        is_constant: Whether no joint has backlash.
     """
 
     def __init__(self, description: RobotDescription, light: npt.NDArray[np.bool_]) -> None:
@@ -110,26 +111,27 @@ class StanceFrictionFade:
         legs = {side: description.joint_groups.get(f"{side}_leg") for side in Side}
         self._legs = {side: np.isin(names, leg.joints) for side, leg in legs.items() if leg is not None}
         of_legs = np.logical_or.reduce([np.zeros(len(names), dtype=bool), *self._legs.values()])
-        self.stays = (light & of_legs) | (description.per_joint("gear_play")[actuated] == 0.0)
-        self.is_constant = bool(self.stays.all())
+        self._without_backlash = description.per_joint("gear_play")[actuated] == 0.0
+        self.stays = (light & of_legs) | self._without_backlash
+        self.is_constant = bool(self._without_backlash.all())
         self.reset()
 
     def reset(self) -> None:
         """Begin again with both feet on the ground."""
-        self.parts = self.stays.astype(float)
+        self.in_the_air = self._without_backlash.astype(float)
 
     def update(self, loaded: Collection[Side], period: float) -> NDArray:
-        """Return the parts after a tick of ``period`` [s] in which the feet of ``loaded`` carry load, shape (a,)."""
+        """Return ``in_the_air`` after a tick of ``period`` [s] with load on the feet of ``loaded``, shape (a,)."""
         in_the_air = [leg for side, leg in self._legs.items() if side not in loaded]
-        wanted = np.logical_or.reduce([self.stays, *in_the_air])
-        self.parts = self.parts + low_pass_gain(_FADING, period) * (wanted - self.parts)
-        return self.parts
+        wanted = np.logical_or.reduce([self._without_backlash, *in_the_air])
+        self.in_the_air = self.in_the_air + low_pass_gain(_FADING, period) * (wanted - self.in_the_air)
+        return self.in_the_air
 
 
 class FrictionCompensator:
     r"""Adds to the torques of torque control those against friction, whose size it learns joint by joint.
 
-    .. math:: \tau_f = p \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
+    .. math:: \tau_f = q \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
               \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*)
 
     Torque control has no desired velocities but those :math:`v^*` to which its accelerations lead. Friction differs
@@ -144,7 +146,11 @@ class FrictionCompensator:
     Symbol            Field                                                      Unit
     ================  =========================================================  =========
     :math:`\alpha`    first ``friction_compensation``, at most ``largest_friction`` -
-    :math:`p`         ``parts`` of `StanceFrictionFade`                          -
+    :math:`p`         1 of joints that stay, else ``in_the_air`` of              -
+                      `StanceFrictionFade`
+    :math:`q`         p, of ankles :math:`\max(1 - \lambda N / \alpha (F_c + l |\tau|), 0)` -
+    :math:`\lambda`   lever of the sole's nearest edge about the ankle           m
+    :math:`N`         normal force of the joint's foot                           N
     :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
@@ -156,6 +162,12 @@ class FrictionCompensator:
     The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero. Joints that fade
     have k = 0: within the play a rotor moves alone, and would be shaken as if its leg hung on it. Where p is 0 nothing
     is learned: uncompensated, the friction would leave an e that goes on raising the fraction.
+
+    With ``friction_under_load``: a sole that lands on an edge lies down once the moment of its load about the ankle,
+    :math:`\lambda N`, overcomes the friction there: held until then, it stands on that edge while a quarter of the
+    weight comes, and slams. So an ankle is compensated in what the load does not overcome. And under load
+    :math:`|\tau_f| \le |\tau|` in joints with backlash that stay: more would push the rotor off the flank on which its
+    load rests, through the play.
 
     Attributes:
         is_off: Whether it adds nothing.
@@ -176,6 +188,7 @@ class FrictionCompensator:
         light = (rotors < _LARGEST_ROTOR * inertias) & _pitching(model)[actuated]
         self._fade = StanceFrictionFade(description, light & under_load)
         quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
+        self._is_right, levers = _ankles(model)[:, actuated]
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
         key = (FrictionCompensator, joints, compiler)
@@ -187,6 +200,8 @@ class FrictionCompensator:
             rates=config.friction_learning * quicker * inertias / (_VELOCITY_TIME_CONSTANT * dry),
             gains=_ACCELERATION_GAIN * config_learns * np.where(self._fade.stays, inertias, 0.0),
             load=config.gear_loss * description.per_joint("gear_loss")[actuated],
+            levers=np.where(under_load & ~self._fade.stays, levers, 0.0),
+            stays=self._fade.stays,
             largest=_LARGEST_FRICTION,
             inverse_velocity=1.0 / _FRICTION_VELOCITY,
             time_constant=_VELOCITY_TIME_CONSTANT,
@@ -194,7 +209,7 @@ class FrictionCompensator:
         self._period = 0.0
         self._signals = tuple(function.inputs["signals"])  # written into by row: 2 µs less than by name
         self._memory, self._next = function.inputs["memory"], function.outputs["memory"]
-        self._parts, self._commanded = function.inputs["parts"], function.outputs["commanded"]
+        self._in_the_air, self._commanded = function.inputs["in_the_air"], function.outputs["commanded"]
         self.reset()
 
     @property
@@ -208,7 +223,7 @@ class FrictionCompensator:
         self._memory[0] = self._config.friction_compensation
         self._is_first = True
         self._fade.reset()
-        self._parts[...] = self._fade.parts
+        self._in_the_air[...] = self._fade.in_the_air
 
     def added_to(
         self,
@@ -217,6 +232,7 @@ class FrictionCompensator:
         accelerations: NDArray,
         measured: tuple[NDArray, NDArray],
         loaded: Collection[Side],
+        normal_forces: tuple[float, float],
         period: float,
     ) -> NDArray:
         """Return the torques with those against friction, within the limits, [N·m], shape (a,).
@@ -228,6 +244,7 @@ class FrictionCompensator:
             measured: The newest measured velocities, and the integral of the accelerations that had been commanded for
                 that instant, [rad/s], shape (n,) each.
             loaded: Feet that carry load.
+            normal_forces: Of the left and the right foot, [N].
             period: [s].
         """
         function, actuated = self._function, self._actuated
@@ -235,11 +252,12 @@ class FrictionCompensator:
             self._period = period
             function.set(period=period, return_gain=low_pass_gain(_VELOCITY_TIME_CONSTANT, period))
         now, commanded = measured
-        torque, velocity, acceleration, measured_velocity, integral = self._signals
+        torque, velocity, acceleration, measured_velocity, integral, normal_force = self._signals
         torque[...], velocity[...], acceleration[...] = torques, velocities[actuated], accelerations[actuated]
         measured_velocity[...], integral[...] = now[actuated], commanded[actuated]
+        normal_force[...] = np.where(self._is_right, normal_forces[1], normal_forces[0])
         if not self._fade.is_constant:
-            self._parts[...] = self._fade.update(loaded, period)
+            self._in_the_air[...] = self._fade.update(loaded, period)
         if self._is_first:
             self._memory[3], self._is_first = (commanded - now)[actuated], False
         function()
@@ -251,26 +269,31 @@ def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
     """Return the equations of `FrictionCompensator`.
 
     Rows of its signals: torques, velocities, accelerations, measured velocities, integral of the commanded
-    accelerations; of its memory: fractions, desired velocities, e, what e was taken of.
+    accelerations, normal forces of their feet; of its memory: fractions, desired velocities, e, what e was taken of.
     """
-    constants = ("coulomb", "viscous", "load", "limits", "rates", "gains", "parts")
+    constants = ("coulomb", "viscous", "load", "limits", "rates", "gains", "levers", "stays", "in_the_air")
     numbers = ("largest", "inverse_velocity", "time_constant", "period", "return_gain")
     inputs = {name: cs.SX.sym(name, joints) for name in constants}
     inputs |= {name: cs.SX.sym(name) for name in numbers}
-    inputs["signals"], inputs["memory"] = cs.SX.sym("signals", 5, joints), cs.SX.sym("memory", 4, joints)
+    inputs["signals"], inputs["memory"] = cs.SX.sym("signals", 6, joints), cs.SX.sym("memory", 4, joints)
     signals, memory = inputs["signals"], inputs["memory"]
-    torques, velocities, accelerations, measured, integral = (signals[row, :].T for row in range(5))
+    torques, velocities, accelerations, measured, integral, normal_forces = (signals[row, :].T for row in range(6))
     fractions, desired, error, last = (memory[row, :].T for row in range(4))
     lost = integral - measured
     error = (1.0 - inputs["return_gain"]) * (error + lost - last)
     direction = cs.tanh(inputs["inverse_velocity"] * (measured + error))
-    fractions = fractions + inputs["parts"] * inputs["period"] * inputs["rates"] * error * direction
+    parts = cs.fmax(inputs["stays"], inputs["in_the_air"])
+    fractions = fractions + parts * inputs["period"] * inputs["rates"] * error * direction
     fractions = cs.fmin(cs.fmax(fractions, 0.0), inputs["largest"])
     target = velocities + inputs["time_constant"] * accelerations
     desired = desired + inputs["return_gain"] * (target - desired)
     dry = inputs["coulomb"] + inputs["load"] * cs.fabs(torques)
     friction = dry * cs.tanh(inputs["inverse_velocity"] * desired) + inputs["viscous"] * desired
-    commanded = torques + inputs["parts"] * fractions * friction + inputs["gains"] * error
+    overcome = inputs["levers"] * normal_forces / cs.fmax(fractions * dry, _NO_FRICTION)
+    parts = cs.fmax(parts, inputs["levers"] > 0.0) * cs.fmax(1.0 - overcome, 0.0)
+    commanded = torques + parts * fractions * friction + inputs["gains"] * error
+    on_flank = cs.fmin(cs.fmax(commanded, cs.fmin(0.0, 2.0 * torques)), cs.fmax(0.0, 2.0 * torques))
+    commanded = commanded + inputs["stays"] * (1.0 - inputs["in_the_air"]) * (on_flank - commanded)
     commanded = cs.fmin(cs.fmax(commanded, -inputs["limits"]), inputs["limits"])
     kept = cs.horzcat(fractions, desired, error, lost).T
     return FlatFunction("friction_compensation", inputs, {"commanded": commanded, "memory": kept}, compiler)
@@ -294,6 +317,27 @@ def _pitching(model: IdynTreeModel) -> npt.NDArray[np.bool_]:
     left, right = (model.frame_pose(posture, sole)[0] for sole in soles)
     turns = [(left - right) @ model.frame_jacobian(posture, sole)[3:, 6:] for sole in soles]
     return np.abs(turns).max(axis=0) > math.sqrt(0.5) * np.linalg.norm(left - right)
+
+
+def _ankles(model: IdynTreeModel) -> NDArray:
+    """Return of each joint whether its foot is the right one, and its lever of the sole's nearest edge, shape (2, n).
+
+    The lever, [m], is the lesser one of the edges on both sides of an axis that passes over the sole in the start
+    posture, and 0 of joints that turn the sole, or move it by more than its length a radian, rather than tilt it.
+    """
+    description, sole = model.description, model.description.sole
+    posture = RobotPosture(np.zeros(3), np.eye(3), description.posture)
+    ankles = np.zeros((2, len(description.joints)))
+    for mirror, frame in ((1.0, description.left_foot_frame), (-1.0, description.right_foot_frame)):
+        jacobian, rotation = model.frame_jacobian(posture, frame)[:, 6:], model.frame_pose(posture, frame)[1]
+        corners = np.array([(x, mirror * y, sole.z) for x in sole.x for y in sole.y]) @ rotation.T
+        heights = jacobian[2] + corners[:, 1:2] * jacobian[3] - corners[:, :1] * jacobian[4]
+        levers = np.minimum(heights.max(axis=0), -heights.min(axis=0))
+        turns, moves = np.abs(jacobian[5]), np.linalg.norm(jacobian[:3], axis=0)
+        tilts = (turns < math.sqrt(0.5)) & (moves < sole.length)
+        is_ankle = tilts & (levers > 0.0)
+        ankles[0, is_ankle], ankles[1, is_ankle] = mirror < 0.0, levers[is_ankle]
+    return ankles
 
 
 _ROUNDING = 1e-9  # [-] of a tick

@@ -497,7 +497,10 @@ class TorqueController:
         if self._friction is None:
             return unchecked(JointCommand, mode=ControlMode.TORQUE, values=self._torques)
         known = measured[6:], self._motion.measured[6:]
-        commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, loaded, period)
+        forces = state.foot_wrench(Side.LEFT).item(2), state.foot_wrench(Side.RIGHT).item(2)
+        commanded = self._friction.added_to(
+            self._torques, velocity[6:], acceleration[6:], known, loaded, forces, period
+        )
         return unchecked(JointCommand, mode=ControlMode.TORQUE, values=commanded)
 
     def _loaded_feet(self, state: RobotState, reference: WholeBodyReference, period: float) -> set[Side]:

@@ -109,10 +109,7 @@ LOW_RATIO = Gears(
     torque_latency=0.002,
     control={
         "state_estimator": {"velocity_time_constant": (0.03, "[s] rotors rattle within the play of gears")},
-        "drives": {
-            "friction_compensation": (0.1, "[-] learned from there"),
-            "friction_under_load": (True, "of hips and knees; without it the trunk pitches by degrees"),
-        },
+        "drives": {"friction_compensation": (0.1, "[-] learned from there")},
         "torque_control": {"touch_fraction": (2.0, "[-] never by force"), "touch_timeout": (0.0, "[s]")},
     },
     plant={
