@@ -16,6 +16,7 @@ from gradiva.common import (
     WalkingReference,
     altered,
     configuration,
+    minimum_jerk,
     sealed,
     setting,
     so3,
@@ -355,7 +356,9 @@ def _counted(slope: NDArray) -> float:
     return min(1.0, max(0.0, math.hypot(*slope) / SLIGHT_SLOPE - 1.0))
 
 
-def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -> WholeBodyReference:
+def on_slope(
+    reference: WholeBodyReference, state: RobotState, slope: NDArray, begin: SlopedBegin | None = None
+) -> WholeBodyReference:
     """Return a reference for level ground on a slope: soles lean as the ground, they and the CoM rise and fall with it.
 
     Heights are counted from the soles as they are estimated, each by its load. Slopes below 1° change nothing, from 2°
@@ -365,8 +368,9 @@ def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -
         reference: Of level ground.
         state: With the poses of the soles and their loads.
         slope: As in ``SoleLevelling.levelled``.
+        begin: Of the balance, where that was on a slope.
     """
-    fraction = _counted(slope)
+    fraction, reference = _counted(slope), reference if begin is None else begin.applied(reference, state)
     a, b = (fraction * slope).tolist()
     turn, left, right = so3.exp(np.array((-b, a, 0.0))), reference.left_foot, reference.right_foot
     heights = [
@@ -388,6 +392,58 @@ def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -
     com = {"com_velocity": along(reference.com_velocity), "com_acceleration": along(reference.com_acceleration)}
     position = along(reference.com_position, ground)
     return altered(reference, left_foot=moved(left), right_foot=moved(right), com_position=position, **com)
+
+
+def lean_of_soles(state: RobotState) -> float:
+    """Return by how much the soles lean together, as on a slope, [-]."""
+    return 0.5 * math.hypot(*(state.left_foot_rotation[:2, 2] + state.right_foot_rotation[:2, 2]).tolist())
+
+
+class SlopedBegin:
+    r"""Lets torque control begin on a slope as the robot stands, and come to what is planned as the CoM does.
+
+    The robot leans with the ground and becomes upright, as one body about its ankles, while its CoM comes over the
+    middle of the feet. Servos of position share the load by the lengths of the legs, a plan by the place of the CoM.
+    With a fraction s, which falls from 1 to 0 by minimum jerk,
+
+    .. math:: R = Exp(s \theta_0) R_r, \qquad f_k = f_{k,r} + s (f_k - f_{k,r})_0
+
+    of which the part counts that changes neither the force nor the moment of both feet.
+    """
+
+    def __init__(self, start: float, end: float) -> None:
+        """Take the times between which the CoM comes to the middle, [s]."""
+        self._start, self._duration = start, end - start
+        self._differences: tuple[NDArray, NDArray, NDArray] | None = None  # θ0, and wrenches of the left and right foot
+
+    def applied(self, body: WholeBodyReference, state: RobotState) -> WholeBodyReference:
+        """Return the reference of layer 3 as far as the begin goes."""
+        if self._differences is None:
+            lean = so3.log(state.base_rotation @ body.pelvis_rotation.T) * (1.0, 1.0, 0.0)
+            self._differences = lean, *_internal_wrenches(body, state)
+        fraction = 1.0 - minimum_jerk((body.time - self._start) / self._duration)[0]
+        if fraction <= 0.0:
+            return body
+        lean, left, right = self._differences
+        turn = so3.exp(fraction * lean)
+        if not (body.left_foot.in_contact and body.right_foot.in_contact):
+            fraction = 0.0
+        return altered(
+            body,
+            torso_rotation=turn @ body.torso_rotation,
+            pelvis_rotation=turn @ body.pelvis_rotation,
+            left_foot_wrench=body.left_foot_wrench + fraction * left,
+            right_foot_wrench=body.right_foot_wrench + fraction * right,
+        )
+
+
+def _internal_wrenches(body: WholeBodyReference, state: RobotState) -> tuple[NDArray, NDArray]:
+    """Return by how much the measured wrenches differ from the expected ones, less what turns or moves the robot."""
+    left, right = state.left_foot_wrench - body.left_foot_wrench, state.right_foot_wrench - body.right_foot_wrench
+    force = 0.5 * (left[:3] - right[:3])
+    apart = np.cross(state.left_foot_position - state.right_foot_position, force)
+    rest = 0.5 * (left[3:] + right[3:] + apart)
+    return np.concatenate((force, left[3:] - rest)), np.concatenate((-force, right[3:] - rest))
 
 
 def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
