@@ -176,9 +176,9 @@ class ChatterRecord:
         It is a mean over 5 ms, or over a tick where that is longer.
         """
         _, phases, values = self._arrays()
-        forces = values[int(np.argmax(phases == _SINGLE)) :, :2]
-        count = max(1, round(_HIT / self._period))
-        if not (phases == _SINGLE).any() or len(forces) < count:
+        swings, count = np.flatnonzero(phases == _SINGLE), max(1, round(_HIT / self._period))
+        forces = values[swings[0] if len(swings) else len(values) :, :2]
+        if len(forces) < count:
             return None
         sums = np.cumsum(np.concatenate((np.zeros((1, 2)), forces)), axis=0)
         return float((sums[count:] - sums[:-count]).max()) / (count * self._weight)
