@@ -44,6 +44,7 @@ SLIGHT_SLOPE = math.radians(1.0)  # [-] of the ground as soles show it; G1's gea
 LEVEL = sealed(np.zeros(2))
 """Slope of level ground, see ``SoleLevelling.levelled``."""
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
+_LOAD_SHIFT = 0.3  # [s] in which loads of position servos become those of the plan, as long as a double support
 _LEAST_LOAD = 1.0  # [N] of a sole, where those of both are weighed
 
 
@@ -400,50 +401,55 @@ def lean_of_soles(state: RobotState) -> float:
 
 
 class SlopedBegin:
-    r"""Lets torque control begin on a slope as the robot stands, and come to what is planned as the CoM does.
+    r"""Lets torque control begin on a slope as the robot stands, and come to what is planned.
 
     The robot leans with the ground and becomes upright, as one body about its ankles, while its CoM comes over the
-    middle of the feet. Servos of position share the load by the lengths of the legs, a plan by the place of the CoM.
-    With a fraction s, which falls from 1 to 0 by minimum jerk,
+    middle of the feet: with s, which falls from 1 to 0 by minimum jerk, trunk and pelvis are
 
-    .. math:: R = Exp(s \theta_0) R_r, \qquad f_k = f_{k,r} + s (f_k - f_{k,r})_0
+    .. math:: R = Exp(s \theta_0) R_r
 
-    of which the part counts that changes neither the force nor the moment of both feet.
+    Servos of position share the load by the lengths of the legs, a plan by the place of the CoM. The difference is
+    given back as fast as steps shift it in a double support.
     """
 
     def __init__(self, start: float, end: float) -> None:
         """Take the times between which the CoM comes to the middle, [s]."""
         self._start, self._duration = start, end - start
-        self._differences: tuple[NDArray, NDArray, NDArray] | None = None  # θ0, and wrenches of the left and right foot
+        self._lean: NDArray | None = None  # θ0, [rad], shape (3,)
+        self._shift = 0.0  # [N] of load from the right foot to the left one
 
     def applied(self, body: WholeBodyReference, state: RobotState) -> WholeBodyReference:
         """Return the reference of layer 3 as far as the begin goes."""
-        if self._differences is None:
-            lean = so3.log(state.base_rotation @ body.pelvis_rotation.T) * (1.0, 1.0, 0.0)
-            self._differences = lean, *_internal_wrenches(body, state)
-        fraction = 1.0 - minimum_jerk((body.time - self._start) / self._duration)[0]
+        if self._lean is None:
+            self._lean = so3.log(state.base_rotation @ body.pelvis_rotation.T) * (1.0, 1.0, 0.0)
+            left, right = (
+                state.left_foot_wrench - body.left_foot_wrench,
+                state.right_foot_wrench - body.right_foot_wrench,
+            )
+            self._shift = 0.5 * float(left[2] - right[2])
+        time = body.time - self._start
+        fraction = 1.0 - minimum_jerk(time / self._duration)[0]
         if fraction <= 0.0:
             return body
-        lean, left, right = self._differences
-        turn = so3.exp(fraction * lean)
-        if not (body.left_foot.in_contact and body.right_foot.in_contact):
-            fraction = 0.0
-        return altered(
-            body,
-            torso_rotation=turn @ body.torso_rotation,
-            pelvis_rotation=turn @ body.pelvis_rotation,
-            left_foot_wrench=body.left_foot_wrench + fraction * left,
-            right_foot_wrench=body.right_foot_wrench + fraction * right,
-        )
+        turn = so3.exp(fraction * self._lean)
+        body = altered(body, torso_rotation=turn @ body.torso_rotation, pelvis_rotation=turn @ body.pelvis_rotation)
+        shift = self._shift * (1.0 - minimum_jerk(time / _LOAD_SHIFT)[0])
+        return body if shift == 0.0 else _with_load_shifted(body, shift)
 
 
-def _internal_wrenches(body: WholeBodyReference, state: RobotState) -> tuple[NDArray, NDArray]:
-    """Return by how much the measured wrenches differ from the expected ones, less what turns or moves the robot."""
-    left, right = state.left_foot_wrench - body.left_foot_wrench, state.right_foot_wrench - body.right_foot_wrench
-    force = 0.5 * (left[:3] - right[:3])
-    apart = np.cross(state.left_foot_position - state.right_foot_position, force)
-    rest = 0.5 * (left[3:] + right[3:] + apart)
-    return np.concatenate((force, left[3:] - rest)), np.concatenate((-force, right[3:] - rest))
+def _with_load_shifted(body: WholeBodyReference, shift: float) -> WholeBodyReference:
+    """Return the reference with load [N] of the right foot on the left one; force and moment of both stay."""
+    left, right = body.left_foot, body.right_foot
+    if not (left.in_contact and right.in_contact):
+        return body
+    force = np.array((0.0, 0.0, shift))
+    moment = -0.5 * np.cross(left.position - right.position, force)
+    wrench = np.concatenate((force, moment)), np.concatenate((-force, moment))
+    return altered(
+        body,
+        left_foot_wrench=body.left_foot_wrench + wrench[0],
+        right_foot_wrench=body.right_foot_wrench + wrench[1],
+    )
 
 
 def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:

@@ -31,8 +31,8 @@ _PLACE, _PLACE_PER_WAY = 0.05, 0.1  # [m], [-]
 _HEADING, _HEADING_PER_WAY = math.radians(5.0), math.radians(3.0)  # [rad], [rad/m]
 SLIP_TOLERANCE = 0.015  # [m] of a sole in one stance
 _LEANING = math.radians(5.0)  # [rad]
-# A sole that should lie flat leans by what the plant `robot` draws for it: encoders 0.5° in each of three joints about an
-# axis, inertial unit and floor 0.9°, play of gears 1°, 3.4° together; and by as much again where it lands on an edge.
+# A sole that should lie flat leans by what the plant `robot` draws for it: encoders 0.5° in each of three joints about
+# an axis, inertial unit and floor 0.9°, play of gears 1°, 3.4° together; and as much again where it lands on an edge.
 # Known good walks show up to 5.9°, for a few milliseconds.
 _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the weight, from the floor
 
