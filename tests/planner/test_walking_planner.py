@@ -13,6 +13,7 @@ from gradiva.planner import (
     PlanningState,
     VelocityCommand,
     WalkingPlanner,
+    standing_time,
 )
 
 from .planning import (
@@ -99,6 +100,22 @@ def test_standing_off_the_middle_goes_there(config, planner):
     plan = planner.standing(off)
     np.testing.assert_allclose(plan.at(0.0).dcm.position, [0.04, 0.02])
     np.testing.assert_allclose(plan.at(9.0).dcm.position, [config.zmp_offset[0], 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("way", "duration"), [(0.01, 0.8), (0.04, None), (0.1, None)])
+def test_standing_far_off_the_middle_goes_there_by_so_slow_a_way_that_the_zmp_hardly_goes_the_other_one(
+    config, planner, way, duration
+):
+    middle = np.array([config.zmp_offset[0], 0.0])
+    off = dataclasses.replace(start_of(config), dcm_position=middle - (0.0, way), com_position=[0.04, 0.01, 0.53])
+    plan, end = planner.standing(off), standing_time(off, config)
+    assert duration is None or end == duration
+    samples = [plan.at(time).dcm for time in np.linspace(0.0, end, 200)]
+    zmp = np.array([dcm.position - dcm.velocity / dcm.natural_frequency for dcm in samples]) - middle
+    overshoot = -way - zmp[:, 1].min()
+    assert overshoot < 1.1 * config.pendulum.zmp_tolerance / 3.0
+    assert duration is not None or overshoot > 0.6 * config.pendulum.zmp_tolerance / 3.0
+    np.testing.assert_allclose(plan.at(end).dcm.position, middle, atol=1e-12)
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

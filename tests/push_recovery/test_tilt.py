@@ -10,7 +10,17 @@ import pytest
 
 from gradiva.common import ControlMode, FootReference, RobotState, Side, altered, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.push_recovery import HipStrategy, MovedSoles, Push, SlopedSoles, SoleLevelling, SteppingMode, followed
+from gradiva.push_recovery import (
+    HipStrategy,
+    MovedSoles,
+    Push,
+    SlopedBegin,
+    SlopedSoles,
+    SoleLevelling,
+    SteppingMode,
+    followed,
+    lean_of_soles,
+)
 from gradiva.push_recovery.tilt import (
     HEIGHT_GAIN,
     INTEGRAL_GAIN,
@@ -416,3 +426,55 @@ def test_by_torque_nothing_is_changed_by_a_slope_below_a_degree_nor_learned_whil
         body, state = on_a_slope((steepness, 0.0))
         for _ in range(500):
             assert soles.moved(body, state, push, PERIOD) is body
+
+
+def begun_on_a_slope(time, lean=(0.03, -0.05, 0.0)):
+    """Return the reference of a robot that stands, and the state of one that leans with its loads shared otherwise."""
+    body = standing_reference(*robot_of("icub_v2_7")[::2], torso_rotation(*robot_of("icub_v2_7")[::2]))
+    loads = {
+        "left_foot_wrench": np.array([5.0, 2.0, 200.0, 4.0, -3.0, 0.5]),
+        "right_foot_wrench": np.array([-4.0, -2.0, 120.0, 2.0, -6.0, -0.5]),
+    }
+    halves = {name: np.array([0.0, 0.0, 160.0, 0.0, -2.0, 0.0]) for name in loads}
+    positions = {"left_foot_position": np.array([0.0, 0.08, 0.0]), "right_foot_position": np.array([0.0, -0.08, 0.0])}
+    turned = so3.exp(np.array(lean)) @ body.pelvis_rotation
+    return altered(body, time=time, **halves), altered(state(), base_rotation=turned, **positions, **loads)
+
+
+def test_torque_control_begins_on_a_slope_as_the_robot_leans_and_ends_as_planned():
+    begin = SlopedBegin(2.0, 3.5)
+    body, seen = begun_on_a_slope(2.0)
+    first = begin.applied(body, seen)
+    np.testing.assert_allclose(first.pelvis_rotation, seen.base_rotation, atol=1e-12)
+    turn = first.torso_rotation @ body.torso_rotation.T
+    np.testing.assert_allclose(so3.log(turn), [0.03, -0.05, 0.0], atol=1e-12)
+    half = begin.applied(altered(body, time=2.75), seen)
+    np.testing.assert_allclose(so3.log(half.pelvis_rotation @ body.pelvis_rotation.T), [0.015, -0.025, 0.0], atol=1e-12)
+    assert begin.applied(altered(body, time=3.5), seen).pelvis_rotation is body.pelvis_rotation
+
+
+def test_loads_that_the_feet_share_otherwise_than_planned_change_neither_force_nor_moment_of_both():
+    body, seen = begun_on_a_slope(2.0)
+    first = SlopedBegin(2.0, 3.5).applied(body, seen)
+    assert first.left_foot_wrench[2] - first.right_foot_wrench[2] == pytest.approx(80.0)
+    for total in (lambda *wrenches: sum(wrench[:3] for wrench in wrenches), moment_of_both):
+        expected = total(body.left_foot_wrench, body.right_foot_wrench)
+        np.testing.assert_allclose(total(first.left_foot_wrench, first.right_foot_wrench), expected, atol=1e-9)
+    swinging = altered(body, time=2.5, right_foot=altered(body.right_foot, in_contact=False))
+    begin = SlopedBegin(2.0, 3.5)
+    begin.applied(body, seen)
+    np.testing.assert_array_equal(begin.applied(swinging, seen).right_foot_wrench, body.right_foot_wrench)
+
+
+def moment_of_both(left, right):
+    """Return the moment of two wrenches about the middle of feet that are 0.16 m apart."""
+    arm = np.array([0.0, 0.08, 0.0])
+    return left[3:] + right[3:] + np.cross(arm, left[:3] - right[:3])
+
+
+def test_soles_lean_together_on_a_slope_and_not_where_each_leans_its_own_way():
+    _, level = on_a_slope((0.0, 0.0))
+    tilted = so3.exp(np.array([0.05, 0.0, 0.0]))
+    both = altered(level, left_foot_rotation=tilted, right_foot_rotation=tilted)
+    assert lean_of_soles(both) == pytest.approx(math.sin(0.05))
+    assert lean_of_soles(altered(level, left_foot_rotation=tilted, right_foot_rotation=tilted.T)) < 1e-12

@@ -9,11 +9,13 @@ import pytest
 from gradiva.common import Side, so3
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, plan_from_start
+from gradiva.simulated_walk import SimulatedWalk, WalkRequest, commanded_end, finish_walk, plan_from_start
 from gradiva.simulated_walk.commanded_end import (
+    EndError,
     end_error,
     final_pose,
     final_tilt,
+    find_complaints,
     is_as_commanded,
     planned_middles,
     posture_complaints,
@@ -102,6 +104,29 @@ def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
     assert posture_complaints(truth(0.039), 0.0, 30.0) == ["slid 39 mm"]
     assert posture_complaints(truth(), math.radians(18.0), 30.0) == ["stands with its base tilted by 18°"]
     assert posture_complaints(truth(loads=(300.0, 0.0)), 0.0, 30.0) == ["has its right foot in the air"]
+    assert posture_complaints(truth(), 0.0, 30.0, math.radians(5.9)) == []
+    assert posture_complaints(truth(), 0.0, 30.0, math.radians(15.0)) == ["had a loaded sole tilted by 15°"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "push_starts", "found"),
+    [("rigid", [], 1), ("rigid", [9.0], 1), ("rigid", [2.0], 0), ("viscoelastic", [], 0)],
+)
+def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, push_starts, found):
+    monkeypatch.setattr(commanded_end, "largest_sole_tilt", lambda log: math.radians(12.0))
+    monkeypatch.setattr(commanded_end, "final_tilt", lambda walk: 0.0)
+    simulation = SimpleNamespace(
+        ground=SimpleNamespace(kind=kind), slip=SimpleNamespace(least_load=lambda weight: 30.0)
+    )
+    walk = SimpleNamespace(
+        setup=SimpleNamespace(simulation=simulation, robot=SimpleNamespace(mass=30.0)),
+        robot=SimpleNamespace(truth=truth, pushes=[SimpleNamespace(start=start) for start in push_starts]),
+        recorder=SimpleNamespace(log=None),
+        time=5.0,
+    )
+    assert (
+        find_complaints(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0))) == ["had a loaded sole tilted by 12°"] * found
+    )
 
 
 @pytest.mark.walk

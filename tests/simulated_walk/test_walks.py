@@ -63,6 +63,8 @@ def test_an_interrupted_walk_is_stopped_and_scored():
     assert outcome.result["outcome"] == "stopped"
     assert outcome.result["reason"].startswith("interrupted at 4.0")
     assert outcome.result["dcm_error_m"]["max"] < 0.05
+    assert (outcome.result["end_error_m"], outcome.result["heading_error_rad"]) == (None, None)
+    assert len(outcome.result["commanded_end_m"]) == 2
 
 
 def test_who_runs_many_walks_is_interrupted_with_the_first():

@@ -97,3 +97,14 @@ def test_torques_are_taken_over_from_position_servos_and_handed_back_without_a_j
     walk.controller.prepare()
     assert walk.run(1.0)
     assert walk.controller.state is WalkingState.PREPARED
+
+
+@pytest.mark.parametrize(("robot", "rise"), [("talos", "slope_left"), long("icub_v3", "slope_forward")])
+def test_torque_control_takes_over_on_a_slope_without_a_jerk(ready, robot, rise):
+    walk = ready(robot, TORQUE, f"simulation.ground.{rise}={np.radians(3.5)}", settle=1.5)
+    torques = walk.recorder.log["joints_state::torques::command"][1:]
+    assert np.abs(np.diff(torques, axis=0)).max() < 2.0  # 35 in 7 ms, all that is allowed, where all is asked at once
+    forces = np.array([walk.recorder.log[f"{side}_foot::linear_force::measured"][:, 2] for side in Side])
+    assert forces.min() > 0.25 * walk.layers.mass * 9.81
+    assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
+    assert_walked(walk, com=0.02)

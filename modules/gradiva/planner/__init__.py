@@ -1,7 +1,7 @@
 """Layer 1, trajectory optimisation: unicycle, footsteps, swing feet, DCM and CoM over time."""
 
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
-from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState, foot_pose
+from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState, foot_pose, standing_time
 from gradiva.planner.moved_steps import RetargetedSwing, quintic
 from gradiva.planner.planner_config import SAMPLE_PERIOD, LegMomentumConfig, PlannerConfig, SwingProfile
 from gradiva.planner.retarget import CATCHING_STEPS, FROZEN_TIME, CaptureStep, Foothold, Retarget
@@ -38,4 +38,5 @@ __all__ = [
     "foot_pose",
     "planned_polygon",
     "quintic",
+    "standing_time",
 ]

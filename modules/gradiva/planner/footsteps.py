@@ -350,8 +350,27 @@ def schedule_gait(
         config.zmp_offset,
         start_time=start.time,
         boundaries=touch_downs + 0.5 * following,
-        end_time=float(touch_downs[-1] if len(steps) else start.time) + config.pendulum.last_double_support,
+        end_time=float(touch_downs[-1]) + config.pendulum.last_double_support
+        if steps
+        else standing_time(start, config),
     )
+
+
+def standing_time(start: PlanningState, config: PlannerConfig) -> float:
+    r"""Return when a robot that stands has its DCM in the middle of the feet, [s].
+
+    On a cubic over a way d from rest to rest within T, the ZMP first goes the other way, by all but
+
+    .. math:: \frac{3 d}{\lambda (\lambda + 2)}, \qquad \lambda = \zeta T
+
+    A third of its tolerance is left to that; friction of ankles and feedback take the rest.
+    """
+    allowed, duration = config.pendulum.zmp_tolerance / 3.0, config.pendulum.last_double_support
+    if allowed > 0.0:
+        _, points = zmp_points([], {side: start.foot(side) for side in Side}, config.zmp_offset)
+        way = math.dist(start.dcm_position, 0.5 * np.add(points[Side.LEFT], points[Side.RIGHT]))
+        duration = max(duration, (math.sqrt(1.0 + 3.0 * way / allowed) - 1.0) / config.natural_frequency)
+    return start.time + duration
 
 
 class Swing(Protocol):

@@ -26,11 +26,21 @@ from gradiva.push_recovery.step_adapter import (
     predicted_dcm,
     viable_set,
 )
-from gradiva.push_recovery.tilt import HipStrategy, HipStrategyConfig, SoleLevelling, Trunk, followed
+from gradiva.push_recovery.tilt import (
+    SLIGHT_SLOPE,
+    HipStrategy,
+    HipStrategyConfig,
+    SlopedBegin,
+    SoleLevelling,
+    Trunk,
+    followed,
+    lean_of_soles,
+)
 
 __all__ = [
     "LONGEST_SUPPORT",
     "SHORTEST_SUPPORT",
+    "SLIGHT_SLOPE",
     "SOLE_MARGIN",
     "STEP_ADAPTATIONS",
     "ZMP_LAG",
@@ -46,6 +56,7 @@ __all__ = [
     "PushRecovery",
     "RunningStep",
     "SidewaysCompensation",
+    "SlopedBegin",
     "SlopedSoles",
     "SoleLevelling",
     "StepAdaptation",
@@ -56,6 +67,7 @@ __all__ = [
     "SteppingMode",
     "Trunk",
     "followed",
+    "lean_of_soles",
     "legs_of",
     "predicted_dcm",
     "step_adaptation",

@@ -284,6 +284,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     off = end_of(walk, request.command)
     ending = _judged(_ending(walk, stands, failure), walk, off)
     result = _result(request, walk, ending, off, wall)
+    if failure == _INTERRUPTED:  # on its way: what is left of the way is no error
+        result |= dict.fromkeys(("goal_error_m", "end_error_m", "heading_error_rad"))
     if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
         result = _without_oscillation(result)
     outcome = WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
@@ -387,6 +389,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "commanded_end_m": list(error.end),
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
+        "landing_force": walk.chatter.landing_force(),
         "specific_energetic_cost": cost,
         "chatter": chatter_table(walk),
     }

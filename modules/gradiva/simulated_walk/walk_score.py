@@ -145,6 +145,11 @@ def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
     return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
 
 
+def largest_sole_tilt(log: SignalLog, duration_after: float = 2.0) -> float | None:
+    """Return ``foot_tilt_rad`` of `score`, of any log."""
+    return _largest(log, _window(log, duration_after), "tilt") if len(log) else None
+
+
 def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
     """Return the largest value of either foot while it carries load; None where none ever did, or it is not logged."""
     names = [name for side in Side if (name := f"simulation::{side}_foot::{quantity}") in log]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradiva.common import (
+    ControlMode,
     NDArray,
     PlanarPose,
     RobotPosture,
@@ -19,8 +21,12 @@ from gradiva.common import (
     minimum_jerk,
     so3,
 )
-from gradiva.planner import FootPose, PlannerConfig, PlanningState, WalkingPlan
+from gradiva.planner import FootPose, PlannerConfig, PlanningState, WalkingPlan, standing_time
+from gradiva.push_recovery import SLIGHT_SLOPE, SlopedBegin, lean_of_soles
 from gradiva.robot_model import IdynTreeModel
+
+if TYPE_CHECKING:
+    from gradiva.walking.walking_layers import WalkingLayers
 
 _PEAK = 1.875  # of ds/dσ of the minimum-jerk law
 _MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
@@ -158,7 +164,38 @@ def off_in_words(start: PlanningState, reference: WalkingReference) -> str:
     )
 
 
-def seen_as_planned(state: RobotState, reference: WalkingReference) -> RobotState:
+FirstTick = tuple[RobotState, WalkingPlan, WalkingReference, WalkingReference | None]
+"""State, plan and reference of layer 2, and the reference to log where that is another."""
+
+
+def first_tick(
+    layers: WalkingLayers,
+    state: RobotState,
+    posture: tuple[WalkingPlan, WalkingReference],
+    start: PlanningState,
+    plan: WalkingPlan,
+) -> FirstTick:
+    """Return what layer 2 takes in the tick in which it begins with a CoM that is elsewhere than planned.
+
+    Servos hold the posture, in which the CoM is in the middle: there the commanded one begins, without an error. Torque
+    control holds nothing: on a slope the commanded CoM, trunk and loads begin as they are measured.
+
+    Args:
+        layers: Of which the soles take the begin on a slope.
+        state: Measured.
+        posture: Plan and reference with the CoM in the middle.
+        start: Where the robot stands.
+        plan: From there.
+    """
+    config, begun = layers.config, plan.at(start.time)
+    is_led = config.walking.control is ControlMode.TORQUE and config.torque_control.learns_landings
+    if not is_led or lean_of_soles(state) < SLIGHT_SLOPE:
+        return _seen_as_planned(state, posture[1]), *posture, begun
+    layers.push_recovery.soles.begin = SlopedBegin(start.time, standing_time(start, config.planner))
+    return state, plan, begun, None
+
+
+def _seen_as_planned(state: RobotState, reference: WalkingReference) -> RobotState:
     """Return the state as layer 2 sees it when it begins: without an error."""
     dcm = reference.dcm.position
     return altered(state, com_position=reference.com_position, dcm_position=dcm, zmp_position=dcm)

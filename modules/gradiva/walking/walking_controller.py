@@ -30,7 +30,7 @@ from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, StandInBalance
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.start import Preparation, StandingStart, off_in_words, seen_as_planned, standing_with_com
+from gradiva.walking.start import FirstTick, Preparation, StandingStart, first_tick, off_in_words, standing_with_com
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog, own_signals
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
@@ -334,7 +334,8 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        seen, begun = (state, None) if self._has_begun else self._begun(state, reference)
+        now = state, planned, reference, None
+        seen, planned, reference, begun = now if self._has_begun else self._begun(state, reference)
         pendulum, change = layers.push_recovery.update(seen, reference, planned, layers.safety.suspected_foot)
         if change is not None:
             planned, reference = follower.adapted(change, time)
@@ -351,14 +352,14 @@ class WalkingController:
         self._lap("whole_body")
         return self._log(time, command, begun or reference, state, desired)
 
-    def _begun(self, state: RobotState, reference: WalkingReference) -> tuple[RobotState, WalkingReference | None]:
-        """Begin the plan where the CoM is; return what layer 2 sees, and the new reference, to log, if there is one."""
-        self._has_begun, follower = True, self._follower
-        if (start := standing_with_com(follower.present_plan, state, self._time)) is None:
-            return state, None
-        follower.begin_at(start, self._plan_origin)
+    def _begun(self, state: RobotState, reference: WalkingReference) -> FirstTick:
+        """Begin the plan where the CoM is; return what layer 2 sees, its plan and reference, and another one to log."""
+        self._has_begun, plan = True, self._follower.present_plan
+        if (start := standing_with_com(plan, state, self._time)) is None:
+            return state, plan, reference, None
+        self._follower.begin_at(start, self._plan_origin)
         self._machine.to(self._machine.state, f"{self._machine.reason}; {off_in_words(start, reference)}")
-        return seen_as_planned(state, reference), follower.present_plan.at(self._time)
+        return first_tick(self._layers, state, (plan, reference), start, self._follower.present_plan)
 
     def _note_commanded(self) -> None:
         whole_body = self._layers.whole_body
@@ -441,16 +442,13 @@ class WalkingController:
 
     def _begin_balance(self, time: float, standing: StandingStart | None = None) -> None:
         layers = self._layers
-        layers.estimator.reset()
-        self._commanded_zmp = None
-        layers.model_control.reset()
-        self._balancing.reset()
-        layers.push_recovery.reset()
+        for part in (layers.estimator, layers.model_control, self._balancing, layers.push_recovery):
+            part.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._note_commanded()
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
-        self._plan_origin, self._standing = PlanarPose(), None
+        self._plan_origin, self._standing, self._commanded_zmp = PlanarPose(), None, None
         self._whole_body.reset()
         self._held.reset()
         self._has_begun = False
