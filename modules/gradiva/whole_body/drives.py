@@ -41,15 +41,12 @@ class DrivesConfig:
         rotor_inertia: Fraction of the rotors' reflected inertia in the mass matrix, [-]; 0 knows links alone.
         friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-]; by torque the
             first one.
-        friction_under_load: Whether joints of legs with backlash that pitch and have light rotors, hips and knees, are
-            compensated under load too, and ankles in what the load of their sole leaves, in torque control.
         gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
     """
 
     rotor_inertia: float = setting("-", least=0.0)
     friction_compensation: float = setting("-", least=0.0, most=1.0, why="more than there is would drive the joints")
-    friction_under_load: bool
     gear_loss: float = setting("-", least=0.0)
     friction_learning: float = setting("1/s", least=0.0)
 
@@ -94,9 +91,9 @@ class StanceFrictionFade:
     """Fades out the compensation of friction in joints with gear backlash while their leg carries load.
 
     In the air stiction holds an ankle against the swing, and the foot lands on its edge. Under load, with velocities
-    behind the low pass that such a robot needs, compensation makes both soles rattle: of all joints, or, with
-    ``friction_under_load``, of those that roll, yaw or whose rotor outweighs what it moves. Torso and arms belong to no
-    leg: with backlash they are never compensated. Ankles of a sole with little load: see `FrictionCompensator`.
+    behind the low pass that such a robot needs, compensation makes both soles rattle in joints that roll, yaw or whose
+    rotor outweighs what it moves; hips and knees that pitch need it, or the trunk pitches by degrees. Torso and arms
+    belong to no leg: with backlash they are never compensated. Ankles with little load: see `FrictionCompensator`.
 
     Attributes:
         stays: Joints whose compensation never fades: without backlash, or of legs and ``light``, shape (a,).
@@ -154,8 +151,7 @@ class FrictionCompensator:
     :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
-    :math:`\gamma`    ``friction_learning``; with ``friction_under_load`` four     1/s
-                      times that of joints that fade
+    :math:`\gamma`    ``friction_learning``; four times that of joints that fade  1/s
     :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
     ================  =========================================================  =========
 
@@ -163,11 +159,10 @@ class FrictionCompensator:
     have k = 0: within the play a rotor moves alone, and would be shaken as if its leg hung on it. Where p is 0 nothing
     is learned: uncompensated, the friction would leave an e that goes on raising the fraction.
 
-    With ``friction_under_load``: a sole that lands on an edge lies down once the moment of its load about the ankle,
-    :math:`\lambda N`, overcomes the friction there: held until then, it stands on that edge while a quarter of the
-    weight comes, and slams. So an ankle is compensated in what the load does not overcome. And under load
-    :math:`|\tau_f| \le |\tau|` in joints with backlash that stay: more would push the rotor off the flank on which its
-    load rests, through the play.
+    A sole that lands on an edge lies down once the moment of its load about the ankle, :math:`\lambda N`, overcomes the
+    friction there: held until then, it stands on that edge while a quarter of the weight comes, and slams. So an ankle
+    with backlash is compensated in what the load does not overcome. And under load :math:`|\tau_f| \le |\tau|` in
+    joints with backlash that stay: more would push the rotor off the flank on which its load rests, through the play.
 
     Attributes:
         is_off: Whether it adds nothing.
@@ -184,10 +179,10 @@ class FrictionCompensator:
         has_friction = bool(coulomb.any() or viscous.any())
         self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
         joints, inertias = len(coulomb), _inertias(model)[actuated]
-        under_load, rotors = config.friction_under_load, np.diag(model.rotor_inertia)[actuated]
+        rotors = np.diag(model.rotor_inertia)[actuated]
         light = (rotors < _LARGEST_ROTOR * inertias) & _pitching(model)[actuated]
-        self._fade = StanceFrictionFade(description, light & under_load)
-        quicker = np.where(under_load & ~self._fade.stays, _QUICKER, 1.0)
+        self._fade = StanceFrictionFade(description, light)
+        quicker = np.where(self._fade.stays, 1.0, _QUICKER)
         self._is_right, levers = _ankles(model)[:, actuated]
         self.inertias = inertias
         dry = np.where(coulomb > 0.0, coulomb, np.inf)
@@ -200,7 +195,7 @@ class FrictionCompensator:
             rates=config.friction_learning * quicker * inertias / (_VELOCITY_TIME_CONSTANT * dry),
             gains=_ACCELERATION_GAIN * config_learns * np.where(self._fade.stays, inertias, 0.0),
             load=config.gear_loss * description.per_joint("gear_loss")[actuated],
-            levers=np.where(under_load & ~self._fade.stays, levers, 0.0),
+            levers=np.where(self._fade.stays, 0.0, levers),
             stays=self._fade.stays,
             largest=_LARGEST_FRICTION,
             inverse_velocity=1.0 / _FRICTION_VELOCITY,
