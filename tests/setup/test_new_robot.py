@@ -263,6 +263,7 @@ def scaled(factor):
         ),
         (r'(mass value=")([^"]*)(")', 1e3, r"it weighs \d+ kg: masses are probably in g, .* in kg \(\S+\)$"),
         (r'(i[xyz]{2}=")([^"]*)(")', 1e6, r"radius of gyration of .*: inertias are .* in kg·mm², .* in kg·m² \(\S+\)$"),
+        (r'(i[xyz]{2}=")([^"]*)(")', 1.5e2, r"reaches .* inertias are some hundred times too large, they .* \(\S+\)$"),
         (r'(i[xyz]{2}=")([^"]*)(")', 1e3, r"reaches 0.7\d* m from .*: inertias are .* in g·m², .* in kg·m² \(\S+\)$"),
     ],
 )
@@ -271,6 +272,16 @@ def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, messa
     (tmp_path / "own").mkdir()
     with pytest.raises(ModelError, match=message):
         model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
+
+
+def test_equal_masses_of_all_links_are_noted_as_placeholders(tmp_path):
+    file = own_robot(tmp_path, r'mass value="[^"]*"', 'mass value="1.0"')
+    (tmp_path / "own").mkdir()
+    notes = model_file_of("mine", str(file), None, Choices(), tmp_path / "own").notes
+    assert any(
+        re.match(r"masses: the model has 1 kg for each of \d+ links, a placeholder; it is taken$", note)
+        for note in notes
+    )
 
 
 def test_degrees_are_found_where_most_of_them_are_small_numbers(tmp_path):
@@ -291,12 +302,14 @@ def test_speeds_below_what_walking_takes_are_placeholders_where_all_joints_of_th
     draft = draft_robot("mine", model)
     leg = draft.description.joint_groups["left_leg"]
     if speed == 1.0:
-        assert any("of the legs: the model has 1 rad/s for each joint, a placeholder" in note for note in draft.notes)
+        assert any("the model has 1 rad/s for each joint of the legs, a placeholder" in note for note in draft.notes)
         assert leg.gear_play > 0.0  # planetary gears, as where nothing is said of the speed
         assert set(leg.per_joint("no_load_speed")) == {22.0}
+        joints = [joint for joint in read_urdf(model.path).joints.values() if joint.kind == "revolute"]
+        assert {joint.velocity for joint in joints} == {100.0}  # of arms and trunk as well
         assert draft.description.max_speed == pytest.approx(draft.posture.top_speed, abs=0.01)
     else:
-        assert not any("of the legs: the model has" in note for note in draft.notes)
+        assert not any("velocity limits: the model has" in note for note in draft.notes)
         assert set(leg.per_joint("no_load_speed")) == {4.4}
 
 
@@ -312,6 +325,11 @@ def test_speeds_below_what_walking_takes_are_placeholders_where_all_joints_of_th
             r'(<joint name=")right_(knee|hip_roll)"',
             r'\1left_\2"',
             r"2 joints are called 'left_\w+', and so are 1 more names: names have to differ \(\S+\)$",
+        ),
+        (
+            r"(</?)inertial>",
+            r"\1intertial>",
+            r"links have \d+ times an element <intertial>, which has to be <inertial> \(\S+\)$",
         ),
         (r"\Z", "", None),
     ],

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -39,6 +40,7 @@ _LIGHT, _DENSE = 1.0, 2000.0  # [kg/m³] of the reach cubed: giants have 10, hum
 _GYRATION = 1.0  # [-] of the reach: radius of the middle link, a tenth on robots
 _UNITS_OF_INERTIA = {"g·m²": 3.0, "kg·cm²": 10.0, "kg·mm²": 100.0}
 """That radius over the reach, [-], where inertias are in a unit that makes them too large."""
+_PARTS_OF_LINKS = ("inertial", "visual", "collision")
 _KNEE_SWING = 0.5  # [rad]
 _SHORTEST_LEG = 0.05  # [m] from the first to the last joint
 
@@ -109,6 +111,7 @@ def model_file_of(name: str, urdf: str | None, mjcf: Path | None, choices: Choic
         given = _without_capsules(given, name, folder)
         _check_names(given)
         check_units(read_urdf(given.path))
+        given = replace(given, notes=(*given.notes, *_equal_masses(read_urdf(given.path))))
         check_meshes(read_urdf(given.path), given.path)
         given = _upright(given, name, choices, folder)
         given = _with_soles(_with_base(given, name, choices, folder), name, choices, folder)
@@ -158,10 +161,19 @@ def _check_inertias(urdf: Urdf, reach: float) -> None:
         radius, name = radii[len(radii) // 2]
         fraction = radius / max(reach, _SHORTEST_LEG)
         unit = min(_UNITS_OF_INERTIA, key=lambda unit: abs(math.log(fraction / _UNITS_OF_INERTIA[unit])))
+        are = f"probably in {unit}" if fraction > 0.5 * _UNITS_OF_INERTIA[unit] else "some hundred times too large"
         raise ModelError(
             f"the radius of gyration of '{name}' is {radius:.2g} m on a robot that reaches {reach:.2g} m from its root,"
-            f" and half of the links are no better: inertias are probably in {unit}, they have to be in kg·m²"
+            f" and half of the links are no better: inertias are {are}, they have to be in kg·m²"
         )
+
+
+def _equal_masses(urdf: Urdf) -> tuple[str, ...]:
+    """Return a note where all links that have a mass have the same, as exporters without one give them."""
+    masses = [link.inertial.mass for link in urdf.links.values() if link.inertial]
+    if len(masses) <= 2 * LEG_JOINTS or len(set(masses)) > 1:
+        return ()
+    return (f"masses: the model has {masses[0]:g} kg for each of {len(masses)} links, a placeholder; it is taken",)
 
 
 def check_meshes(urdf: Urdf, path: Path) -> None:
@@ -184,8 +196,15 @@ def check_meshes(urdf: Urdf, path: Path) -> None:
 
 
 def _check_names(given: ModelFile) -> None:
-    """Refuse links or joints that differ and have the same name: readers keep different ones of them."""
+    """Refuse links or joints that differ and have the same name, and elements of links that readers pass over.
+
+    Of the former they keep different ones, of the latter none: a link with a misspelled inertial has no mass.
+    """
     robot = ElementTree.parse(given.path).getroot()
+    wrong = [each.tag for link in robot.findall("link") for each in link if each.tag not in _PARTS_OF_LINKS]
+    for tag in wrong:
+        for meant in get_close_matches(tag, _PARTS_OF_LINKS, 1, 0.8):
+            raise ModelError(f"links have {wrong.count(tag)} times an element <{tag}>, which has to be <{meant}>")
     for tag in ("link", "joint"):
         texts: dict[str, set[str]] = {}
         for element in robot.findall(tag):
@@ -308,8 +327,9 @@ def _with_soles(given: ModelFile, name: str, choices: Choices, folder: Path) -> 
 def _without_slow_limits(given: ModelFile, name: str, choices: Choices, folder: Path) -> ModelFile:
     r"""Leave out speed limits that are the same for all joints of the legs and below what walking takes.
 
-    No drive has them, exporters do. A knee that swings by half a radian at the frequency of a pendulum as long as the
-    leg, :math:`\sqrt{g / l}`, reaches half of that, in [rad/s].
+    No drive has them, exporters do, and other joints that have the same have no drive's either. A knee that swings by
+    half a radian at the frequency of a pendulum as long as the leg, :math:`\sqrt{g / l}`, reaches half of that, in
+    [rad/s].
     """
     urdf = read_urdf(given.path)
     limbs, skeleton = find_limbs(urdf, choices), Skeleton(urdf)
@@ -322,11 +342,12 @@ def _without_slow_limits(given: ModelFile, name: str, choices: Choices, folder: 
         return given
     robot = _parsed(given)
     for joint in robot.findall("joint"):
-        if joint.get("name") in joints and (limit := joint.find("limit")) is not None:
+        limit = joint.find("limit")
+        if limit is not None and urdf.joints[joint.get("name", "")].velocity == speed:
             limit.set("velocity", f"{UNKNOWN_SPEED:g}")
     note = (
-        f"velocity limits of the legs: the model has {speed:g} rad/s for each joint, a placeholder, since walking takes"
-        f" {needed:.1f} rad/s; they are left out"
+        f"velocity limits: the model has {speed:g} rad/s for each joint of the legs, a placeholder, since walking takes"
+        f" {needed:.1f} rad/s; it is left out, at other joints as well"
     )
     return _written(robot, given, name, folder, note)
 
