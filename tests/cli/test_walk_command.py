@@ -50,7 +50,7 @@ CONTRACT = {
     "sinkage_m": float,
     "foot_tilt_rad": float,
     "foot_slip_m": float,
-    "landing_force": float,
+    "landing_force_weights": float,
     "odometry_drift_m": float,
     "flexible_joints": type(None),
     "mpc": type(None),

@@ -53,8 +53,9 @@ def test_an_old_error_of_the_dcm_is_predicted_to_second_order_and_a_planned_dcm_
 
 
 @pytest.mark.parametrize("legs", [(0.0, 0.0), (0.007, 0.005)])
-def test_the_pendulum_with_lag_and_legs_ends_where_the_law_says(law, legs):
-    law.know_legs(legs)
+def test_the_pendulum_with_lag_and_legs_ends_where_the_law_says(legs):
+    law = StepAdapter(CONFIG, SOLE, PLANNER.zmp_offset, LEGS, GccCompiler(cache_folder()))
+    law.set_leg_momentum(np.array(legs))
     step, time = nominal(shortest=0.3, longest=0.3), 1e-4
     step = replace(step, dcm_position=step.dcm_position + np.array((0.11, -0.04)), zmp_position=np.array((0.05, 0.01)))
     adapted = law.adapt(step)
@@ -69,7 +70,6 @@ def test_the_pendulum_with_lag_and_legs_ends_where_the_law_says(law, legs):
     accelerations += (6.0 * swing - 4.0) * step.swing_velocity / adapted.time_left
     zmps = zmps - legs * np.nan_to_num(accelerations)
     reached = math.exp(ZETA * rest) * step.dcm_position - (weights * zmps).sum(axis=0)
-    law.know_legs((0.0, 0.0))
     np.testing.assert_allclose(point(step.side, adapted.landing) + adapted.dcm_offset, reached, atol=1e-5)
     assert adapted.zmp_position[0] == pytest.approx(SOLE.x[1] - SOLE_MARGIN, abs=1e-9)
     assert adapted.landing.x > 0.14

@@ -113,7 +113,7 @@ def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
     [("rigid", [], 1), ("rigid", [9.0], 1), ("rigid", [2.0], 0), ("viscoelastic", [], 0)],
 )
 def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, push_starts, found):
-    monkeypatch.setattr(commanded_end, "largest_sole_tilt", lambda log: math.radians(12.0))
+    monkeypatch.setattr(commanded_end, "lasting_sole_tilt", lambda log, duration: math.radians(12.0))
     monkeypatch.setattr(commanded_end, "final_tilt", lambda walk: 0.0)
     simulation = SimpleNamespace(
         ground=SimpleNamespace(kind=kind), slip=SimpleNamespace(least_load=lambda weight: 30.0)

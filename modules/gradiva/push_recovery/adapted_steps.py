@@ -83,7 +83,7 @@ class AdaptedSteps(StepAdaptation):
     def reset(self) -> None:
         """Forget the past; see ``StepAdaptation``."""
         self.walking.mode = self.mode
-        self.walking.adapter.know_legs(self.leg_momentum)
+        self.walking.adapter.set_leg_momentum(self.leg_momentum)
         self.walking.reset()
         self.standing.reset()
         self.log, self.catches = self.walking.log, False

@@ -11,18 +11,21 @@ or, without installing it, ``package.module:Class``. Its own table is ``[step_ad
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from gradiva.common import (
+    NDArray,
     PlanarPose,
     Registry,
     RobotState,
     Side,
     WalkingReference,
     plugin_errors,
+    sealed,
 )
 from gradiva.planner import CaptureStep, PlannedStep, Retarget, WalkingPlan, WalkingPlanner
 from gradiva.push_recovery.step_adapter import StepAdaptationConfig, SteppingMode
@@ -88,15 +91,15 @@ class StepAdaptation(ABC):
         mode: What it may change; with ``off`` it is not asked.
         log: Of the last tick.
         catches: Whether the landing that it chose last stops the DCM: torque control then leaves the trunk upright.
-        leg_momentum: By how much an acceleration of a foot moves the ZMP, ahead and aside of the robot, [s²]; set by
-            the caller.
+        leg_momentum: By how much an acceleration of a foot moves the ZMP, ahead and aside of the robot, [s²], shape
+            (2,); set by the caller, taken by ``reset``.
     """
 
     Config: ClassVar[type | None] = None
     mode: SteppingMode = SteppingMode.PLACE_AND_TIME
     log: SteppingLog = SteppingLog(SteppingMode.PLACE_AND_TIME)
     catches: bool = False
-    leg_momentum: Sequence[float] = (0.0, 0.0)
+    leg_momentum: NDArray = sealed(np.zeros(2))
 
     def __init__(self, config: Any, planner: WalkingPlanner, robot: RobotDescription) -> None:  # noqa: B027
         """Take its own configuration, layer 1 with the limits of steps, and the robot."""
@@ -153,7 +156,7 @@ def step_adaptation(
     planner: WalkingPlanner,
     robot: RobotDescription,
     compiler: Compiler = interpreted,
-    leg_momentum: Sequence[float] = (0.0, 0.0),
+    leg_momentum: NDArray | None = None,
 ) -> StepAdaptation:
     """Return the configured step adaptation for a robot with legs of this momentum, see ``StepAdaptation``.
 
@@ -163,6 +166,8 @@ def step_adaptation(
     kind = STEP_ADAPTATIONS.kind(config.law)
     with plugin_errors(f"[step_adaptation] law={config.law}", kind):
         made: StepAdaptation = kind.built(config, planner, robot, compiler)
-        made.mode, made.leg_momentum = config.mode, leg_momentum
+        made.mode = config.mode
+        if leg_momentum is not None:
+            made.leg_momentum = leg_momentum
         made.reset()
     return STEP_ADAPTATIONS.guarded(made, f"[step_adaptation] law={config.law}")

@@ -357,9 +357,7 @@ def _counted(slope: NDArray) -> float:
     return min(1.0, max(0.0, math.hypot(*slope) / SLIGHT_SLOPE - 1.0))
 
 
-def on_slope(
-    reference: WholeBodyReference, state: RobotState, slope: NDArray, begin: SlopedBegin | None = None
-) -> WholeBodyReference:
+def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -> WholeBodyReference:
     """Return a reference for level ground on a slope: soles lean as the ground, they and the CoM rise and fall with it.
 
     Heights are counted from the soles as they are estimated, each by its load. Slopes below 1° change nothing, from 2°
@@ -369,9 +367,10 @@ def on_slope(
         reference: Of level ground.
         state: With the poses of the soles and their loads.
         slope: As in ``SoleLevelling.levelled``.
-        begin: Of the balance, where that was on a slope.
     """
-    fraction, reference = _counted(slope), reference if begin is None else begin.applied(reference, state)
+    if math.hypot(*slope) < SLIGHT_SLOPE:
+        return reference
+    fraction = _counted(slope)
     a, b = (fraction * slope).tolist()
     turn, left, right = so3.exp(np.array((-b, a, 0.0))), reference.left_foot, reference.right_foot
     heights = [

@@ -18,7 +18,7 @@ from gradiva.planner import (
 )
 from gradiva.setup import Setup
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
-from gradiva.simulated_walk.walk_score import largest_sole_tilt, middles_of_feet
+from gradiva.simulated_walk.walk_score import lasting_sole_tilt, middles_of_feet
 from gradiva.simulation import GroundKind, SimulatedState
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -33,8 +33,9 @@ SLIP_TOLERANCE = 0.015  # [m] of a sole in one stance
 _LEANING = math.radians(5.0)  # [rad]
 # A sole that should lie flat leans by what the plant `robot` draws for it: encoders 0.5° in each of three joints about
 # an axis, inertial unit and floor 0.9°, play of gears 1°, 3.4° together; and as much again where it lands on an edge.
-# Known good walks show up to 5.9°, for a few milliseconds.
+# Landings on an edge are over within a tenth of a second; a sole that stands askew for longer does not lie down.
 _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the weight, from the floor
+_LASTING = 0.1  # [s]
 
 Pose = tuple[float, float, float]
 """x, y [m] and yaw [rad] in world."""
@@ -199,7 +200,7 @@ def posture_complaints(
         truth: Of the simulator, at the end.
         tilt: Of the base from its start, [rad].
         least_load: Of a foot that stands, [N].
-        sole_tilt: Largest tilt of a loaded sole from the floor, [rad]; None where soles need not be flat.
+        sole_tilt: Largest lasting tilt of a loaded sole from the floor, [rad]; None where soles need not be flat.
     """
     is_askew = sole_tilt is not None and sole_tilt > _SOLE_TILT
     found = [f"had a loaded sole tilted by {math.degrees(sole_tilt or 0.0):.0f}°"] if is_askew else []
@@ -222,9 +223,10 @@ def final_tilt(walk: SimulatedWalk) -> float:
 def find_complaints(walk: SimulatedWalk, error: EndError) -> list[str]:
     """Return what is not tolerated of a walk that the controller takes for done, in words that follow its name."""
     least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
-    is_pushed = any(push.start < walk.time for push in walk.robot.pushes)  # soles tip while a push is caught
-    is_flat = walk.setup.simulation.ground.kind == GroundKind.RIGID and not is_pushed
-    sole_tilt = largest_sole_tilt(walk.recorder.log) if is_flat else None
+    is_pushed = any(push.start < walk.time and push.is_felt for push in walk.robot.pushes)  # soles tip then
+    ground = walk.setup.simulation.ground
+    is_flat = ground.kind == GroundKind.RIGID and not ground.bumps and not is_pushed
+    sole_tilt = lasting_sole_tilt(walk.recorder.log, _LASTING) if is_flat else None
     return error.complaints() + posture_complaints(walk.robot.truth(), final_tilt(walk), least_load, sole_tilt)
 
 

@@ -389,7 +389,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "commanded_end_m": list(error.end),
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
-        "landing_force": walk.chatter.landing_force(),
+        "landing_force_weights": walk.chatter.landing_force(),
         "specific_energetic_cost": cost,
         "chatter": chatter_table(walk),
     }

@@ -145,9 +145,14 @@ def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
     return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
 
 
-def largest_sole_tilt(log: SignalLog, duration_after: float = 2.0) -> float | None:
-    """Return ``foot_tilt_rad`` of `score`, of any log."""
-    return _largest(log, _window(log, duration_after), "tilt") if len(log) else None
+def lasting_sole_tilt(log: SignalLog, duration: float) -> float | None:
+    """Return the largest tilt that a loaded sole does not come below for a ``duration`` [s], [rad]; None: not logged."""
+    names = [name for side in Side if (name := f"simulation::{side}_foot::tilt") in log]
+    count = round(duration / float(np.median(np.diff(log.times)))) if len(log) > 1 else 0
+    if not names or not 0 < count <= len(log):
+        return None
+    tilts = np.nan_to_num(np.stack([log[name][:, 0] for name in names]))  # without load: 0
+    return float(np.lib.stride_tricks.sliding_window_view(tilts, count, axis=1).min(axis=-1).max())
 
 
 def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:

@@ -519,7 +519,11 @@ KEY_FIGURES = (
     KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
     KeyFigure("foot_tilt_rad", "max tilt of a loaded sole", "°", math.degrees(1.0), 1, better=-1),
     KeyFigure(
-        *("landing_force", "max landing force", "weights", 1.0, 2),
+        "landing_force_weights",
+        "max landing force",
+        "weights",
+        1.0,
+        2,
         better=-1,
         definition="Largest normal force of a foot from the first lift-off on, as a mean over 5 ms or a longer tick.",
     ),

@@ -176,7 +176,7 @@ class ChatterRecord:
         It is a mean over 5 ms, or over a tick where that is longer.
         """
         _, phases, values = self._arrays()
-        swings, count = np.flatnonzero(phases == _SINGLE), max(1, round(_HIT / self._period))
+        swings, count = np.flatnonzero(phases == _SINGLE), math.ceil(_HIT / self._period - 1e-6)
         forces = values[swings[0] if len(swings) else len(values) :, :2]
         if len(forces) < count:
             return None

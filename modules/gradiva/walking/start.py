@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -164,8 +164,20 @@ def off_in_words(start: PlanningState, reference: WalkingReference) -> str:
     )
 
 
-FirstTick = tuple[RobotState, WalkingPlan, WalkingReference, WalkingReference | None]
-"""State, plan and reference of layer 2, and the reference to log where that is another."""
+class FirstTick(NamedTuple):
+    """What layer 2 takes in the tick in which the balance begins.
+
+    Attributes:
+        state: Estimated, or as planned.
+        plan: That it begins with.
+        reference: Of it.
+        logged: The reference to log where that is another one.
+    """
+
+    state: RobotState
+    plan: WalkingPlan
+    reference: WalkingReference
+    logged: WalkingReference | None = None
 
 
 def first_tick(
@@ -175,7 +187,7 @@ def first_tick(
     start: PlanningState,
     plan: WalkingPlan,
 ) -> FirstTick:
-    """Return what layer 2 takes in the tick in which it begins with a CoM that is elsewhere than planned.
+    """Return it for a CoM that is elsewhere than planned.
 
     Servos hold the posture, in which the CoM is in the middle: there the commanded one begins, without an error. Torque
     control holds nothing: on a slope the commanded CoM, trunk and loads begin as they are measured.
@@ -188,11 +200,11 @@ def first_tick(
         plan: From there.
     """
     config, begun = layers.config, plan.at(start.time)
-    is_led = config.walking.control is ControlMode.TORQUE and config.torque_control.learns_landings
-    if not is_led or lean_of_soles(state) < SLIGHT_SLOPE:
-        return _seen_as_planned(state, posture[1]), *posture, begun
-    layers.push_recovery.soles.begin = SlopedBegin(start.time, standing_time(start, config.planner))
-    return state, plan, begun, None
+    is_measured = config.walking.control is ControlMode.TORQUE and config.torque_control.learns_landings
+    if not is_measured or lean_of_soles(state) < SLIGHT_SLOPE:
+        return FirstTick(_seen_as_planned(state, posture[1]), *posture, begun)
+    layers.push_recovery.soles.begin_leaning(SlopedBegin(start.time, standing_time(start, config.planner)))
+    return FirstTick(state, plan, begun)
 
 
 def _seen_as_planned(state: RobotState, reference: WalkingReference) -> RobotState:

@@ -147,7 +147,7 @@ class WalkingController:
 
     def adapt_steps(self, adaptation: StepAdaptation) -> None:
         """Let ``adaptation`` move the next footholds from the next tick on, in the place of the configured one."""
-        self._layers.push_recovery.steps = adaptation
+        self._layers.adapt_steps(adaptation)
 
     @property
     def step_adaptation(self) -> SteppingMode:
@@ -334,7 +334,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
-        now = state, planned, reference, None
+        now = FirstTick(state, planned, reference)
         seen, planned, reference, begun = now if self._has_begun else self._begun(state, reference)
         pendulum, change = layers.push_recovery.update(seen, reference, planned, layers.safety.suspected_foot)
         if change is not None:
@@ -356,7 +356,7 @@ class WalkingController:
         """Begin the plan where the CoM is; return what layer 2 sees, its plan and reference, and another one to log."""
         self._has_begun, plan = True, self._follower.present_plan
         if (start := standing_with_com(plan, state, self._time)) is None:
-            return state, plan, reference, None
+            return FirstTick(state, plan, reference)
         self._follower.begin_at(start, self._plan_origin)
         self._machine.to(self._machine.state, f"{self._machine.reason}; {off_in_words(start, reference)}")
         return first_tick(self._layers, state, (plan, reference), start, self._follower.present_plan)

@@ -267,10 +267,19 @@ class WalkingLayers:
     def _push_recovery(self, compiler: Compiler) -> PushRecovery:
         """Build what answers pushes."""
         config, tick = self.config, self.config.walking
-        legs = self.swing_momentum.zmp_gains(Side.LEFT).diagonal().tolist()
-        steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler, legs)
+        steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler, self._leg_momentum)
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
         return PushRecovery(steps, trunk, self._soles(compiler), self._compensation(), tick.period)
+
+    @property
+    def _leg_momentum(self) -> NDArray:
+        return self.swing_momentum.zmp_gains(Side.LEFT).diagonal()
+
+    def adapt_steps(self, steps: StepAdaptation) -> None:
+        """Let another step adaptation move the footholds, from the next tick on."""
+        steps.leg_momentum = self._leg_momentum
+        steps.reset()
+        self.push_recovery.steps = steps
 
     def _compensation(self) -> PushCompensation:
         wrench = self.config.external_wrench

@@ -147,7 +147,7 @@ class FrictionCompensator:
                       `StanceFrictionFade`
     :math:`q`         p, of ankles :math:`\max(1 - \lambda N / \alpha (F_c + l |\tau|), 0)` -
     :math:`\lambda`   lever of the sole's nearest edge about the ankle           m
-    :math:`N`         normal force of the joint's foot                           N
+    :math:`N`         normal force of the joint's foot, not below 0              N
     :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
@@ -284,7 +284,7 @@ def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
     desired = desired + inputs["return_gain"] * (target - desired)
     dry = inputs["coulomb"] + inputs["load"] * cs.fabs(torques)
     friction = dry * cs.tanh(inputs["inverse_velocity"] * desired) + inputs["viscous"] * desired
-    overcome = inputs["levers"] * normal_forces / cs.fmax(fractions * dry, _NO_FRICTION)
+    overcome = inputs["levers"] * cs.fmax(normal_forces, 0.0) / cs.fmax(fractions * dry, _NO_FRICTION)
     parts = cs.fmax(parts, inputs["levers"] > 0.0) * cs.fmax(1.0 - overcome, 0.0)
     commanded = torques + parts * fractions * friction + inputs["gains"] * error
     on_flank = cs.fmin(cs.fmax(commanded, cs.fmin(0.0, 2.0 * torques)), cs.fmax(0.0, 2.0 * torques))

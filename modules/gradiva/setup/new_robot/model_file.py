@@ -135,7 +135,7 @@ def check_units(urdf: Urdf) -> None:
         )
     ranges = {joint.name: joint.limits for joint in urdf.joints.values() if joint.kind == "revolute"}
     wide = {name: each for name, each in ranges.items() if 2.0 * np.pi + 0.1 < max(map(abs, each)) <= 360.0}
-    are_whole = bool(wide) and all(angle == round(angle) for each in ranges.values() for angle in each)
+    are_whole = len(wide) > 1 and all(float(angle).is_integer() for each in ranges.values() for angle in each)
     different = set(ranges.values() if are_whole else wide.values())
     if (2 * len(wide) > len(ranges) or are_whole) and len(different) > _PLACEHOLDERS:
         name, (low, high) = next(iter(wide.items()))
