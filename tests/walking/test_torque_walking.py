@@ -38,8 +38,8 @@ def test_all_robots_walk_in_torque_control(ready, robot, speed):
 
 
 def test_g1_walks_in_torque_control_with_the_friction_and_play_of_its_gears(ready):
-    walk = ready("g1", TORQUE, plant=Plant.ROBOT, settle=0.2)
-    assert walk.follow(VelocityCommand(0.15, duration=2.0), settle=0.2)
+    walk = ready("g1", TORQUE, plant=Plant.ROBOT)
+    assert walk.follow(VelocityCommand(0.19, duration=2.0), settle=0.2)
     assert_walked(walk, com=0.025)
 
 
