@@ -274,6 +274,28 @@ def test_units_that_are_not_of_the_si_are_named(tmp_path, pattern, factor, messa
         model_file_of("mine", str(file), None, Choices(), tmp_path / "own")
 
 
+@pytest.mark.parametrize(("ahead", "bend"), [(-0.07, 67.6), (0.0, 45.0), (0.07, 45.0)])
+def test_knees_behind_the_line_from_hip_to_ankle_at_zero_are_bent_from_straight(tmp_path, ahead, bend):
+    file = own_robot(tmp_path, r'(_shank"/><origin xyz=")0 ', rf"\g<1>{ahead} ")
+    file.write_text(re.sub(r'(_ankle_link"/><origin xyz=")0 ', rf"\g<1>{-ahead} ", file.read_text()))
+    own = tmp_path / "own"
+    own.mkdir()
+    description = draft_robot("mine", model_file_of("mine", str(file), None, Choices(), own)).description
+    for side in ("left", "right"):
+        leg = description.joint_groups[f"{side}_leg"]
+        knee = leg.joints.index(f"{side}_knee")
+        assert leg.per_joint("posture")[knee] == pytest.approx(bend, abs=0.1)
+
+
+def test_all_moving_bodies_without_mass_are_named(tmp_path):
+    file = own_robot(tmp_path, r'(name="\w+_thigh">\s*)<inertial>.*?</inertial>', r"\1")
+    own = tmp_path / "own"
+    own.mkdir()
+    message = r"^moving bodies have no mass: 'left_thigh', 'right_thigh'; give them one, or make their joints fixed"
+    with pytest.raises(ModelError, match=message):
+        draft_robot("mine", model_file_of("mine", str(file), None, Choices(), own))
+
+
 def test_equal_masses_of_all_links_are_noted_as_placeholders(tmp_path):
     file = own_robot(tmp_path, r'mass value="[^"]*"', 'mass value="1.0"')
     (tmp_path / "own").mkdir()

@@ -163,6 +163,11 @@ def _draft(name: str, model: ModelFile, choices: Choices, sole: SoleRectangle | 
     limbs = find_limbs(urdf, choices)
     _check_ranges(urdf, limbs)
     tree = weld(urdf, limbs.base_link, limbs.joints)
+    massless = [f"'{body.name}'" for body in tree.bodies if not body.inertials]
+    if massless:
+        raise ModelError(
+            f"moving bodies have no mass: {', '.join(massless)}; give them one, or make their joints fixed"
+        )
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
     if sole is None and model.lacks_meshes and not (left_foot.collisions or left_foot.visuals):
         raise ModelError(

@@ -16,7 +16,7 @@ from gradiva.setup.new_robot.limbs import Limbs
 from gradiva.setup.robots import data_folder, read_toml
 from gradiva.simulation import RigidTree
 
-_BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
+_BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees from straight, the first that the joints allow
 _MARGIN = 0.05  # [rad] kept from joint limits
 _ROLL_MARGIN = 0.0175  # [rad] likewise of joints that roll: twice the offset of an encoder
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
@@ -96,6 +96,7 @@ class _Standing:
         self._forward = np.cross(self._left, self._up)
         self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
         self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
+        self._straight = {side: self._straight_knee(side) for side in Side}
         self._zmp, self._ankle_reach = self._held_zmp()
 
     def solve(self) -> FirstPosture:
@@ -143,6 +144,17 @@ class _Standing:
         knee = max(pitches[1:-1], key=lambda joint: float(high[joint[0]] - low[joint[0]]))
         return [hip, knee, ankle]
 
+    def _straight_knee(self, side: Side) -> float:
+        """Return the angle at which a leg is straight whose knee is behind the line from hip to ankle at zero, [rad].
+
+        Where it is ahead of that line, 0: the knee is bent at zero.
+        """
+        joints = [self._bodies[self._joints[index]].name for index, _ in self._pitches[side]]
+        hip, knee, ankle = (self._pose(self._zero, name)[0] for name in joints)
+        across = float(self._left @ np.cross(knee - hip, ankle - knee))
+        flat = np.eye(3) - np.outer(self._left, self._left)
+        return max(-math.atan2(across, float((knee - hip) @ flat @ (ankle - knee))), 0.0)
+
     def _turned(self, leg: Sequence[str]) -> str:
         """Return advice where three joints of a leg are parallel, about another axis than the lateral one."""
         axes = np.array([self._axis(name) for name in leg])
@@ -173,7 +185,8 @@ class _Standing:
         def posture(angles: NDArray) -> NDArray:
             joints = arms.copy()
             for side in Side:
-                for (index, sign), angle in zip(self._pitches[side], (angles[0], bend, angles[1]), strict=True):
+                knee = self._straight[side] + bend
+                for (index, sign), angle in zip(self._pitches[side], (angles[0], knee, angles[1]), strict=True):
                     joints[index] = sign * angle
             return joints
 

@@ -208,7 +208,9 @@ def _touching(skeleton: Skeleton, foot: int) -> float:
 
 
 def _mass(skeleton: Skeleton, foot: int) -> float:
-    """Return on which side of the ankle the centre of mass of a foot is along x of the base: 1, −1, or 0 near it."""
+    """Return on which side of the ankle a foot's centre of mass is along x of the base: 1, −1, 0 near it or without."""
+    if not skeleton.bodies[foot].inertials:
+        return 0.0
     centre = skeleton.poses[foot][:3, :3] @ skeleton.bodies[foot].inertial.centre
     return _ahead(skeleton, foot, float(centre[0]), _HEEL_TOLERANCE)
 
