@@ -12,7 +12,7 @@ from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
-from gradiva.push_recovery.tilt import LEVEL, SlopedBegin, SoleLevelling, Trunk, on_slope
+from gradiva.push_recovery.tilt import LEVEL, SLIGHT_SLOPE, SlopedBegin, SoleLevelling, Trunk, on_slope
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import FootAdmittance, WholeBodyReference
 
@@ -134,13 +134,9 @@ class SlopedSoles:
         self._least_load, self._slope = least_load, LEVEL
         self._begin: SlopedBegin | None = None
 
-    def reset(self) -> None:
-        """Forget the past: soles are as planned, and the ground is level."""
-        self._slope, self._begin = LEVEL, None
-
-    def begin_leaning(self, begin: SlopedBegin) -> None:
-        """Take how the robot stands as the balance begins on a slope."""
-        self._begin = begin
+    def reset(self, begin: SlopedBegin | None = None) -> None:
+        """Forget the past: soles are as planned, and the ground is level; a balance on a slope has a ``begin``."""
+        self._slope, self._begin = LEVEL, begin
 
     def moved(self, body: WholeBodyReference, state: RobotState, push: Push, period: float) -> WholeBodyReference:
         """Return the reference of layer 3 on the slope; soles that tip over an edge under a push show none."""
@@ -148,7 +144,8 @@ class SlopedSoles:
         rests = foot.in_contact and float(np.abs(state.foot_twist(side)[3:]).max()) < _TURNING
         if rests and state.foot_wrench(side)[2] > self._least_load and not push.is_caught:
             self._learn(foot, state.foot_rotation(side), _SLOPE_TIME if self._slope is LEVEL else period)
-        return on_slope(body if self._begin is None else self._begin.applied(body, state), state, self._slope)
+        body = body if self._begin is None else self._begin.applied(body, state)
+        return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
 
     def _learn(self, foot: FootReference, rotation: NDArray, period: float) -> None:
         change = rotation[:2, 2] - foot.rotation[:2, 2] - self._slope
@@ -163,9 +160,9 @@ class MovedSoles(SlopedSoles):
         super().__init__(least_load=0.0)
         self.admittance, self.levelling = admittance, levelling
 
-    def reset(self) -> None:
+    def reset(self, begin: SlopedBegin | None = None) -> None:
         """Forget the past: both soles are as planned, and the ground is level."""
-        super().reset()
+        super().reset(begin)
         self.admittance.reset()
         self.levelling.reset()
 

@@ -229,7 +229,8 @@ class StepAdapter:
               w_p = 6 \zeta E \frac{I_0 T - 2 I_1}{T^3}, \quad w_v = 2 \zeta E \frac{3 I_1 - 2 I_0 T}{T^2}
 
     with :math:`I_0 = (1 - e^{-\zeta T}) / \zeta` and :math:`I_1 = (I_0 - T e^{-\zeta T}) / \zeta`: forward, as it goes,
-    and the more of it the longer T. A foot that lifts is left out.
+    and the more of it the longer T: of a metre of the landing :math:`1 - M w_p` is left, 0.6 on iCub v2.7 at 0.45 s,
+    none beyond 0.75 s, where no landing helps. The lift of the foot is left out.
 
     Objective, with the ZMP point :math:`u` of the landing foot and :math:`b = X - u`:
 
@@ -478,14 +479,10 @@ class _Problem:
         return best
 
     def _least(self, lowest: cs.SX, highest: cs.SX, metre: cs.SX) -> cs.SX:
-        """Return the landing s of least w_u |s - s_n|² + w_b |b - b_n|², free of legs and swing.
-
-        In supports so long that the leg takes the DCM along with the landing, ``metre`` ≤ 0, no landing helps: the
-        nominal one stays.
-        """
-        m = cs.fmax(metre, 0.0)
-        nearest = _clip(m * self.nominal, lowest, highest)
-        return (STEP_WEIGHT * self.nominal + OFFSET_WEIGHT * m * nearest) / (STEP_WEIGHT + OFFSET_WEIGHT * m**2)
+        """Return the landing with the nominal offset; the less a metre of it counts, the nearer to the nominal one."""
+        part = cs.fmax(metre, 0.0)
+        nearest, kept = _clip(part * self.nominal, lowest, highest), STEP_WEIGHT * (1.0 - part)
+        return (kept * self.nominal + OFFSET_WEIGHT * part * nearest) / (kept + OFFSET_WEIGHT * part**2)
 
     def adapted(self, time: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return landing and T, then ZMP, offset and its error, in world."""

@@ -368,8 +368,6 @@ def on_slope(reference: WholeBodyReference, state: RobotState, slope: NDArray) -
         state: With the poses of the soles and their loads.
         slope: As in ``SoleLevelling.levelled``.
     """
-    if math.hypot(*slope) < SLIGHT_SLOPE:
-        return reference
     fraction = _counted(slope)
     a, b = (fraction * slope).tolist()
     turn, left, right = so3.exp(np.array((-b, a, 0.0))), reference.left_foot, reference.right_foot

@@ -146,7 +146,7 @@ def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
 
 
 def lasting_sole_tilt(log: SignalLog, duration: float) -> float | None:
-    """Return the largest tilt that a loaded sole does not come below for a ``duration`` [s], [rad]; None: not logged."""
+    """Return the largest tilt below which a loaded sole does not come for a ``duration`` [s], [rad]; None: unknown."""
     names = [name for side in Side if (name := f"simulation::{side}_foot::tilt") in log]
     count = round(duration / float(np.median(np.diff(log.times)))) if len(log) > 1 else 0
     if not names or not 0 < count <= len(log):

@@ -203,7 +203,7 @@ def first_tick(
     is_measured = config.walking.control is ControlMode.TORQUE and config.torque_control.learns_landings
     if not is_measured or lean_of_soles(state) < SLIGHT_SLOPE:
         return FirstTick(_seen_as_planned(state, posture[1]), *posture, begun)
-    layers.push_recovery.soles.begin_leaning(SlopedBegin(start.time, standing_time(start, config.planner)))
+    layers.push_recovery.soles.reset(SlopedBegin(start.time, standing_time(start, config.planner)))
     return FirstTick(state, plan, begun)
 
 

@@ -44,6 +44,7 @@ from gradiva.push_recovery import (
     SidewaysCompensation,
     SlopedSoles,
     SoleLevelling,
+    StepAdaptation,
     StepAdaptationConfig,
     Trunk,
     step_adaptation,
