@@ -16,6 +16,7 @@ from gradiva.common import (
     NO_JOINTS,
     BaseMeasurement,
     EstimationError,
+    FootReference,
     ImuMeasurement,
     JointCommand,
     Measurement,
@@ -151,8 +152,7 @@ class OdometryBase:
     def __init__(self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float) -> None:
         """Take its part of ``StateEstimatorConfig``."""
         self._anchor = StanceAnchor(anchor_blend_time)
-        self._use_imu = use_imu
-        self._attitude_filter = AttitudeFilter(attitude_time_constant)
+        self._use_imu, self._attitude_filter = use_imu, AttitudeFilter(attitude_time_constant)
         self.reset()
 
     @property
@@ -175,9 +175,6 @@ class OdometryBase:
             measurement: One sample of all sensors.
             reference: The plan at the same time.
             last: The last estimate; None at the beginning.
-
-        Raises:
-            EstimationError: What it needs is not measured.
         """
         imu = measurement.imu if self._use_imu else None
         stance, position, rotation = self._anchor.update(measurement.time, reference, last)
@@ -208,7 +205,8 @@ class StanceAnchor:
     A foot never lands exactly where the plan put it. At the switch the new stance sole is taken where the estimate
     sees it, so nothing jumps; then the difference to the plan fades within ``blend_time``: the plan's feet are the
     robot's feet, and there is no lasting offset between the CoM reference and the foot that has to support it.
-    The remaining error moves the origin of the plan in the frame of the odometry instead.
+    The remaining error moves the origin of the plan in the frame of the odometry instead. A foot that lands early and
+    carries all rests where it landed, and the other one slides.
     """
 
     def __init__(self, blend_time: float) -> None:
@@ -217,11 +215,10 @@ class StanceAnchor:
 
     def reset(self) -> None:
         """Forget everything: the next stance sole is taken on its planned pose."""
-        self._stance: Side | None = None
+        self._stance: tuple[Side, bool] | None = None  # and whether the plan has it on the ground
         self._switch_time = -np.inf
         self._position_offset, self._rotation_offset = np.zeros((2, 3))
-        self._sole_by_odometry = PlanarPose()
-        self._anchor = self._from_anchor = PlanarPose()
+        self._sole_by_odometry = self._anchor = self._from_anchor = PlanarPose()
         self._position = self._rotation = np.zeros(0)
 
     @property
@@ -242,35 +239,37 @@ class StanceAnchor:
         Args:
             time: [s].
             reference: Says which foot is the stance and where it was planned.
-            last: The last estimate, with the poses of the soles; None at the beginning.
+            last: The last estimate, with poses and loads of the soles; None at the beginning.
         """
-        if reference.stance_foot is not self._stance:
-            self._switch(time, reference, last)
-        planned = reference.foot(reference.stance_foot)
+        side = reference.stance_foot
+        if last is not None and not reference.is_double_support:
+            loads = last.left_foot_wrench[2], last.right_foot_wrench[2]
+            load, other = loads if side is Side.LEFT else reversed(loads)
+            side = side.other if other > max(MINIMUM_LOAD, load / _UNLOADED) else side
+        planned = reference.foot(side)
+        if (side, planned.in_contact) != self._stance:
+            self._switch(time, side, planned, last)
         left = 1.0 - minimum_jerk((time - self._switch_time) / self._blend_time)[0]
-        position, rotation = planned.position, planned.rotation
-        if left > 0.0:
+        position, rotation = (planned.position, planned.rotation) if planned.in_contact else self._landed
+        if left > 0.0 and planned.in_contact:
             position = position + left * self._position_offset
             rotation = so3.exp(left * self._rotation_offset) @ rotation
         if position is not self._position or rotation is not self._rotation:  # a sole that stands keeps both
             self._position, self._rotation = position, rotation
             self._anchor = PlanarPose.of(position, rotation)
             self._from_anchor = self._anchor.inverse()
-        return reference.stance_foot, position, rotation
+        return side, position, rotation
 
-    def _switch(self, time: float, reference: WalkingReference, last: RobotState | None) -> None:
-        stance = reference.stance_foot
-        planned = reference.foot(stance)
+    def _switch(self, time: float, side: Side, planned: FootReference, last: RobotState | None) -> None:
         if self._stance is None or last is None:
-            self._switch_time = -np.inf
             self._sole_by_odometry = PlanarPose.of(planned.position, planned.rotation)
         else:
-            position, rotation = last.foot_position(stance), last.foot_rotation(stance)
+            position, rotation = self._landed = last.foot_position(side), last.foot_rotation(side)
             self._sole_by_odometry = self.plan_origin @ PlanarPose.of(position, rotation)
             self._position_offset = position - planned.position
             self._rotation_offset = so3.log(rotation @ planned.rotation.T)
             self._switch_time = time
-        self._stance = stance
+        self._stance = side, planned.in_contact
 
 
 class AttitudeFilter:
@@ -321,6 +320,7 @@ class AttitudeFilter:
 
 
 _ANCHOR_BLEND_TIME = 0.2  # [s] in which a landed sole's offset from its plan fades
+_UNLOADED = 0.05  # [-] of the load of the other foot, on a stance foot that has left the ground
 MINIMUM_LOAD = 20.0  # [N], or a fifth of the weight, of both feet: below it the last ZMP holds
 _SWING_LOAD = 0.03  # [-] of the weight, up to which a planned swing carries nothing: a fast foot's inertia is 0.02
 
