@@ -79,7 +79,7 @@ WRONG = {
     "soft ground under stiff joints": (["--ground", "soft"], "walk with --control torque, or on 2.8e+07 N/m³"),
     "slope of three parts": (["--slope", "1,2,3"], "--slope 1,2,3: expected DEG or DEG,HEADING"),
     "slope not a number": (["--slope", "steep"], "--slope: 'steep' is no finite number"),
-    "slope that is too steep": (["--slope", "6"], "steeper than iCub v2.7 has been seen to walk, as its plan is for"),
+    "slope that is too steep": (["--slope", "6.5"], "steeper than iCub v2.7 has been seen to walk, as its plan is for"),
     "slope on which it topples": (
         ["--slope", "6", "--control", "velocity"],
         "iCub v2.7 topples, as its plan is for level ground: the CoM is",

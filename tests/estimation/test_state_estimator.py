@@ -20,6 +20,7 @@ from gradiva.common import (
     PlanarPose,
     Side,
     WalkingReference,
+    altered,
     so3,
 )
 from gradiva.estimation import BaseSource, ContactEstimator, FootWrenchSource, StateEstimator, StateEstimatorConfig
@@ -271,6 +272,31 @@ def test_a_contact_switch_does_not_jump_and_ends_on_the_plan(icub):
     last = estimator.update(scene.measurement(0.4), scene.reference(Side.RIGHT, planned))
     np.testing.assert_allclose(last.right_foot_position, planned[0], atol=1e-12)
     np.testing.assert_allclose(last.right_foot_rotation, planned[1], atol=1e-12)
+
+
+@pytest.mark.parametrize(("loads", "rests"), [((0.0, 300.0), Side.RIGHT), ((30.0, 300.0), Side.LEFT)])
+def test_a_foot_that_lands_early_and_carries_all_rests_where_it_landed_and_the_other_one_slides(icub, loads, rests):
+    scene, estimator, wrenches = Scene(icub), estimator_of("icub_v2_7"), np.zeros((2, 6))
+    estimator.reset()
+    for row, (frame, load) in enumerate(zip(icub.description.force_torque_sensors, loads, strict=True)):
+        _, rotation = as_pose(scene.kinematics.getWorldTransform(frame.frame))
+        wrenches[row, :3] = rotation.T @ [0.0, 0.0, load]
+    planned = scene.reference()
+    moving = altered(planned.right_foot, in_contact=False, position=planned.right_foot.position + 0.3)
+    swinging = replace(planned, right_foot=moving)
+    first = estimator.update(scene.measurement(0.0, wrenches), swinging)
+    scene.joints = scene.joints + 0.01 * np.linspace(-1.0, 1.0, len(scene.joints))
+    scene.rates = np.zeros_like(scene.rates)
+    for tick in range(1, 4):
+        state = estimator.update(scene.measurement(0.01 * tick, wrenches), swinging)
+    still, slid = (rests, rests.other)
+    np.testing.assert_allclose(state.foot_position(still), first.foot_position(still), atol=1e-9)
+    assert np.linalg.norm(state.foot_position(slid) - first.foot_position(slid)) > 1e-3
+    landed = replace(planned, right_foot=altered(moving, in_contact=True), stance_foot=Side.RIGHT)
+    lands = estimator.update(scene.measurement(0.04, wrenches), landed)
+    np.testing.assert_allclose(lands.right_foot_position, state.right_foot_position, atol=1e-9)
+    ends = estimator.update(scene.measurement(0.3, wrenches), landed)
+    np.testing.assert_allclose(ends.right_foot_position, moving.position, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

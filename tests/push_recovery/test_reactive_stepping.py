@@ -37,9 +37,9 @@ def pushed(ready, robot, mode, force, phase="middle", *overrides):
 
 @pytest.mark.walk
 def test_a_push_to_the_swinging_foot_that_fells_the_planned_walk_is_caught_by_a_step(ready):
-    walk, _ = pushed(ready, "icub_v2_7", "off", (0.0, -110.0))
+    walk, _ = pushed(ready, "icub_v2_7", "off", (0.0, -130.0))
     assert walk.is_down
-    walk, logs = pushed(ready, "icub_v2_7", "place_and_time", (0.0, -110.0))
+    walk, logs = pushed(ready, "icub_v2_7", "place_and_time", (0.0, -130.0))
     assert not walk.is_down
     changed = [log.stepping for log in logs if log.stepping.adapted != log.stepping.nominal]
     assert max(math.hypot(log.adapted.x - log.nominal.x, log.adapted.y - log.nominal.y) for log in changed) > 0.05

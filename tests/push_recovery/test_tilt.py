@@ -453,6 +453,22 @@ def test_torque_control_begins_on_a_slope_as_the_robot_leans_and_ends_as_planned
     assert begin.applied(altered(body, time=3.5), seen).pelvis_rotation is body.pelvis_rotation
 
 
+@pytest.mark.parametrize("begin_slope", [0.0181, 0.0169])
+def test_a_begin_on_a_slope_goes_on_evenly_where_the_learned_slope_comes_over_and_below_a_degree(begin_slope):
+    soles, (body, seen) = SlopedSoles(0.0), begun_on_a_slope(2.0, lean=(0.0, 0.06, 0.0))
+    soles.reset(SlopedBegin(2.0, 3.5))
+    tilts = []
+    for tick in range(1600):
+        shown = begin_slope if tick < 100 else 0.035 - begin_slope
+        sole = so3.exp(np.array([0.0, shown, 0.0]))
+        seen = altered(seen, left_foot_rotation=sole @ body.left_foot.rotation)
+        moved = soles.moved(altered(body, time=2.0 + 0.001 * tick), seen, CALM, 0.001)
+        tilts.append(so3.log(moved.torso_rotation @ body.torso_rotation.T)[1])
+    assert tilts[0] == pytest.approx(0.06, abs=1e-6)
+    assert abs(tilts[-1]) < 1e-9
+    assert np.abs(np.diff(tilts)).max() < math.radians(0.1)
+
+
 def test_loads_that_the_feet_share_otherwise_than_planned_change_neither_force_nor_moment_of_both():
     body, seen = begun_on_a_slope(2.0)
     first = SlopedBegin(2.0, 3.5).applied(body, seen)

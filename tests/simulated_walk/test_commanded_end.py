@@ -20,6 +20,7 @@ from gradiva.simulated_walk.commanded_end import (
     planned_middles,
     posture_complaints,
 )
+from gradiva.simulated_walk.walk_score import lasting_sole_tilt
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -105,28 +106,62 @@ def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
     assert posture_complaints(truth(), math.radians(18.0), 30.0) == ["stands with its base tilted by 18°"]
     assert posture_complaints(truth(loads=(300.0, 0.0)), 0.0, 30.0) == ["has its right foot in the air"]
     assert posture_complaints(truth(), 0.0, 30.0, math.radians(5.9)) == []
-    assert posture_complaints(truth(), 0.0, 30.0, math.radians(15.0)) == ["had a loaded sole tilted by 15°"]
+    assert posture_complaints(truth(), 0.0, 30.0, math.radians(15.0)) == ["had a loaded sole tilted by 15° for 0.1 s"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "push_starts", "found"),
-    [("rigid", [], 1), ("rigid", [9.0], 1), ("rigid", [2.0], 0), ("viscoelastic", [], 0)],
+    ("kind", "bumps", "pushes", "found"),
+    [
+        ("rigid", (), [], 1),
+        ("rigid", (), [(9.0, True)], 1),
+        ("rigid", (), [(2.0, False)], 1),
+        ("rigid", (), [(2.0, True)], 0),
+        ("rigid", ("bump",), [], 0),
+        ("viscoelastic", (), [], 0),
+    ],
 )
-def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, push_starts, found):
+def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, bumps, pushes, found):
     monkeypatch.setattr(commanded_end, "lasting_sole_tilt", lambda log, duration: math.radians(12.0))
     monkeypatch.setattr(commanded_end, "final_tilt", lambda walk: 0.0)
     simulation = SimpleNamespace(
-        ground=SimpleNamespace(kind=kind), slip=SimpleNamespace(least_load=lambda weight: 30.0)
+        ground=SimpleNamespace(kind=kind, bumps=bumps), slip=SimpleNamespace(least_load=lambda weight: 30.0)
     )
     walk = SimpleNamespace(
         setup=SimpleNamespace(simulation=simulation, robot=SimpleNamespace(mass=30.0)),
-        robot=SimpleNamespace(truth=truth, pushes=[SimpleNamespace(start=start) for start in push_starts]),
+        robot=SimpleNamespace(
+            truth=truth, pushes=[SimpleNamespace(start=start, is_felt=felt) for start, felt in pushes]
+        ),
         recorder=SimpleNamespace(log=None),
         time=5.0,
     )
-    assert (
-        find_complaints(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0))) == ["had a loaded sole tilted by 12°"] * found
-    )
+    words = ["had a loaded sole tilted by 12° for 0.1 s"] * found
+    assert find_complaints(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0))) == words
+
+
+def test_a_tilt_of_a_loaded_sole_counts_where_it_lasts():
+    times = 0.01 * np.arange(100.0)
+    tilts = np.full((2, 100, 1), 0.02)
+    tilts[0, 10] = 0.3  # for a tick
+    tilts[0, 30:39] = 0.2  # for 0.09 s
+    tilts[1, 60:71] = 0.1
+    tilts[1, 71:90] = np.nan  # in the air
+    names = {f"simulation::{side}_foot::tilt": values for side, values in zip(Side, tilts, strict=True)}
+    log = Log(names, times)
+    assert lasting_sole_tilt(log, 0.1) == pytest.approx(0.1)
+    assert lasting_sole_tilt(log, 0.05) == pytest.approx(0.2)
+    assert lasting_sole_tilt(Log({}, times), 0.1) is None
+    assert lasting_sole_tilt(Log(names, times[:1]), 0.1) is None
+
+
+class Log(dict):
+    """Signals by name, with their times."""
+
+    def __init__(self, signals, times):
+        super().__init__(signals)
+        self.times = times
+
+    def __len__(self):
+        return len(self.times)
 
 
 @pytest.mark.walk

@@ -105,6 +105,6 @@ def test_torque_control_takes_over_on_a_slope_without_a_jerk(ready, robot, rise)
     torques = walk.recorder.log["joints_state::torques::command"][1:]
     assert np.abs(np.diff(torques, axis=0)).max() < 2.0  # 35 in 7 ms, all that is allowed, where all is asked at once
     forces = np.array([walk.recorder.log[f"{side}_foot::linear_force::measured"][:, 2] for side in Side])
-    assert forces.min() > 0.25 * walk.layers.mass * 9.81
+    assert forces.min() > 0.14 * walk.layers.mass * 9.81  # as the plan has it, and 0.03 where all is asked at once
     assert walk.follow(VelocityCommand(0.19, duration=3.0), settle=0.5)
     assert_walked(walk, com=0.02)

@@ -151,7 +151,13 @@ def compensated(load, velocity, forces, loaded=Side):
 
 def test_ankles_are_compensated_in_what_the_load_of_their_sole_does_not_overcome():
     """Half of 1.2 N·m and 0.12 N·m·s/rad; edges of the sole are 30 mm beside, the nearest 50 mm behind the ankles."""
-    for force, roll, pitch in ((0.0, 0.66, 0.66), (6.0, 0.462, 0.33), (15.0, 0.165, 0.0), (100.0, 0.0, 0.0)):
+    for force, roll, pitch in (
+        (-30.0, 0.66, 0.66),
+        (0.0, 0.66, 0.66),
+        (6.0, 0.462, 0.33),
+        (15.0, 0.165, 0.0),
+        (100.0, 0.0, 0.0),
+    ):
         added = compensated(0.0, 1.0, (force, 0.0))
         assert added["left_ankle_roll_joint"] == pytest.approx(roll, abs=1e-5)
         assert added["left_ankle_pitch_joint"] == pytest.approx(pitch, abs=1e-5)

@@ -359,7 +359,7 @@ def schedule_gait(
 def standing_time(start: PlanningState, config: PlannerConfig) -> float:
     r"""Return when a robot that stands has its DCM in the middle of the feet, [s].
 
-    On a cubic over a way d from rest to rest within T, the ZMP first goes the other way, by all but
+    On a cubic over a way d from rest to rest within T, the ZMP first goes the other way, by about
 
     .. math:: \frac{3 d}{\lambda (\lambda + 2)}, \qquad \lambda = \zeta T
 

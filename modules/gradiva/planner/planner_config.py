@@ -133,7 +133,7 @@ class PendulumConfig:
     Attributes:
         first_double_support: Duration of the first weight shift, [s].
         last_double_support: Duration of the last weight shift, [s].
-        zmp_tolerance: Distance to which the ZMP may leave the line between the feet in a replanned weight shift, [m].
+        zmp_tolerance: Of the ZMP from the line between the feet in a replanned shift; a third as a stand begins, [m].
         sinkage: Depth to which a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
         com_height_amplitude: Rise of the CoM in the middle of a single support, [m]; 0: constant height.
         com_arc: Fraction of the arc of a compass gait that the CoM follows while a foot swings, where its amplitude is

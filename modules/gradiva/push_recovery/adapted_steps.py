@@ -64,8 +64,9 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        adapter = StepAdapter(config, sole, planner.config.zmp_offset, legs_of(config, planner.config), compiler)
-        self.walking, self.standing = ReactiveStepping(adapter, planner), CaptureStepping(adapter, planner)
+        given = config, sole, planner.config.zmp_offset
+        walks, stands = (StepAdapter(*given, legs_of(config, planner.config, kind), compiler) for kind in (False, True))
+        self.walking, self.standing = ReactiveStepping(walks, planner), CaptureStepping(stands, planner)
         self.mode = config.mode
         self.reset()
 
@@ -125,8 +126,7 @@ class ReactiveStepping:
     where the reference has been for ``lateness``. The faster a healthy robot walks the farther it is off: both limits
     grow with the speed, and the first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
-    changes the plan, whose DCM and CoM references then restart where the robot is; in between they do not, to keep the
-    error. The velocity of the CoM, and so the DCM, is older than the tick; the error is predicted over that time.
+    changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot

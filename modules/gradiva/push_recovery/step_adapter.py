@@ -29,6 +29,8 @@ SOLE_MARGIN = 0.005  # [m] kept by the ZMP from the edges of the stance sole
 ZMP_LAG = 0.04  # [s] T_z, of the ZMP behind the commanded one
 LEG_ACCELERATION = 23.0  # [rad/s²] of a swinging leg: 12 m/s² on iCub v2.7, whose servos follow that within centimetres
 LEG_SPEED = 4.6  # [rad/s] likewise, 2.4 m/s
+STANDING_ACCELERATION = 12.0  # [m/s²] of a sole that carries load as its step begins
+STANDING_SPEED = 2.4  # [m/s] likewise
 _HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _USED_REACH = 0.93  # [-] of the reach, by each step of a walk that goes on for ever
 _ITERATIONS = 30  # of the lateral bounds of the viable set, which converge as e^{-ζ T}
@@ -93,12 +95,14 @@ class Legs:
     speed: float
 
 
-def legs_of(config: StepAdaptationConfig, limits: PlannerConfig) -> Legs:
-    """Return the limits of adapted steps."""
+def legs_of(config: StepAdaptationConfig, limits: PlannerConfig, stands: bool = False) -> Legs:
+    """Return the limits of adapted steps, or of those from standing."""
     reach, width = config.reach * limits.max_feet_distance, max(limits.min_step_width, limits.min_feet_distance)
     shortest, longest = (limits.single_support(time) for time in (limits.min_step_duration, limits.max_step_duration))
-    swing = LEG_ACCELERATION * limits.com_height, LEG_SPEED * limits.com_height
-    return Legs(reach, width, shortest, longest, *swing)
+    acceleration, speed = LEG_ACCELERATION * limits.com_height, LEG_SPEED * limits.com_height
+    if stands:
+        acceleration, speed = STANDING_ACCELERATION, STANDING_SPEED
+    return Legs(reach, width, shortest, longest, acceleration, speed)
 
 
 @dataclass(slots=True, eq=False)

@@ -203,7 +203,7 @@ def posture_complaints(
         sole_tilt: Largest lasting tilt of a loaded sole from the floor, [rad]; None where soles need not be flat.
     """
     is_askew = sole_tilt is not None and sole_tilt > _SOLE_TILT
-    found = [f"had a loaded sole tilted by {math.degrees(sole_tilt or 0.0):.0f}°"] if is_askew else []
+    found = [f"had a loaded sole tilted by {math.degrees(sole_tilt or 0.0):.0f}° for {_LASTING} s"] if is_askew else []
     found += [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > SLIP_TOLERANCE else []
     found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
     return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]

@@ -33,6 +33,7 @@ _ALIGNED = 1e-6  # [-] of rotation matrices that are taken to be the same
 _REACH = 10.0  # [m] from the root: beyond it lengths are in another unit
 _REACH_OF_CM = 100.0  # [m] that a humanoid of less than a metre above the root reaches in centimetres
 _PLACEHOLDERS = 2  # [ranges] beyond a turn that a model without limits has: degrees differ from joint to joint
+_WIDEST_WHOLE = 10.0  # [rad] a joint of a model in radians turns less, of whole limits in degrees one turns more
 _LEAST_REACH = 1.0  # [m] of a robot, for the size of its meshes
 _LARGEST_MESH = 10.0  # [-] of that reach: beyond it a mesh is in another unit
 _HEAVIEST = 2000.0  # [kg] of a humanoid
@@ -135,7 +136,8 @@ def check_units(urdf: Urdf) -> None:
         )
     ranges = {joint.name: joint.limits for joint in urdf.joints.values() if joint.kind == "revolute"}
     wide = {name: each for name, each in ranges.items() if 2.0 * np.pi + 0.1 < max(map(abs, each)) <= 360.0}
-    are_whole = len(wide) > 1 and all(float(angle).is_integer() for each in ranges.values() for angle in each)
+    are_far = max((max(map(abs, each)) for each in wide.values()), default=0.0) > _WIDEST_WHOLE
+    are_whole = are_far and all(float(angle).is_integer() for each in ranges.values() for angle in each)
     different = set(ranges.values() if are_whole else wide.values())
     if (2 * len(wide) > len(ranges) or are_whole) and len(different) > _PLACEHOLDERS:
         name, (low, high) = next(iter(wide.items()))
