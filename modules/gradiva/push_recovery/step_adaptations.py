@@ -152,13 +152,9 @@ STEP_ADAPTATIONS = Registry(
 
 
 def step_adaptation(
-    config: StepAdaptationConfig,
-    planner: WalkingPlanner,
-    robot: RobotDescription,
-    compiler: Compiler = interpreted,
-    leg_momentum: NDArray | None = None,
+    config: StepAdaptationConfig, planner: WalkingPlanner, robot: RobotDescription, compiler: Compiler = interpreted
 ) -> StepAdaptation:
-    """Return the configured step adaptation for a robot with legs of this momentum, see ``StepAdaptation``.
+    """Return the configured step adaptation.
 
     Raises:
         ConfigError: There is none of that name, it is no step adaptation, or its table is refused.
@@ -167,7 +163,5 @@ def step_adaptation(
     with plugin_errors(f"[step_adaptation] law={config.law}", kind):
         made: StepAdaptation = kind.built(config, planner, robot, compiler)
         made.mode = config.mode
-        if leg_momentum is not None:
-            made.leg_momentum = leg_momentum
         made.reset()
     return STEP_ADAPTATIONS.guarded(made, f"[step_adaptation] law={config.law}")

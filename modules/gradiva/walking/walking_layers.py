@@ -268,19 +268,18 @@ class WalkingLayers:
     def _push_recovery(self, compiler: Compiler) -> PushRecovery:
         """Build what answers pushes."""
         config, tick = self.config, self.config.walking
-        steps = step_adaptation(config.step_adaptation, self.planner, self.robot, compiler, self._leg_momentum)
+        steps = self._with_legs(step_adaptation(config.step_adaptation, self.planner, self.robot, compiler))
         trunk = self._hip_strategy() if self._tilts_trunk else Trunk()
         return PushRecovery(steps, trunk, self._soles(compiler), self._compensation(), tick.period)
 
-    @property
-    def _leg_momentum(self) -> NDArray:
-        return self.swing_momentum.zmp_gains(Side.LEFT).diagonal()
+    def _with_legs(self, steps: StepAdaptation) -> StepAdaptation:
+        steps.leg_momentum = self.swing_momentum.zmp_gains(Side.LEFT).diagonal()
+        steps.reset()
+        return steps
 
     def adapt_steps(self, steps: StepAdaptation) -> None:
         """Let another step adaptation move the footholds, from the next tick on."""
-        steps.leg_momentum = self._leg_momentum
-        steps.reset()
-        self.push_recovery.steps = steps
+        self.push_recovery.steps = self._with_legs(steps)
 
     def _compensation(self) -> PushCompensation:
         wrench = self.config.external_wrench

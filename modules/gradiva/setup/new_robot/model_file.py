@@ -344,8 +344,8 @@ def _without_slow_limits(given: ModelFile, name: str, choices: Choices, folder: 
         return given
     robot = _parsed(given)
     for joint in robot.findall("joint"):
-        limit = joint.find("limit")
-        if limit is not None and urdf.joints[joint.get("name", "")].velocity == speed:
+        limit, known = joint.find("limit"), urdf.joints.get(joint.get("name", ""))
+        if limit is not None and known is not None and known.velocity == speed:
             limit.set("velocity", f"{UNKNOWN_SPEED:g}")
     note = (
         f"velocity limits: the model has {speed:g} rad/s for each joint of the legs, a placeholder, since walking takes"
