@@ -64,8 +64,8 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
-        given = config, sole, planner.config.zmp_offset
-        walks, stands = (StepAdapter(*given, legs_of(config, planner.config, kind), compiler) for kind in (False, True))
+        legs, zmp = [legs_of(config, planner.config, stands) for stands in (False, True)], planner.config.zmp_offset
+        self._adapters = walks, stands = [StepAdapter(config, sole, zmp, limits, compiler) for limits in legs]
         self.walking, self.standing = ReactiveStepping(walks, planner), CaptureStepping(stands, planner)
         self.mode = config.mode
         self.reset()
@@ -84,7 +84,7 @@ class AdaptedSteps(StepAdaptation):
     def reset(self) -> None:
         """Forget the past; see ``StepAdaptation``."""
         self.walking.mode = self.mode
-        self.walking.adapter.set_leg_momentum(self.leg_momentum)
+        self._adapters[0].set_leg_momentum(self.leg_momentum)
         self.walking.reset()
         self.standing.reset()
         self.log, self.catches = self.walking.log, False
@@ -94,7 +94,10 @@ class AdaptedSteps(StepAdaptation):
         walking, index = self.walking, plan.landings.after(reference.time)
         change = walking.retarget(pendulum, reference, plan, index)
         self.log, self.catches = walking.log, walking.catches
-        capture = self.standing.capture(pendulum, reference, plan) if index == len(plan.landings.times) else None
+        capture = None
+        if index == len(plan.landings.times):
+            capture = self.standing.capture(pendulum, reference, plan)
+            walking.adapter = self._adapters[capture is not None]  # by which the steps that follow are adapted
         is_any = change is not None or capture is not None or walking.falls_away
         return StepChange(change, capture, walking.falls_away) if is_any else None
 
