@@ -94,10 +94,9 @@ class AdaptedSteps(StepAdaptation):
         walking, index = self.walking, plan.landings.after(reference.time)
         change = walking.retarget(pendulum, reference, plan, index)
         self.log, self.catches = walking.log, walking.catches
-        capture = None
-        if index == len(plan.landings.times):
-            capture = self.standing.capture(pendulum, reference, plan)
-            walking.adapter = self._adapters[capture is not None]  # by which the steps that follow are adapted
+        stands = index == len(plan.landings.times)
+        capture = self.standing.capture(pendulum, reference, plan) if stands else None
+        walking.adapter = self._adapters[capture is not None] if stands else walking.adapter  # of the steps that follow
         is_any = change is not None or capture is not None or walking.falls_away
         return StepChange(change, capture, walking.falls_away) if is_any else None
 
@@ -133,8 +132,7 @@ class ReactiveStepping:
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD`` (a robot that tips on the other heel is carried by it). A foot that comes down
-    onto which the robot tilts lands earlier but never later.
+    carries less than ``STANCE_LOAD``. A foot onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -149,7 +147,6 @@ class ReactiveStepping:
     def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
         """Take the law with its settings, and layer 1."""
         self._config, self._planner, self.adapter = adapter.config, planner, adapter
-        self._shortest = adapter.legs.shortest
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()
@@ -284,7 +281,7 @@ class ReactiveStepping:
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
-        shortest = min(left, max(self._shortest - elapsed, _SHORTEST_FALL))
+        shortest = min(left, max(self.adapter.legs.shortest - elapsed, _SHORTEST_FALL))
         is_falling = elapsed > (LAST_DELAY if tilts_onto_it else 1.0) * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
@@ -292,7 +289,9 @@ class ReactiveStepping:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         old = step.footstep.pose
         touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
-        earliest = step.lift_off + self._shortest - 0.5 * TIME_ROUNDING  # the planner refuses a shorter support
+        earliest = (
+            step.lift_off + self.adapter.legs.shortest - 0.5 * TIME_ROUNDING
+        )  # the planner refuses a shorter support
         touch_down = max(touch_down, min(step.touch_down, earliest))
         is_moved = math.hypot(adapted.landing.x - old.x, adapted.landing.y - old.y) > MINIMUM_MOVE
         if not is_moved and abs(touch_down - step.touch_down) <= MINIMUM_DELAY + TIME_ROUNDING:
