@@ -289,9 +289,7 @@ class ReactiveStepping:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         old = step.footstep.pose
         touch_down = time + adapted.time_left - TIME_ROUNDING  # a tick at that very time finds the foot on the ground
-        earliest = (
-            step.lift_off + self.adapter.legs.shortest - 0.5 * TIME_ROUNDING
-        )  # the planner refuses a shorter support
+        earliest = step.lift_off + self.adapter.legs.shortest - 0.5 * TIME_ROUNDING  # the planner refuses a shorter one
         touch_down = max(touch_down, min(step.touch_down, earliest))
         is_moved = math.hypot(adapted.landing.x - old.x, adapted.landing.y - old.y) > MINIMUM_MOVE
         if not is_moved and abs(touch_down - step.touch_down) <= MINIMUM_DELAY + TIME_ROUNDING:
