@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference
+from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference, so3
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -44,6 +44,7 @@ MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
 MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
+_LIFTED = 0.05  # [-] of the load, below which a foot is in the air
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
@@ -131,8 +132,10 @@ class ReactiveStepping:
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
-    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD``. A foot onto which the robot tilts lands earlier but never later.
+    which the walk needs, stays as it was planned. A foot that was in the air and carries more than the other one has
+    landed before its time: it stands where it is, and the double support begins. Nothing else changes shortly before
+    touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. A foot onto which the robot tilts lands
+    earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -155,6 +158,7 @@ class ReactiveStepping:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
         self._is_active = self.catches = self.falls_away = False
+        self._has_lifted = False  # the foot of the running step
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
@@ -183,6 +187,7 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
+        self._has_lifted = self._has_lifted or _part_of_load(state, step.footstep.side) < _LIFTED
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
@@ -197,7 +202,7 @@ class ReactiveStepping:
         self, state: RobotState, reference: WalkingReference, following: PlannedStep | None, is_pushed: bool
     ) -> None:
         """Begin a double support anew; a walk that has ended leaves no past."""
-        self._nominal, self.catches = None, False
+        self._nominal, self.catches, self._has_lifted = None, False, False
         if following is not None and (self._is_active or is_pushed):
             self.catches = not self._goes_over_stance(state, reference, following.footstep.side.other)
         self._log(None)
@@ -209,11 +214,6 @@ class ReactiveStepping:
         error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
         return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
-    def _carries(self, state: RobotState, side: Side) -> bool:
-        """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
-        left, right = max(0.0, float(state.left_foot_wrench[2])), max(0.0, float(state.right_foot_wrench[2]))
-        return (left if side is Side.LEFT else right) >= STANCE_LOAD * (left + right)
-
     def _change(
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep, left: int
     ) -> Retarget | None:
@@ -222,9 +222,11 @@ class ReactiveStepping:
         As many steps as are ``left`` follow it where it brings the DCM to its planned offset, else ``CATCHING_STEPS``
         at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
-        stance = step.footstep.side.other
-        is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
-        if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
+        stance, early = step.footstep.side.other, step.touch_down - reference.time
+        if state.zmp_is_measured and _part_of_load(state, stance) < STANCE_LOAD:
+            has_landed = self._has_lifted and left and early > MINIMUM_DELAY
+            return self._landed(state, reference, step) if has_landed else None
+        if early < FROZEN_TIME + TIME_ROUNDING:
             return None
         self._write_tick(nominal, state, reference, step)
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
@@ -239,6 +241,14 @@ class ReactiveStepping:
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
+
+    def _landed(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget:
+        """Return the change by which the swinging foot stands from now on where it is."""
+        side, plane = step.footstep.side, step.footstep.pose.plane
+        x, y, _ = state.foot_position(side).tolist()
+        pose = FootPose(x, y, so3.yaw(state.foot_rotation(side))).on(plane)
+        self._changes += 1
+        return Retarget((Foothold(pose, reference.time),), state.dcm_position, state.com_position, CATCHING_STEPS)
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -322,6 +332,12 @@ class ReactiveStepping:
         logged = self.mode, self._is_active, nominal, step, self._changes
         if logged != self._logged:
             self._logged, self.log = logged, SteppingLog.of(*logged)
+
+
+def _part_of_load(state: RobotState, side: Side) -> float:
+    """Return the part of the load that a foot carries, [-]; half of none."""
+    left, right = max(0.0, float(state.left_foot_wrench[2])), max(0.0, float(state.right_foot_wrench[2]))
+    return (left if side is Side.LEFT else right) / (left + right) if left + right > 0.0 else 0.5
 
 
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
