@@ -127,6 +127,8 @@ def test_steps_beyond_the_plan_are_said():
     assert further_steps(result) == "steps   16 taken, 13 planned: 3 more; 2 of them on the spot"
     adapted = result | {"adapted_steps": 1, "further_steps_on_the_spot": 0}
     assert further_steps(adapted) == "steps   16 taken, 13 planned: 3 more; 1 adapted"
+    anew = result | {"further_steps_on_the_spot": 0}
+    assert further_steps(anew) == "steps   16 taken, 13 planned: 3 more; planned anew on the way"
     assert further_steps(result | {"steps": 13}) == ""
     assert further_steps({}) == ""
 

@@ -468,7 +468,8 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
         return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
     why, tilt = f"{failure} at {walk.time:.2f} s" if failure else _stop_in_words(walk), final_tilt(walk)
     if tilt > _LEANING:
-        return _Ending(_FELL, f"{why}; left leaning by {math.degrees(tilt):.0f}°", diagnose_walk(walk))
+        leaning = f"left leaning by {math.degrees(tilt):.0f}° at {walk.time:.2f} s"
+        return _Ending(_FELL, f"{why}; {leaning}", diagnose_walk(walk))
     stands = walk.controller.state is WalkingState.STOPPED
     since = "" if stands or failure else f"; it has not fallen by {walk.time:.2f} s"
     return _Ending(_STOPPED, f"{why}{since}", diagnose_walk(walk), stands)

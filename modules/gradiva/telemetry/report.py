@@ -160,6 +160,7 @@ def further_steps(result: Mapping[str, Any]) -> str:
         return ""
     adapted, on_the_spot = result.get("adapted_steps") or 0, result.get("further_steps_on_the_spot") or 0
     found = [f"{on_the_spot} of them on the spot"] * bool(on_the_spot) + [f"{adapted} adapted"] * bool(adapted)
+    found = found or ["planned anew on the way"]
     return f"steps   {'; '.join([f'{steps} taken, {planned} planned: {steps - planned} more', *found])}"
 
 
