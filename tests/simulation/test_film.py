@@ -119,9 +119,7 @@ def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription
     assert min(red[1:]) > red[0] + 20
 
 
-def test_the_floor_of_a_slope_rises_in_the_picture(
-    icub: RobotDescription, tmp_path: Path
-) -> None:
+def test_the_floor_of_a_slope_rises_in_the_picture(icub: RobotDescription, tmp_path: Path) -> None:
     posture = standing_posture(icub)
     form, times = FilmFormat(width=256, height=192, camera=Camera.SIDE, rate=1.0), np.array([0.0, 0.5])
     parts = [np.tile(part, (2, *[1] * part.ndim)) for part in (posture.base_position, posture.base_rotation)]
