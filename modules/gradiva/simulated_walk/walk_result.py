@@ -59,6 +59,7 @@ WALKED_BADLY = "walked badly"
 _FELL, _STOPPED, _INTERRUPTED = "fell", "stopped", "interrupted"
 _BAD_ENDS = {_FELL: BadEnd.FELL, _STOPPED: BadEnd.STOPPED, WALKED_BADLY: BadEnd.WALKED_BADLY}
 _OF_A_STAND = "goal_error_m", "end_error_m", "heading_error_rad", "specific_energetic_cost"
+_LONG_BEFORE = 0.5  # [s] a robot that falls is found to, and frozen, 0.1 to 0.4 s before it lies
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
@@ -463,7 +464,8 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     if stands and walk.controller.state is not WalkingState.STOPPED:
         return _Ending(WALKED, walk.controller.reason, stands=True)
     if walk.robot.fall is not None:
-        return _Ending(_FELL, f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
+        reason = f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{_freeze_before(walk)}"
+        return _Ending(_FELL, reason, diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
     why, tilt = f"{failure} at {walk.time:.2f} s" if failure else _stop_in_words(walk), final_tilt(walk)
@@ -481,6 +483,14 @@ def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
         return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
     return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk), stands=True)
+
+
+def _freeze_before(walk: SimulatedWalk) -> str:
+    """Return when and why a robot froze long before it fell; nothing where it froze as it fell, or did not."""
+    freeze, fall = walk.freezing, walk.robot.fall
+    if freeze is None or fall is None or fall.time - freeze.time < _LONG_BEFORE:
+        return ""
+    return f", after it froze at {freeze.time:.2f} s: {freeze.reason}"
 
 
 def _stop_in_words(walk: SimulatedWalk) -> str:
