@@ -292,6 +292,13 @@ def test_a_foot_of_a_robot_that_falls_makes_no_step_and_the_largest_change_says_
     assert (figures["largest_step_delay_s"], figures["largest_step_delay_at_s"]) == pytest.approx((-0.11, 3.0))
 
 
+def test_a_step_that_was_moved_and_not_delayed_has_no_time_of_a_delay():
+    log = adapted(0.1)
+    signals = {name: log[name] for name in log} | {"step_adaptation::delay": np.full((len(log), 1), 1e-6)}
+    figures = score(SignalLog.from_arrays(log.times, signals), adapts_steps=True)
+    assert (figures["largest_step_change_at_s"], figures["largest_step_delay_at_s"]) == (pytest.approx(5.0), None)
+
+
 def test_the_tick_that_froze_the_robot_counts_though_it_is_not_in_the_log():
     figures = {"com_error_m": {"rms": 0.01, "max": 0.04}, "dcm_error_m": {"rms": 0.03, "max": 0.375}, "distance_m": 1.0}
     reference = SimpleNamespace(com_position=np.zeros(3), dcm=SimpleNamespace(position=np.zeros(2)))

@@ -24,6 +24,7 @@ _STEPPING = (
 )
 _FALLING = 0.35  # [rad] tilt of the base at which a foot that comes down makes no step; robots that walk on: below 0.2
 _SAME_PLACE, _SAME_HEADING = 0.01, math.radians(1.0)  # [m], [rad] of a foot that steps on the spot
+_SAME_TIME = 0.0005  # [s] of a touch-down that is neither earlier nor later, as it is read
 _SATURATED = "torque_control::saturated_joints"
 _VIOLATION = "torque_control::violation::"
 _NEGLIGIBLE = 1e-3  # in units of the constraints, mostly N, N·m and m/s²: relaxable ones are never met exactly
@@ -135,8 +136,8 @@ def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
     if not steps:
         return dict(zip(_STEPPING, (0, 0.0, None, 0.0, None), strict=True))
     moved, late = max(steps, key=lambda step: step.distance), max(steps, key=lambda step: abs(step.delay))
-    change, delay = (moved.distance, moved.nominal.time), (late.delay, late.nominal.time if late.delay else None)
-    return dict(zip(_STEPPING, (len(steps), *change, *delay), strict=True))
+    at = late.nominal.time if abs(late.delay) > _SAME_TIME else None
+    return dict(zip(_STEPPING, (len(steps), moved.distance, moved.nominal.time, late.delay, at), strict=True))
 
 
 def _has_landed(log: SignalLog, step: AdaptedStep) -> bool:
