@@ -130,12 +130,10 @@ class ReactiveStepping:
     grow with the speed, and the first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
-
-    All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
-    which the walk needs, stays as it was planned. A foot that was in the air and carries more than the other one has
-    landed before its time: it stands where it is, and the double support begins. Nothing else changes shortly before
-    touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. A foot onto which the robot tilts lands
-    earlier but never later.
+    All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
+    A foot that was in the air and carries more than the other one has landed before its time: it stands where it is.
+    Nothing else changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. A foot
+    onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -157,8 +155,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self.catches = self.falls_away = False
-        self._has_lifted = False  # the foot of the running step
+        self._is_active = self._has_lifted = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
@@ -187,7 +184,7 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
-        self._has_lifted = self._has_lifted or _part_of_load(state, step.footstep.side) < _LIFTED
+        self._has_lifted = self._has_lifted or state.part_of_load(step.footstep.side) < _LIFTED
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
@@ -198,13 +195,11 @@ class ReactiveStepping:
         self._log(step if change is None else _changed(step, change))
         return change
 
-    def _stand(
-        self, state: RobotState, reference: WalkingReference, following: PlannedStep | None, is_pushed: bool
-    ) -> None:
+    def _stand(self, state: RobotState, reference: WalkingReference, step: PlannedStep | None, is_pushed: bool) -> None:
         """Begin a double support anew; a walk that has ended leaves no past."""
         self._nominal, self.catches, self._has_lifted = None, False, False
-        if following is not None and (self._is_active or is_pushed):
-            self.catches = not self._goes_over_stance(state, reference, following.footstep.side.other)
+        if step is not None and (self._is_active or is_pushed):
+            self.catches = not self._goes_over_stance(state, reference, step.footstep.side.other)
         self._log(None)
 
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
@@ -223,9 +218,8 @@ class ReactiveStepping:
         at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
         stance, early = step.footstep.side.other, step.touch_down - reference.time
-        if state.zmp_is_measured and _part_of_load(state, stance) < STANCE_LOAD:
-            has_landed = self._has_lifted and left and early > MINIMUM_DELAY
-            return self._landed(state, reference, step) if has_landed else None
+        if state.zmp_is_measured and state.part_of_load(stance) < STANCE_LOAD:
+            return self._landed(state, reference, step) if self._has_lifted and left and early > MINIMUM_DELAY else None
         if early < FROZEN_TIME + TIME_ROUNDING:
             return None
         self._write_tick(nominal, state, reference, step)
@@ -244,9 +238,8 @@ class ReactiveStepping:
 
     def _landed(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget:
         """Return the change by which the swinging foot stands from now on where it is."""
-        side, plane = step.footstep.side, step.footstep.pose.plane
-        x, y, _ = state.foot_position(side).tolist()
-        pose = FootPose(x, y, so3.yaw(state.foot_rotation(side))).on(plane)
+        side, (x, y, _) = step.footstep.side, state.foot_position(step.footstep.side).tolist()
+        pose = FootPose(x, y, so3.yaw(state.foot_rotation(side))).on(step.footstep.pose.plane)
         self._changes += 1
         return Retarget((Foothold(pose, reference.time),), state.dcm_position, state.com_position, CATCHING_STEPS)
 
@@ -267,8 +260,8 @@ class ReactiveStepping:
         """Return the step of an index, which runs, with what follows it."""
         step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings.times)
         side, pose, duration = step.footstep.side, step.footstep.pose, step.footstep.duration
-        lift_off = step.touch_down + duration - planner.single_support(duration)
-        double_support = (lift_off if is_last else plan.landings[index + 1].lift_off) - step.touch_down
+        usual = duration - planner.single_support(duration)
+        double_support = usual if is_last else plan.landings[index + 1].lift_off - step.touch_down
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
         dcm, zeta = plan.dcm_at(step.touch_down)[0], planner.natural_frequency
@@ -308,10 +301,7 @@ class ReactiveStepping:
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, x: float, y: float, reference: WalkingReference) -> float:
-        """Return how far a DCM is from where its reference has been for the time by which it may be late, [m].
-
-        Where it is so near to its present reference that nothing follows from it, that distance is returned.
-        """
+        """Return how far a DCM is from where its reference was while it may be late, or is where that is near, [m]."""
         now_x, now_y = reference.dcm.position.tolist()
         distance, lateness = math.hypot(x - now_x, y - now_y), self._config.lateness
         self._way.appendleft((reference.time, now_x, now_y))
@@ -332,12 +322,6 @@ class ReactiveStepping:
         logged = self.mode, self._is_active, nominal, step, self._changes
         if logged != self._logged:
             self._logged, self.log = logged, SteppingLog.of(*logged)
-
-
-def _part_of_load(state: RobotState, side: Side) -> float:
-    """Return the part of the load that a foot carries, [-]; half of none."""
-    left, right = max(0.0, float(state.left_foot_wrench[2])), max(0.0, float(state.right_foot_wrench[2]))
-    return (left if side is Side.LEFT else right) / (left + right) if left + right > 0.0 else 0.5
 
 
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
