@@ -109,10 +109,26 @@ def _standing_torques(argument: str) -> Iterator[Finding]:
     joint = setup.robot.joints[weakest]
     if worst.most <= 1.0:
         yield Finding(OK, f"stands on {worst.where} with {worst.most:.0%} of the torque of {joint}")
+        yield from _against_friction(setup.robot, limits, worst)
         return
     need = f"{joint} needs {worst.needed[weakest]:.3g} N·m to stand on {worst.where} and has {limits[weakest]:.3g}"
     more = f", {others} more lack some" * (others > 0) + _same(setup.robot, limits, weakest)
     yield Finding(FAIL, f"torques: {need}{more}")
+
+
+def _against_friction(robot: RobotDescription, limits: NDArray, load: _StandingLoad) -> Iterator[Finding]:
+    """Warn of a joint that holds a load, with the friction of its drive, and does not lift it, against that friction.
+
+    Position control may walk so: where its joints yield, friction holds them.
+    """
+    lifted = (1.0 - robot.per_joint("gear_loss")) * limits - robot.per_joint("coulomb_friction")
+    short = np.flatnonzero((load.needed > lifted) & (load.needed > _NO_TORQUE))
+    if short.size:
+        weakest = max(short, key=lambda joint: load.needed[joint] / max(lifted[joint], _NO_TORQUE))
+        lifts = f"{robot.joints[weakest]} lifts {max(lifted[weakest], 0.0):.3g} N·m against its friction"
+        need = f"and needs {load.needed[weakest]:.3g} on {load.where}"
+        more = f", {short.size - 1} more lack some" * (short.size > 1)
+        yield Finding(WARN, f"torques: {lifts} {need}{more}: by torque, on plant robot, it may stop or fall")
 
 
 def _standing_loads(setup: Setup, limits: NDArray) -> Iterator[_StandingLoad]:
