@@ -122,10 +122,11 @@ def _against_friction(robot: RobotDescription, limits: NDArray, load: _StandingL
     Position control may walk so: where its joints yield, friction holds them.
     """
     lifted = (1.0 - robot.per_joint("gear_loss")) * limits - robot.per_joint("coulomb_friction")
+    lifted = np.maximum(lifted, 0.0)
     short = np.flatnonzero((load.needed > lifted) & (load.needed > _NO_TORQUE))
     if short.size:
-        weakest = max(short, key=lambda joint: load.needed[joint] / max(lifted[joint], _NO_TORQUE))
-        lifts = f"{robot.joints[weakest]} lifts {max(lifted[weakest], 0.0):.3g} N·m against its friction"
+        weakest = int(short[np.argmax(load.needed[short] - lifted[short])])
+        lifts = f"{robot.joints[weakest]} lifts {lifted[weakest]:.3g} N·m against its friction"
         need = f"and needs {load.needed[weakest]:.3g} on {load.where}"
         more = f", {short.size - 1} more lack some" * (short.size > 1)
         yield Finding(WARN, f"torques: {lifts} {need}{more}: by torque, on plant robot, it may stop or fall")
