@@ -2,7 +2,7 @@
 
 The shipped gains are those of robots whose servos yield as iCub's do; stiff servos, or velocity loops that follow
 within a tick, leave less of a gain margin. What takes most of it is lowered as ``gradiva robots`` advises; phase margin
-and M_s alone lower nothing: MagicBot Z1, with 6.5 dB and 20°, walks with the shipped gains and falls with less than half.
+and M_s alone lower nothing: MagicBot Z1, with 6.5 dB and 20°, walks with the shipped gains and falls with half of them.
 """
 
 from __future__ import annotations
