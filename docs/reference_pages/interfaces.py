@@ -13,7 +13,7 @@ import pureyarp
 from gradiva.common import Registry, WalkingError
 from gradiva.safety import Response, SafetyKind
 from gradiva.setup import data_folder, read_toml
-from gradiva.simulated_walk import walk_result, walk_score
+from gradiva.simulated_walk import commanded_end, walk_result, walk_score
 from gradiva.telemetry import KEY_FIGURES
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from gradiva_experiments.experiment import all_experiments
@@ -27,6 +27,7 @@ _RESULT_PARTS = (
     walk_result._how_it_went,
     walk_result._how_it_ran,
     walk_result._for_the_report,
+    commanded_end.count_steps,
 )
 _ALL_MODULES = (
     "help   list the commands",
@@ -74,7 +75,7 @@ def result_page() -> str:
 
 def result_keys() -> list[str]:
     """Return the keys of ``result.json``, from the functions that write it."""
-    keys = {"outcome", "reason", "diagnosis", *walk_score._STEPPING}
+    keys = {"outcome", "reason", "diagnosis", "is_standing", *walk_score._STEPPING}
     for function in (*_RESULT_PARTS, walk_score.score):
         (tree,) = ast.parse(inspect.getsource(function)).body
         returned = [node.value for node in tree.body if isinstance(node, ast.Return)]

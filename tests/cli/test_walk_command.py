@@ -28,6 +28,10 @@ CONTRACT = {
     "slope_rad": type(None),
     "slope_heading_rad": type(None),
     "diagnosis": type(None),
+    "is_standing": bool,
+    "steps": int,
+    "planned_steps": int,
+    "further_steps_on_the_spot": int,
     "seed": int,
     "command": str,
     "duration_s": float,
@@ -56,7 +60,9 @@ CONTRACT = {
     "mpc": type(None),
     "adapted_steps": int,
     "largest_step_change_m": float,
+    "largest_step_change_at_s": type(None),
     "largest_step_delay_s": float,
+    "largest_step_delay_at_s": type(None),
     "torque_control": type(None),
     "max_tilt_rad": float,
     "specific_energetic_cost": float,
@@ -88,6 +94,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --control position --model dcm --plant ideal --seed 3"
     assert result["goal_error_m"] < 0.05
     assert (result["adapted_steps"], result["largest_step_change_m"], result["largest_step_delay_s"]) == (0, 0.0, 0.0)
+    assert (result["steps"], result["is_standing"]) == (result["planned_steps"], True)
     assert result["mean_speed_mps"] < result["walking_speed_mps"] < result["peak_speed_mps"]
     assert result["peak_speed_mps"] < 1.1 * result["commanded_speed_mps"]
     assert result["dcm_error_m"]["rms"] < result["dcm_error_m"]["max"] < 0.05
@@ -130,7 +137,7 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
-    pushes = "--push", "torso,0,130,0,6,0.1", "--push", "chest,0,5,0,60,0.3"
+    pushes = "--push", "torso,0,130,0,6,0.1", "--push", "chest,0,5,0,12,0.3"
     status, out, err = gradiva("walk", *pushes, "--step-adaptation", "off", "--json", "-")
     result = json.loads(out)
     assert status == 1
@@ -144,7 +151,14 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert "first sign: DCM error" in err
     assert "next    " in err
     assert result["reason"].count("a push of 130 N to the left on torso from 6.00 to 6.10 s") == 1
-    assert "s, before the push of 5 N to the left on chest from 60.00 to 60.30 s" in err
+    assert "s, before the push of 5 N to the left on chest from 12.00 to 12.30 s" in err
+    figures = ("end_error_m", "heading_error_rad", "specific_energetic_cost", "is_standing")
+    assert [result[name] for name in figures] == [None, None, None, False]
+    assert "distance of whole steps" in err
+    assert "final pose" not in err
+    held, fell = re.search(r"it walks on with (\d+) N there and falls with (\d+) N", err).groups()
+    assert 50 < int(held) < int(fell) < 130
+    assert err.count("walked again with ") >= 5
     sign = float(re.search(r"first sign: .*? at (\d+\.\d\d) s", result["reason"])[1])
     assert err.index("pushed  130 N to the left on torso") < err.index("report  ")
     record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))
@@ -165,6 +179,20 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--push", "torso,0,30,0,60,0.1"), "push of 30 N to the left on torso from 60.00 to 60.10 s"),
+        (("--fault", "frozen_imu,40"), "fault frozen_imu from 40.00 s on"),
+    ],
+)
+def test_a_push_or_a_fault_after_the_end_of_the_walk_is_refused_before_it(gradiva, tmp_path, options, words):
+    status, _, err = gradiva("walk", "--duration", "2", *options)
+    assert status == 2
+    assert re.fullmatch(rf"error: the {words} comes too late: the walk is planned to end at \d+\.\d s\n", err)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_robot_that_cannot_be_filmed_is_refused_before_it_walks(gradiva, monkeypatch, tmp_path):

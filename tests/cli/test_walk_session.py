@@ -21,7 +21,7 @@ from gradiva.cli.walk_session import (
 from gradiva.common import Side
 from gradiva.simulated_walk import plan_from_start
 from gradiva.simulation import Bump, Fault, FaultKind, Push
-from gradiva.telemetry import SignalLog
+from gradiva.telemetry import SignalLog, further_steps
 from gradiva.telemetry.report import tiles
 
 LEVEL = SimpleNamespace(bumps=())
@@ -111,6 +111,26 @@ def test_terminal_and_report_use_the_same_words():
     assert set(labels) - cells.keys() == {"duration, standing included", "mean speed", "peak speed"}
     assert {"max tilt", "QP failures", "real-time factor"} <= set(labels)
     assert "deadline misses" not in cells
+
+
+def test_a_walk_on_its_way_has_the_distance_of_whole_steps_and_one_that_fell_no_pose():
+    walks = cells_of(is_standing=False, outcome="stopped", largest_step_change_m=0.054, largest_step_change_at_s=6.18)
+    assert {"distance of whole steps", "middle of the feet, in mid-walk"} <= walks[1].keys()
+    assert walks[1]["largest step change"] == "54 mm, step at 6.18 s"
+    assert "of the step at 6.18 s" in tiles(walks[0])
+    fell = cells_of(is_standing=False, outcome="fell")[1]
+    assert not {"distance", "final pose", "middle of the feet, in mid-walk"} & fell.keys()
+
+
+def test_steps_beyond_the_plan_are_said():
+    result = {"steps": 16, "planned_steps": 13, "adapted_steps": 0, "further_steps_on_the_spot": 2}
+    assert further_steps(result) == "steps   16 taken, 13 planned: 3 more; 2 of them on the spot"
+    adapted = result | {"adapted_steps": 1, "further_steps_on_the_spot": 0}
+    assert further_steps(adapted) == "steps   16 taken, 13 planned: 3 more; 1 adapted"
+    anew = result | {"further_steps_on_the_spot": 0}
+    assert further_steps(anew) == "steps   16 taken, 13 planned: 3 more; planned anew on the way"
+    assert further_steps(result | {"steps": 13}) == ""
+    assert further_steps({}) == ""
 
 
 def test_zero_has_no_sign():

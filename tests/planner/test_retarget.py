@@ -357,6 +357,35 @@ def test_a_foot_that_stands_yet_lifts_off_later_and_the_rest_is_delayed(planner,
     assert_dcm_is_consistent(waiting, time, zeta)
 
 
+@pytest.mark.parametrize("index", [2, -1])
+@pytest.mark.parametrize("moves_before", [False, True])
+def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_rest_comes_sooner(
+    planner, plan, index, moves_before
+):
+    step = plan.steps[index]
+    time, side, base = step.lift_off + 0.3, step.footstep.side, plan
+    if moves_before:
+        base = planner.retarget(plan, Retarget((moved(step, 0.02, 0.0, 0.0, 0.05),)), time - 0.1)
+    early = base.landings[base.landings.after(time)].touch_down - time
+    pose, reference = replace(step.footstep.pose, x=step.footstep.pose.x - 0.03), base.at(time)
+    dcm = reference.dcm.position + np.array([0.02, 0.01])
+    change = Retarget((Foothold(pose, time),), dcm, reference.com_position, following=2)
+    landed = planner.retarget(base, change, time)
+    now = landed.at(time)
+    assert now.is_double_support
+    np.testing.assert_allclose(now.foot(side).position[:2], (pose.x, pose.y), atol=1e-12)
+    np.testing.assert_allclose(now.dcm.position, dcm, atol=1e-12)
+    assert_dcm_is_consistent(landed, time, planner.config.natural_frequency, restarted=True)
+    first = landed.landings.after(time)
+    assert (landed.landings[first - 1].touch_down, landed.landings[first - 1].footstep.pose) == (time, pose)
+    later, old = landed.landings[first:], base.landings[base.landings.after(time) + 1 :]
+    assert len(later) == max(2, len(old))
+    for planned, sooner in zip(old, later, strict=False):
+        assert planned.touch_down - sooner.touch_down == pytest.approx(early, abs=1e-12)
+        assert planned.lift_off - sooner.lift_off == pytest.approx(early, abs=1e-12)
+    assert landed.steps[-1].touch_down == later[-1].touch_down
+
+
 @pytest.mark.parametrize(("fraction", "delay"), [(-0.3, -1.0), (0.3, 0.1)])
 def test_a_lift_off_in_the_past_and_one_of_a_foot_in_the_air_are_refused(planner, plan, fraction, delay):
     step = plan.steps[2]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import TIME_ROUNDING, Side, so3
+from gradiva.common import TIME_ROUNDING, so3
 from gradiva.planner import CATCHING_STEPS, VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
@@ -125,7 +125,7 @@ def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(r
 
 
 SETUP = load_setup("icub_v2_7")
-CONFIG, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
+CONFIG, SOLE = SETUP.walking.step_adaptation, SETUP.robot.sole
 
 # -- what triggers a change, and what a swing can still follow ---------------------------------------------------------
 
@@ -143,7 +143,7 @@ class SingleSupport:
         self.plan = planner.plan(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
-        self.side = step.footstep.side
+        self.planned, self.side = step, step.footstep.side
 
     def retarget(self, error, sole_height=0.02, load=1.0, zmp_is_measured=True):
         """Decide with an error of the DCM, a height of the swinging sole [m], and a part of the load on the other."""
@@ -155,10 +155,8 @@ class SingleSupport:
             zmp_position=reference.dcm.position - reference.dcm.velocity / SETUP.walking.planner.natural_frequency,
             zmp_is_measured=zmp_is_measured,
             foot_position=lambda _: sole,
-            **{
-                f"{side}_foot_wrench": np.eye(6)[2] * WEIGHT * (1.0 - load if side is self.side else load)
-                for side in Side
-            },
+            foot_rotation=lambda _: np.eye(3),
+            part_of_load=lambda side: 1.0 - load if side is self.side else load,
         )
         return self.stepping.retarget(state, reference, self.plan, self.plan.landings.after(reference.time))
 
@@ -178,6 +176,21 @@ def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_ro
     assert step.retarget(back, load=0.99 * STANCE_LOAD) is None
     assert step.stepping.log.is_active
     assert step.retarget(back, load=STANCE_LOAD) is not None
+
+
+@pytest.mark.parametrize(("lifted", "part", "lands"), [(True, 0.5, True), (False, 0.5, False), (True, 0.97, False)])
+def test_a_pushed_foot_that_was_in_the_air_and_carries_more_than_the_other_one_has_landed(lifted, part, lands):
+    step, error = SingleSupport(part), np.array([0.05, 0.02])
+    step.retarget(0.0 * error, load=1.0 if lifted else 0.4)
+    assert step.retarget(0.0 * error, load=0.4) is None, "nothing pushes"
+    change = step.retarget(error, load=0.99 * STANCE_LOAD)
+    assert (change is not None) == lands
+    if lands:
+        (foothold,), reference = change.footholds, step.reference
+        assert foothold.touch_down == reference.time
+        np.testing.assert_allclose((foothold.pose.x, foothold.pose.y), reference.foot(step.side).position[:2])
+        np.testing.assert_allclose(change.dcm_position, reference.dcm.position + error)
+        assert (change.following, step.stepping.log.delay) == (CATCHING_STEPS, reference.time - step.planned.touch_down)
 
 
 def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():

@@ -7,7 +7,8 @@ from gradiva.common import ImuMeasurement, Measurement, Side, so3
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
 from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
-from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, JointSensorCheck, SensorCheck, WrenchCheck
+from gradiva.safety.sensor_checks import FrozenSensorCheck, ImuCheck, JointSensorCheck, WrenchCheck
+from gradiva.safety.supervisor import SensorCheck
 from gradiva.setup import load_robot
 
 JOINTS, SPEEDS = ("hip", "knee"), np.full(2, 10.0)

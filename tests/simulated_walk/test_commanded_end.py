@@ -12,15 +12,17 @@ from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, commanded_end, finish_walk, plan_from_start
 from gradiva.simulated_walk.commanded_end import (
     EndError,
+    complaints_of,
+    count_steps,
     end_error,
+    excess_of,
     final_pose,
     final_tilt,
-    find_complaints,
-    is_as_commanded,
+    judged_posture,
+    judged_walk,
     planned_middles,
-    posture_complaints,
 )
-from gradiva.simulated_walk.walk_score import lasting_sole_tilt
+from gradiva.simulated_walk.walk_score import LastingTilt, lasting_sole_tilt
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -43,11 +45,11 @@ def test_a_velocity_is_done_where_its_plan_ends_within_tolerances_that_grow_with
     command = VelocityCommand(0.19, duration=10.0)
     plan = plan_from_start(SETUP, command)
     assert error_of(command, final_pose(plan)).way == pytest.approx(final_pose(plan)[0], abs=1e-9)
-    assert error_of(command, beside(plan, 0.0, 0.17, math.radians(-9.0))).complaints() == []
-    far = error_of(command, beside(plan, 0.0, 0.19, math.radians(-30.0))).complaints()
+    assert complaints_of(error_of(command, beside(plan, 0.0, 0.17, math.radians(-9.0))).judged()) == []
+    far = complaints_of(error_of(command, beside(plan, 0.0, 0.19, math.radians(-30.0))).judged())
     assert far == ["ended 0.19 m and 30° from where it was commanded"]
     short = VelocityCommand(0.1, duration=1.0)
-    assert error_of(short, beside(plan_from_start(SETUP, short), 0.0, 0.17, 0.0)).complaints() != []
+    assert complaints_of(error_of(short, beside(plan_from_start(SETUP, short), 0.0, 0.17, 0.0)).judged()) != []
 
 
 def test_a_step_that_catches_a_push_moves_the_place_but_not_the_heading():
@@ -60,14 +62,14 @@ def test_a_step_that_catches_a_push_moves_the_place_but_not_the_heading():
 def test_a_goal_is_a_place_and_has_a_heading_only_where_one_is_commanded(yaw, complaints):
     error = error_of(GoalCommand(1.0, 0.0, yaw), (1.05, 0.0, 1.0))
     assert error.distance == pytest.approx(0.05)
-    assert len(error.complaints()) == complaints
+    assert len(complaints_of(error.judged())) == complaints
 
 
 def test_a_path_of_no_length_is_the_place_where_the_robot_stands():
     command = PathCommand(np.zeros((2, 2)), 0.19)
     at_its_end = final_pose(plan_from_start(SETUP, command))
     assert error_of(command, at_its_end).off_path == 0.0
-    assert error_of(command, at_its_end).complaints() == []
+    assert complaints_of(error_of(command, at_its_end).judged()) == []
 
 
 def test_turns_on_the_spot_have_a_way():
@@ -91,8 +93,8 @@ def test_who_leaves_the_path_has_not_followed_it_though_it_ends_there():
         support = np.tile([1.0, 0.0], 3)[:, None]
         return SignalLog.from_arrays(np.arange(6.0), {"walking::is_double_support": support, **feet})
 
-    assert error_of(command, end, log_of(0.1)).complaints() == []
-    assert error_of(command, end, log_of(0.3)).complaints() == ["left its path by 0.30 m"]
+    assert complaints_of(error_of(command, end, log_of(0.1)).judged()) == []
+    assert complaints_of(error_of(command, end, log_of(0.3)).judged()) == ["left its path by 0.30 m"]
 
 
 def truth(slip=0.0, loads=(150.0, 150.0)):
@@ -101,12 +103,23 @@ def truth(slip=0.0, loads=(150.0, 150.0)):
 
 
 def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
-    assert posture_complaints(truth(0.005), math.radians(1.4), 30.0) == []
-    assert posture_complaints(truth(0.039), 0.0, 30.0) == ["slid 39 mm"]
-    assert posture_complaints(truth(), math.radians(18.0), 30.0) == ["stands with its base tilted by 18°"]
-    assert posture_complaints(truth(loads=(300.0, 0.0)), 0.0, 30.0) == ["has its right foot in the air"]
-    assert posture_complaints(truth(), 0.0, 30.0, math.radians(5.9)) == []
-    assert posture_complaints(truth(), 0.0, 30.0, math.radians(15.0)) == ["had a loaded sole tilted by 15° for 0.1 s"]
+    def complaints(*figures):
+        return complaints_of(judged_posture(*figures))
+
+    assert complaints(truth(0.005), math.radians(1.4), 30.0) == []
+    assert complaints(truth(0.039), 0.0, 30.0) == ["slid 39 mm"]
+    assert complaints(truth(), math.radians(18.0), 30.0) == ["stands with its base tilted by 18°"]
+    assert complaints(truth(loads=(300.0, 0.0)), 0.0, 30.0) == ["has its right foot in the air"]
+    assert complaints(truth(), 0.0, 30.0, tilt_of(5.9)) == []
+    assert complaints(truth(), 0.0, 30.0, tilt_of(15.0)) == [TILTED.format(15)]
+    assert max(each.excess for each in judged_posture(truth(0.012), 0.0, 30.0)) == pytest.approx(0.8)
+
+
+TILTED = "had its left sole tilted by {}° while it carried load, at 5.22 s: beyond 7° for 0.14 s"
+
+
+def tilt_of(degrees):
+    return LastingTilt(Side.LEFT, math.radians(degrees), math.radians(7.0), 5.22, 0.14)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +134,7 @@ def test_slip_a_tilted_base_and_a_foot_in_the_air_are_named():
     ],
 )
 def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, bumps, pushes, found):
-    monkeypatch.setattr(commanded_end, "lasting_sole_tilt", lambda log, duration: math.radians(12.0))
+    monkeypatch.setattr(commanded_end, "lasting_sole_tilt", lambda log, duration, bound: tilt_of(12.0))
     monkeypatch.setattr(commanded_end, "final_tilt", lambda walk: 0.0)
     simulation = SimpleNamespace(
         ground=SimpleNamespace(kind=kind, bumps=bumps), slip=SimpleNamespace(least_load=lambda weight: 30.0)
@@ -134,8 +147,8 @@ def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeyp
         recorder=SimpleNamespace(log=None),
         time=5.0,
     )
-    words = ["had a loaded sole tilted by 12° for 0.1 s"] * found
-    assert find_complaints(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0))) == words
+    judged = judged_walk(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0)))
+    assert complaints_of(judged) == [TILTED.format(12)] * found
 
 
 def test_a_tilt_of_a_loaded_sole_counts_where_it_lasts():
@@ -147,10 +160,15 @@ def test_a_tilt_of_a_loaded_sole_counts_where_it_lasts():
     tilts[1, 71:90] = np.nan  # in the air
     names = {f"simulation::{side}_foot::tilt": values for side, values in zip(Side, tilts, strict=True)}
     log = Log(names, times)
-    assert lasting_sole_tilt(log, 0.1) == pytest.approx(0.1)
-    assert lasting_sole_tilt(log, 0.05) == pytest.approx(0.2)
-    assert lasting_sole_tilt(Log({}, times), 0.1) is None
-    assert lasting_sole_tilt(Log(names, times[:1]), 0.1) is None
+    long = lasting_sole_tilt(log, 0.1, 0.05)
+    assert (long.side, long.angle, long.begin) == (Side.RIGHT, pytest.approx(0.1), pytest.approx(0.6))
+    assert long.duration == pytest.approx(0.11)
+    short = lasting_sole_tilt(log, 0.05, 0.05)
+    assert (short.side, short.angle, short.begin) == (Side.LEFT, pytest.approx(0.2), pytest.approx(0.3))
+    assert short.duration == pytest.approx(0.09)
+    assert lasting_sole_tilt(log, 0.1, 0.15).bound == pytest.approx(0.1)  # it came no farther
+    assert lasting_sole_tilt(Log({}, times), 0.1, 0.05) is None
+    assert lasting_sole_tilt(Log(names, times[:1]), 0.1, 0.05) is None
 
 
 class Log(dict):
@@ -170,10 +188,17 @@ def test_a_controller_that_takes_its_walk_for_done_elsewhere_has_walked_badly(mo
     done = walk.execute(command)
     assert (done.result["outcome"], done.walked, done.stands) == ("walked", True, True)
     assert done.result["end_error_m"] < 0.02
-    assert is_as_commanded(walk, command)
-    assert not is_as_commanded(walk, VelocityCommand(0.1, duration=8.0))
+    assert done.result["is_standing"]
+    assert excess_of(walk, command) < 0.3
+    assert excess_of(walk, VelocityCommand(0.1, duration=8.0)) > 1.0
     stopped = SimpleNamespace(controller=SimpleNamespace(state=WalkingState.STOPPED))
-    assert not is_as_commanded(stopped, command)
+    assert excess_of(stopped, command) == math.inf
+    plan = plan_from_start(SETUP, command)
+    assert count_steps(walk, plan) == {
+        "steps": len(plan.steps),
+        "planned_steps": len(plan.steps),
+        "further_steps_on_the_spot": 0,
+    }
     for method in ("get_ready", "follow"):
         monkeypatch.setattr(SimulatedWalk, method, lambda *_: True)
     x, y, _ = done.result["final_pose"]

@@ -227,6 +227,22 @@ def test_a_log_of_three_ticks_can_be_read():
     assert text_of(log).startswith("; first sign: DCM error 50 cm at 0.00 s")
 
 
+@pytest.mark.parametrize(
+    ("froze", "words"), [(None, ""), (8.8, ""), (6.29, ", after it froze at 6.29 s: the DCM is 41 cm off")]
+)
+def test_a_robot_that_froze_long_before_it_fell_did_so_after_its_freeze(monkeypatch, froze, words):
+    monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, None, ()))
+    freezing = None if froze is None else SimpleNamespace(time=froze, reason="the DCM is 41 cm off")
+    walk = SimpleNamespace(
+        controller=SimpleNamespace(state=WalkingState.FAULT),
+        robot=SimpleNamespace(fall=SimpleNamespace(reason="base tilt above the limit of 45°", time=9.0)),
+        freezing=freezing,
+    )
+    ending = walk_result._ending(walk, False, "").as_table(SimpleNamespace(with_files=str))
+    assert ending["reason"] == f"base tilt above the limit of 45° at 9.00 s{words}"
+    assert (ending["outcome"], ending["is_standing"]) == ("fell", False)
+
+
 @pytest.mark.parametrize(("tilt", "outcome"), [(0.58, "fell"), (0.1, "stopped")])
 def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, tilt, outcome):
     monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, None, ()))

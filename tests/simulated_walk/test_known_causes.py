@@ -1,5 +1,6 @@
 """Each difference from a shipped walk is tried; here a rule says without which of them the robot walks on."""
 
+import math
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
@@ -9,15 +10,15 @@ from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys, flat_keys
 from gradiva.simulated_walk import walk_result
+from gradiva.simulated_walk.cause_search import PLANT_PARTS, tried_cause
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.known_causes import (
-    PLANT_PARTS,
     BadEnd,
     KnownWalk,
+    Trial,
     lower_speeds,
     sibling_cause,
     slower_command,
-    tried_cause,
 )
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Fault, FaultKind, Push
@@ -35,9 +36,10 @@ class RuledWalk(KnownWalk):
     falls: object = None
     tried: list = field(default_factory=list)
 
-    def _is_better(self, settings, difference=None):
+    def _excess(self, settings, difference=None):
         self.tried.append(settings)
-        return not self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
+        falls = self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
+        return falls if isinstance(falls, float) else math.inf if falls else 0.0
 
 
 def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None):
@@ -60,13 +62,13 @@ def of_key(key):
             "planner.swing_height",
             0.25,
             CauseKind.SETTING,
-            "planner.swing_height = 0.25 (shipped 0.015): it walks on without that; no push acted",
+            "planner.swing_height = 0.25 (shipped 0.015): it walks on without that",
         ),
         (
             "simulation.ground.friction",
             0.02,
             CauseKind.FRICTION,
-            "simulation.ground.friction = 0.02 (shipped 1): it walks on without that; no push acted",
+            "simulation.ground.friction = 0.02 (shipped 1): it walks on without that",
         ),
         (
             "simulation.ground.slope_left",
@@ -109,7 +111,6 @@ def test_the_difference_without_which_the_robot_walks_on_is_the_cause_whatever_w
 @pytest.mark.parametrize(
     ("settings", "text", "advice"),
     [
-        ({"walking.control": "torque"}, "--control torque (shipped position)", "--control position"),
         (
             {"step_adaptation.mode": "off"},
             "--step-adaptation off (shipped place_and_time)",
@@ -145,7 +146,7 @@ def test_of_two_pushes_the_one_without_which_the_robot_walks_on_is_named():
         lambda settings, *_: any(push["force"][0] > 50.0 for push in settings.get("simulation.pushes", ())),
     )
     assert cause.text.startswith("a push of 90 N")
-    assert cause.advice.startswith("--step-adaptation place_and_time was tried and falls as well")
+    assert "; --step-adaptation place_and_time was tried and falls as well; " in cause.advice
 
 
 @pytest.mark.parametrize("measured", [CauseKind.SLOPE, CauseKind.PUSH])
@@ -176,7 +177,8 @@ def test_advice_against_a_push_is_followed_in_walks_and_what_explains_the_fall_i
     pushed = Cause(CauseKind.PUSH, "a push", "maps", True, "the step was too short", gain)
     falls = of_key("simulation.pushes")
     assert fall({"simulation.pushes": [PUSH]}, falls, inferred=pushed).next_step == (
-        "the step was too short; --set dcm_controller.proportional_gain=2 was tried and falls as well;"
+        "the step was too short; it falls with 3 N as well;"
+        " --set dcm_controller.proportional_gain=2 was tried and falls as well;"
         " gradiva experiment push_recovery --robot icub_v2_7 --control position --speed 0.2 maps the largest pushes"
     )
     helped = fall(
@@ -213,7 +215,7 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
         "walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on",
     ]
     change = "simulation.sensors.inertial.tilt_bias = 3 (shipped 0)"
-    assert cause.text == f"{change}: it walks on without that; no push acted"
+    assert cause.text == f"{change}: it walks on without that"
     assert cause.kind is CauseKind.SENSOR
 
 
@@ -252,7 +254,7 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     )
     assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
     mode = fall(settings, of_key("walking.control"), FAST)
-    assert (mode.kind, mode.text.startswith("--control velocity (shipped position)")) == (CauseKind.SETTING, True)
+    assert (mode.kind, mode.text) == (None, "not found; it walks on with --control position")
 
 
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
@@ -324,9 +326,67 @@ def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
         return plant is None and settings.get("walking.control") == "velocity"
 
     cause = fall({"walking.control": "velocity"}, falls, plant="robot")
-    assert cause.kind is CauseKind.SETTING
-    assert cause.text.endswith("; by the plant robot, as seed 3 draws it")
-    assert cause.advice.endswith("; --plant ideal: tried, the robot walks on")
+    assert (cause.kind, cause.text) == (CauseKind.PLANT, "the plant robot, as seed 3 draws it")
+    assert cause.advice.startswith("--plant ideal walks on; ")
+    assert cause.advice.endswith("; --control position: tried, the robot walks on")
+
+
+def test_a_control_mode_that_was_asked_for_is_advice_and_no_cause():
+    alone = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings))
+    assert (alone.kind, alone.text) == (None, "not found; it walks on with --control position")
+    assert alone.next_step == "--control position: tried, the robot walks on"
+    slipped = Cause(CauseKind.FRICTION, "the feet slipped", "walk on another floor")
+    cause = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings), inferred=slipped)
+    assert (cause.kind, cause.text) == (CauseKind.FRICTION, "the feet slipped")
+    assert cause.next_step == "--control position: tried, the robot walks on"
+
+
+@pytest.mark.parametrize(
+    ("excess", "trial"),
+    [(0.0, "BETTER"), (0.66, "BETTER"), (0.7, "NEAR_LIMIT"), (1.4, "NEAR_LIMIT"), (1.6, "NO_BETTER")],
+)
+def test_a_trial_within_half_as_much_again_of_a_tolerance_is_near_the_limit_on_either_side(excess, trial):
+    assert Trial.of(excess) is Trial[trial]
+
+
+def test_a_trial_near_the_limit_is_named_so_and_is_no_cause():
+    def excess(settings, _, plant):
+        return 0.3 if plant else 0.9 if any(key.startswith("simulation.motors") for key in settings) else 1.8
+
+    setup = load_setup("icub_v2_7", plant="robot")
+    walk = RuledWalk(setup, {}, EASY, 3, 6.0, BadEnd.WALKED_BADLY, falls=excess)
+    lines = []
+    cause = tried_cause(walk, None, lines.append)
+    assert cause.text == "the plant robot, as seed 3 draws it"  # no part of it
+    assert "walked again without its motors and servos: the robot comes near the limit" in lines
+
+
+def test_that_no_push_acted_is_said_where_the_measurements_look_like_one():
+    settings, falls = {"planner.swing_height": 0.25}, of_key("planner.swing_height")
+    assert fall(settings, falls, measured=CauseKind.PUSH).text.endswith(": it walks on without that; no push acted")
+    assert fall(settings, falls, measured=CauseKind.FRICTION).text.endswith(": it walks on without that")
+
+
+def test_the_largest_push_that_is_held_there_is_found_by_five_walks():
+    before = {**PUSH, "start": 2.0, "force": [10.0, 0.0, 0.0]}
+    lines = []
+
+    def falls(settings, *_):
+        return any(math.hypot(*push["force"]) > 61.0 for push in settings["simulation.pushes"])
+
+    setup = load_setup("icub_v2_7", {"simulation.pushes": [before, {**PUSH, "force": [0.0, 90.0, 0.0]}]})
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.FELL, falls=falls)
+    cause = tried_cause(walk, None, lines.append)
+    assert cause.next_step.startswith("it walks on with 59 N there and falls with 62 N; gradiva experiment")
+    assert [line for line in lines if line.startswith("walked again with ")] == [
+        "walked again with 45 N: the robot walks on",
+        "walked again with 68 N: the robot falls",
+        "walked again with 56 N: the robot walks on",
+        "walked again with 62 N: the robot falls",
+        "walked again with 59 N: the robot walks on",
+    ]
+    last = walk.tried[-1]["simulation.pushes"]
+    assert (last[0], last[1]["force"]) == (before, [0.0, pytest.approx(59.0625), 0.0])
 
 
 def test_a_higher_swing_is_tried_against_a_bump():
@@ -347,8 +407,8 @@ def test_a_walk_that_ended_badly_is_repeated_to_its_end_and_judged_by_its_comman
     command, slippery = VelocityCommand(0.15, duration=2.0), {"simulation.ground.friction": 0.04}
     setup = load_setup("icub_v2_7", slippery)
     known = KnownWalk(setup, changed_keys(setup), command, 0, 6.0, BadEnd.WALKED_BADLY)
-    assert not known.is_better_with(slippery)
-    assert known.is_better_as_shipped()
+    assert known.with_settings(slippery) is not Trial.BETTER
+    assert known.as_shipped() is Trial.BETTER
 
 
 def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
@@ -431,7 +491,7 @@ def test_all_that_differs_on_a_plant_belongs_to_one_of_its_parts(robot):
 def test_what_cannot_be_walked_proves_nothing():
     setup = load_setup("icub_v2_7")
     known = KnownWalk(setup, {}, EASY, 0, 6.0)
-    assert known.is_better_with({"planner.swing_height": -1.0}) is None
+    assert known.with_settings({"planner.swing_height": -1.0}) is None
 
 
 def test_a_trial_meets_no_push_and_no_fault_that_came_after_the_end_of_the_walk():

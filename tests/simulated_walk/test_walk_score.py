@@ -1,6 +1,7 @@
 """Figures of a walk: tracking errors, distances, speeds."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from gradiva.common import Side, so3
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start, score
-from gradiva.simulated_walk.walk_score import specific_energetic_cost, walked_path
+from gradiva.simulated_walk.walk_score import specific_energetic_cost, steps_of, walked_path, with_freeze
 from gradiva.telemetry import SignalLog
 from tests.simulated_walk.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
 
@@ -240,3 +241,70 @@ def test_observed_deflections_are_compared_by_the_names_of_their_joints():
     elsewhere = bending_log(estimated=-0.028)
     elsewhere.describe("flexible_joints::positions::estimated", ("of a joint that does not bend",), "rad")
     assert score(elsewhere)["flexible_joints"]["deflection_error_rad"] is None
+
+
+def stepping(places):
+    """Return a log in which the feet stand at each of ``places``, left and right, and swing in between."""
+    rows = np.repeat(np.array(places, dtype=float), 4, axis=0)
+    support = np.tile([1.0, 1.0, 1.0, 0.0], len(places))
+    support[-1] = 1.0
+    feet = {}
+    for side, x in zip(Side, rows.T, strict=True):
+        feet[f"{side}_foot::position::desired"] = np.column_stack((x, 0.0 * x, 0.0 * x))
+        feet[f"{side}_foot::orientation::desired"] = np.zeros((len(x), 3))
+    return SignalLog.from_arrays(0.1 * np.arange(len(rows)), {"walking::is_double_support": support, **feet})
+
+
+def test_steps_are_counted_as_they_ended_and_those_on_the_spot_apart():
+    assert steps_of(stepping([(0.0, 0.0), (0.0, 0.1), (0.2, 0.1), (0.2, 0.2), (0.2, 0.2)])) == (4, 1)
+    assert steps_of(SignalLog()) == (0, 0)
+
+
+def adapted(tilt):
+    """Return a walk whose step from 3 s on was moved by 50 mm, and that from 5 s on by 600 mm; then it tilts so."""
+
+    def foothold(y):
+        def of(times):
+            values = np.full((len(times), 3), np.nan)
+            for begin, move in ((3.0, 0.05), (5.0, 0.6)):
+                values[(times >= begin) & (times < begin + 0.4)] = [0.2, y * move, 0.0]
+            return values
+
+        return of
+
+    log = walk_log()
+    times = log.times
+    signals = {name: log[name] for name in log}
+    signals["step_adaptation::nominal_foothold"] = foothold(0.0)(times)
+    signals["step_adaptation::adapted_foothold"] = foothold(1.0)(times)
+    signals["step_adaptation::delay"] = np.where((times >= 3.0) & (times < 3.4), -0.11, 0.0)[:, None]
+    signals["simulation::root_link::orientation"] = np.outer(times >= 5.35, [tilt, 0.0, 0.0])
+    return SignalLog.from_arrays(times, signals)
+
+
+@pytest.mark.parametrize(("tilt", "count", "change", "when"), [(0.1, 2, 0.6, 5.0), (0.5, 1, 0.05, 3.0)])
+def test_a_foot_of_a_robot_that_falls_makes_no_step_and_the_largest_change_says_of_which_step_it_is(
+    tilt, count, change, when
+):
+    figures = score(adapted(tilt), adapts_steps=True)
+    assert figures["adapted_steps"] == count
+    assert (figures["largest_step_change_m"], figures["largest_step_change_at_s"]) == pytest.approx((change, when))
+    assert (figures["largest_step_delay_s"], figures["largest_step_delay_at_s"]) == pytest.approx((-0.11, 3.0))
+
+
+def test_a_step_that_was_moved_and_not_delayed_has_no_time_of_a_delay():
+    log = adapted(0.1)
+    signals = {name: log[name] for name in log} | {"step_adaptation::delay": np.full((len(log), 1), 1e-6)}
+    figures = score(SignalLog.from_arrays(log.times, signals), adapts_steps=True)
+    assert (figures["largest_step_change_at_s"], figures["largest_step_delay_at_s"]) == (pytest.approx(5.0), None)
+
+
+def test_the_tick_that_froze_the_robot_counts_though_it_is_not_in_the_log():
+    figures = {"com_error_m": {"rms": 0.01, "max": 0.04}, "dcm_error_m": {"rms": 0.03, "max": 0.375}, "distance_m": 1.0}
+    reference = SimpleNamespace(com_position=np.zeros(3), dcm=SimpleNamespace(position=np.zeros(2)))
+    state = SimpleNamespace(com_position=np.array([0.03, 0.0, 0.0]), dcm_position=np.array([0.0, 0.41]))
+    found = with_freeze(figures, SimpleNamespace(reference=reference, robot_state=state))
+    assert found["dcm_error_m"] == {"rms": 0.03, "max": pytest.approx(0.41)}
+    assert (found["com_error_m"]["max"], found["distance_m"]) == (0.04, 1.0)
+    assert with_freeze(figures, None) == figures
+    assert with_freeze(figures, SimpleNamespace(reference=None, robot_state=None)) == figures

@@ -7,6 +7,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import SimulatedWalk, WalkRequest, finish_walk, run_benchmark, run_walk
 from gradiva.simulated_walk.benchmark import BenchmarkSize
+from gradiva.simulation import Push
 
 SMALL = BenchmarkSize(
     walk=1.5,
@@ -65,6 +66,23 @@ def test_an_interrupted_walk_is_stopped_and_scored():
     assert outcome.result["dcm_error_m"]["max"] < 0.05
     assert (outcome.result["end_error_m"], outcome.result["heading_error_rad"]) == (None, None)
     assert len(outcome.result["commanded_end_m"]) == 2
+    assert (outcome.result["specific_energetic_cost"], outcome.result["is_standing"]) == (None, False)
+    assert outcome.result["steps"] < outcome.result["planned_steps"]
+
+
+@pytest.mark.walk
+def test_a_robot_that_froze_has_one_time_and_one_value_of_what_froze_it():
+    setup = load_setup("icub_v2_7", {"safety.fall.max_dcm_error": 0.03})
+    walk = SimulatedWalk(setup)
+    walk.robot.push(Push("torso", (0.0, 60.0, 0.0), 6.0, 0.1))
+    result = finish_walk(WalkRequest(setup, VelocityCommand(0.19, duration=5.0)), walk).result
+    (event,) = result["safety_events"]
+    assert walk.time == pytest.approx(event["time_s"] + 3.0, abs=0.02)  # it was watched
+    text = f"{event['text']} at {event['time_s']:.2f} s, where it froze; it has not fallen by {walk.time:.2f} s"
+    assert (result["outcome"], result["reason"].partition("; cause:")[0]) == ("stopped", text)
+    logged = walk.recorder.log["dcm::position::measured"] - walk.recorder.log["dcm::position::desired"]
+    assert (logged**2).sum(axis=1).max() < 0.03**2 < result["dcm_error_m"]["max"] ** 2
+    assert f"the DCM is {100 * result['dcm_error_m']['max']:.1f} cm off" in text
 
 
 def test_who_runs_many_walks_is_interrupted_with_the_first():

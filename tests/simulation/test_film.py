@@ -10,7 +10,7 @@ import pytest
 from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.setup import load_robot, load_setup
-from gradiva.simulation import find_mesh, read_stl
+from gradiva.simulation import find_mesh, floor_rotation, read_stl
 from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, film, snapshot
 from gradiva.simulation.scene import Mesh, build_scene, thin_out
 
@@ -117,6 +117,22 @@ def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription
     frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
     red = [np.count_nonzero((frame[..., 0] > 120.0) & (frame[..., 1:].max(axis=2) < 80.0)) for frame in frames]
     assert min(red[1:]) > red[0] + 20
+
+
+def test_the_floor_of_a_slope_rises_in_the_picture(icub: RobotDescription, tmp_path: Path) -> None:
+    posture = standing_posture(icub)
+    form, times = FilmFormat(width=256, height=192, camera=Camera.SIDE, rate=1.0), np.array([0.0, 0.5])
+    parts = [np.tile(part, (2, *[1] * part.ndim)) for part in (posture.base_position, posture.base_rotation)]
+    motion = FilmedMotion(times, *parts, np.tile(posture.joint_positions, (2, 1)))
+    heights = {}
+    for angle in (0.0, 5.0):  # a camera to the right of the robot sees it walk to the right of the picture
+        path = tmp_path / f"{angle}.mp4"
+        film(icub, motion, path, form, floor_rotation=floor_rotation(np.radians(angle), 0.0))
+        (frame, *_) = (frame.astype(float).mean(axis=2) for frame in imageio.get_reader(path))
+        edges = np.abs(np.diff(frame[:, [8, 247]], axis=0)) > 12.0
+        heights[angle] = edges.argmax(axis=0)  # row of the horizon at either side
+    assert abs(heights[0.0][0] - heights[0.0][1]) <= 1
+    assert heights[5.0][0] - heights[5.0][1] > 10  # it rises to the right
 
 
 @pytest.mark.parametrize("size", [(641, 480), (640, 32), (8192, 480)])

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from gradiva.cli.output import STDOUT, JsonTarget, check_writable, console_beside, progress_bar, text_console
 from gradiva.cli.walk_options import WalkOptions, idle_settings, idle_tables
-from gradiva.common import ConfigError, Side, nearest_name
+from gradiva.common import ConfigError, NDArray, Side, nearest_name
 from gradiva.planner import Command, VelocityCommand, WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Plant, Setup, check_margins, simulated_robot
@@ -43,17 +43,19 @@ from gradiva.simulated_walk import (
     sibling_cause,
     slope_note,
 )
-from gradiva.simulation import Bump, GroundKind, ground_name
+from gradiva.simulation import Bump, GroundKind, floor_rotation, ground_name
 from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, check_film, film
 from gradiva.telemetry import (
     ERRORS,
     FOOT,
     KEY_FIGURES,
+    KeyFigure,
     Motion,
     RunFolder,
     SignalLog,
     WalkRecord,
     adapted_steps,
+    further_steps,
     number,
     unhealthy_figures,
     unsaved,
@@ -146,6 +148,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         check_slope(request.setup)
         little_margin = check_margins(request.setup)
         plan = plan_from_start(request.setup, request.command)
+        check_moments(request, plan)
         if film_path is not None:
             check_film(request.setup.simulated_robot, film_format)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
@@ -176,6 +179,25 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     if outcome.was_interrupted:
         raise KeyboardInterrupt
     return 0 if outcome.walked and not lost else 1
+
+
+def check_moments(request: WalkRequest, plan: WalkingPlan) -> None:
+    """Pass when all pushes and faults begin before the end of the walk, its last stand included.
+
+    Raises:
+        ConfigError: One begins later.
+    """
+    end = planned_end(request, plan)
+    simulation = request.setup.simulation
+    disturbances = [*(f"{push}" for push in simulation.pushes if push.start >= end)]
+    disturbances += [f"fault {fault}" for fault in simulation.faults if fault.start >= end]
+    if disturbances:
+        raise ConfigError(f"the {disturbances[0]} comes too late: the walk is planned to end at {end:.1f} s")
+
+
+def planned_end(request: WalkRequest, plan: WalkingPlan) -> float:
+    """Return when the walk is planned to end, the preparation and the stands before and after it included, [s]."""
+    return request.setup.walking.walking.prepare_duration + plan.end_time - plan.start_time + _SETTLING
 
 
 def variants(settings: Sequence[str]) -> list[tuple[str, ...]]:
@@ -213,6 +235,8 @@ def walk_variants(options: Mapping[str, Any], out: Path, is_filmed: bool = False
     console, folders, outcomes = text_console(), list[RunFolder](), list[WalkOutcome]()
     each = variants(options["settings"] or ())
     requests = [WalkOptions.given({**options, "settings": settings}).request() for settings in each]
+    for request in requests:
+        check_moments(request, plan_from_start(request.setup, request.command))
     if is_filmed:
         check_film(requests[0].setup.simulated_robot, BESIDE_OTHERS)
     for settings, request in zip(each, requests, strict=True):
@@ -248,6 +272,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         _warn(console, [f"warning: {at_limits}"])
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
+    if further := further_steps(outcome.result):
+        console.print(further, markup=False, soft_wrap=True)
     if unusual := unusual_figures(outcome.result):
         console.print(unusual, markup=False, soft_wrap=True)
     if not outcome.result["usual"]["figures"]:
@@ -308,8 +334,7 @@ def _warn(console: Console, lines: list[str]) -> None:
 @contextmanager
 def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iterator[Observer]:
     """Show a progress bar over the simulated time; yield its observer of the walk."""
-    total = request.setup.walking.walking.prepare_duration + plan.end_time - plan.start_time + _SETTLING
-    last = 0.0
+    total, last = planned_end(request, plan), 0.0
     with progress_bar(console, request.setup.robot.title, total) as update:
 
         def observe(walk: SimulatedWalk) -> None:
@@ -324,7 +349,8 @@ def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iter
 def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) -> None:
     """Film the walk with a progress bar; a robot that never balanced has left nothing to film."""
     setup = outcome.request.setup
-    _film_record(console, WalkRecord(outcome.walk.recorder.log, setup.robot.joints), setup.simulated_robot, path, form)
+    record, floor = WalkRecord(outcome.walk.recorder.log, setup.robot.joints), setup.simulation.ground.world_rotation
+    _film_record(console, record, setup.simulated_robot, path, form, floor)
 
 
 def film_run(folder: RunFolder) -> None:
@@ -334,16 +360,21 @@ def film_run(folder: RunFolder) -> None:
         WalkingError: The run has no log, its robot is not installed, or no film can be drawn.
     """
     if not any(folder.path.glob("*.mp4")):
-        robot, path = simulated_robot(folder.read_config()), folder.path / "film.mp4"
+        tables, path = folder.read_config(), folder.path / "film.mp4"
+        robot, ground = simulated_robot(tables), tables.get("simulation", {}).get("ground", {})
+        floor = floor_rotation(ground.get("slope_forward", 0.0), ground.get("slope_left", 0.0))
         check_film(robot, BESIDE_OTHERS)
         try:
-            _film_record(text_console(), WalkRecord.read(folder), robot, path, BESIDE_OTHERS)
+            _film_record(text_console(), WalkRecord.read(folder), robot, path, BESIDE_OTHERS, floor)
         except BaseException:  # also Ctrl-C: half a film would be taken for one
             path.unlink(missing_ok=True)
             raise
 
 
-def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, path: Path, form: FilmFormat) -> None:
+def _film_record(
+    console: Console, record: WalkRecord, robot: RobotDescription, path: Path, form: FilmFormat, floor: NDArray
+) -> None:
+    """Film a record on a floor of a rotation in level axes, shape (3, 3)."""
     log = record.log
     if not len(log):
         _warn(console, [f"warning: no film {path}: the robot never balanced"])
@@ -358,7 +389,7 @@ def _film_record(console: Console, record: WalkRecord, robot: RobotDescription, 
             if not console.is_terminal and done * _FILM_LINES // total > (done - 1) * _FILM_LINES // total:
                 console.print(text, markup=False, soft_wrap=True)
 
-        film(robot, filmed, path, form, observe, soles)
+        film(robot, filmed, path, form, observe, soles, floor)
     console.print(f"film    {path}", markup=False, soft_wrap=True)
 
 
@@ -446,17 +477,29 @@ def result_table(result: Mapping[str, Any]) -> Table:
 
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and value of the key figures, the tracking errors and the tick's duration."""
-    x, y, yaw = result["final_pose"]
     figures = [
-        (figure.label, f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
+        (figure.name(result), f"{figure.number(result)}{_space(figure.unit)}{figure.unit}{_moment(figure, result)}")
         for figure in KEY_FIGURES
         if figure.is_shown(result) and figure.key not in _REPORT_ALONE
     ]
-    pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
     errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]
     solver = [("MPC solver median, p99, max", _solver(result["mpc"]))] if result.get("mpc") else []
     tick = ("tick time median, p99", _tick(result["tick_us"]["total"]))
-    return [*figures, ("final pose", pose), *errors, tick, *solver]
+    return [*figures, *_pose(result), *errors, tick, *solver]
+
+
+def _pose(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the pose of the middle of the feet at the end; nothing of a robot that lies on the ground."""
+    x, y, yaw = result["final_pose"]
+    pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
+    if result.get("outcome") == "fell":
+        return []
+    return [("final pose" if result.get("is_standing", True) else "middle of the feet, in mid-walk", pose)]
+
+
+def _moment(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    moment = figure.moment(result)
+    return "" if moment is None else f", step at {moment:.2f} s"
 
 
 def _number(value: float, digits: int) -> str:

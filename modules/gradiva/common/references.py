@@ -92,6 +92,11 @@ class TwoFeet:
         """Position of one sole (world, [m], shape (3,))."""
         return self.left_foot_position if side is Side.LEFT else self.right_foot_position
 
+    def part_of_load(self, side: Side) -> float:
+        """Return the part of the load that one foot carries, [-]; half, where neither carries any."""
+        left, right = max(0.0, float(self.left_foot_wrench[2])), max(0.0, float(self.right_foot_wrench[2]))
+        return (left if side is Side.LEFT else right) / (left + right) if left + right > 0.0 else 0.5
+
     def foot_rotation(self, side: Side) -> NDArray:
         """Rotation of one sole (world, shape (3, 3))."""
         return self.left_foot_rotation if side is Side.LEFT else self.right_foot_rotation

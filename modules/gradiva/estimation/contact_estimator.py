@@ -117,6 +117,7 @@ class _FootContactEstimator:
         self._detector = ContactDetector()
 
     def reset(self) -> None:
+        """Forget the contact; begin with the stiffness and damping that the configuration assumes."""
         self._detector.reset()
         assumed = ViscoElasticParameters(self._config.stiffness, self._config.damping)
         self._parameters = ContactParameterEstimator(_LEARNING, assumed)
@@ -135,6 +136,15 @@ class _FootContactEstimator:
     def update(
         self, state: RobotState, force: float, reference: FootReference, regressor: list[float], period: float
     ) -> FootContact:
+        """Return the contact, a new one where the sole has touched down or left, else one that has learned.
+
+        Args:
+            state: With pose, twist and wrench of the foot.
+            force: Along the normal, [N].
+            reference: Of the foot in the plan.
+            regressor: Normal forces of unit stiffness and of unit damping, and the area that touches, [m²].
+            period: Of the tick, [s].
+        """
         is_active = self._detector.update(force, reference)
         was_active = self._contact is not None and self._contact.is_active
         if self._contact is None or not (is_active and was_active):

@@ -73,14 +73,17 @@ class _Base:
     attitude: cs.SX
 
     def point(self, position_in_base: cs.SX) -> cs.SX:
+        """Return where a point of the base's axes is (world, [m], (3, 1))."""
         return self.position + self.rotation @ position_in_base
 
     def point_velocity(self, position_in_base: cs.SX, velocity_in_base: cs.SX) -> cs.SX:
+        """Return the velocity (world, [m/s], (3, 1)) of a point that also moves in the base's axes."""
         lever = self.rotation @ position_in_base
         spin = cs.cross(self.angular_velocity, lever)
         return self.velocity + spin + self.rotation @ velocity_in_base
 
     def frame_twist(self, frame: SymbolicFrame) -> cs.SX:
+        """Return the twist (mixed: linear, then angular, world, (6, 1)) of a frame given in the base's axes."""
         velocity = self.point_velocity(frame.position, frame.twist[:3])
         return cs.vertcat(velocity, self.angular_velocity + self.rotation @ frame.twist[3:])
 

@@ -11,6 +11,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, NDArray, Side, configuration, setting
 
 _FOLDED = 0.5  # [-] of the CoM height, which is about the length of a leg: its knee is then bent by 120°
+_LEG_TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
 _DEEPEST = 0.2  # [-] of the CoM height: no leg that stands lets the other one press deeper
 
 
@@ -69,6 +70,23 @@ class LegMomentumConfig:
     def inertia(self) -> float:
         """κ of both legs, the mean about the horizontal axes, [s²]."""
         return self.forward + self.lateral
+
+    def check(self, left_gains: NDArray) -> None:
+        """Compare the momentum of the legs in the plan, if any, with that of the robot's model.
+
+        Args:
+            left_gains: Shift of the ZMP by the acceleration of the left foot, axes of the heading, [s²], shape (2, 3).
+
+        Raises:
+            ConfigError: They differ by more than three tenths.
+        """
+        (forward, _, forward_lift), (_, lateral, outward_lift) = left_gains
+        pairs = ((self.forward, forward), (self.lateral, lateral))
+        if self.is_planned and any(abs(given - true) > _LEG_TOLERANCE * true for given, true in pairs):
+            raise ConfigError(
+                f"{self} does not fit the legs of this robot: set planner.leg_momentum to forward = {forward:.4f},"
+                f" lateral = {lateral:.4f}, forward_lift = {forward_lift:.4f}, outward_lift = {outward_lift:.4f}"
+            )
 
     def matrix(self, side: Side, heading: float) -> NDArray:
         """Return M of one foot (world, [s²], shape (2, 3)) of a robot that faces ``heading`` [rad]."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanningError, Side, WalkingReference
+from gradiva.common import NDArray, PlanningError, Side, WalkingReference, altered
 from gradiva.planner.contact_phases import standing_phase, swinging_phase
 from gradiva.planner.dcm_segments import PendulumState
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
@@ -32,7 +32,7 @@ class Foothold:
 
     Attributes:
         pose: Where the foot lands (world).
-        touch_down: [s].
+        touch_down: [s]; of a foot in the air also the present time: it stands from now on.
         lift_off: Of a foot that stands yet, [s].
     """
 
@@ -115,6 +115,8 @@ def retargeted(
     _check_height(config, "retarget")
     phase = plan.phase_at(time)
     steps, motion = _moved_steps(plan.landings, first, change, config)
+    if phase.swing is not None and steps[0].touch_down == time:
+        return _landed(plan, steps, motion, change, config)
     _check(plan.landings[first:], steps, phase.feet, change, time, config, limits)
     before = plan if isinstance(plan, RetargetedPlan) and plan.runs_at(time) else None
     base = plan.whole() if before is None else before.base
@@ -136,6 +138,21 @@ def retargeted(
         motion,
     )
     return RetargetedPlan(base, before, moved, swinging, piece, landings, total)
+
+
+def _landed(
+    plan: WalkingPlan, steps: Sequence[PlannedStep], motion: Motion, change: Retarget, config: PlannerConfig
+) -> WalkingPlan:
+    """Return a plan whose swinging foot stands from now on, on the first of the steps; where it is nothing limits."""
+    (landing, *following), base = steps, plan.whole()
+    time, side, pose = landing.touch_down, landing.footstep.side, landing.footstep.pose
+    after = plan.landings.after(time) + len(steps)
+    remainder = Remainder(base, after, motion) if after < len(plan.landings) else None
+    feet = plan.phase_at(time).feet | {side: StandingFoot(pose, config.landing_height)}
+    start = altered(_planning_state(plan, change, time), **{f"{side}_foot": pose})
+    rest = MovedSteps(following, feet, remainder, config).planned(start, side.other)
+    landings = rest.landings.following((landing,), (time,), 0)
+    return base.spliced(time - HISTORY, time, WalkingPlan(rest.phases, rest.trajectory, landings, rest.end_time))
 
 
 def captured(

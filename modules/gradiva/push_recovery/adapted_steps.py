@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference
+from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference, so3
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -44,6 +44,7 @@ MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
 MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
+_LIFTED = 0.05  # [-] of the load, below which a foot is in the air
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
@@ -129,10 +130,10 @@ class ReactiveStepping:
     grow with the speed, and the first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
-
-    All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
-    which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, nor while the stance foot
-    carries less than ``STANCE_LOAD``. A foot onto which the robot tilts lands earlier but never later.
+    All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
+    A foot that was in the air and carries more than the other one has landed before its time: it stands where it is.
+    Nothing else changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. A foot
+    onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -154,7 +155,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self.catches = self.falls_away = False
+        self._is_active = self._has_lifted = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
@@ -183,6 +184,7 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
+        self._has_lifted = self._has_lifted or state.part_of_load(step.footstep.side) < _LIFTED
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
@@ -193,13 +195,11 @@ class ReactiveStepping:
         self._log(step if change is None else _changed(step, change))
         return change
 
-    def _stand(
-        self, state: RobotState, reference: WalkingReference, following: PlannedStep | None, is_pushed: bool
-    ) -> None:
+    def _stand(self, state: RobotState, reference: WalkingReference, step: PlannedStep | None, is_pushed: bool) -> None:
         """Begin a double support anew; a walk that has ended leaves no past."""
-        self._nominal, self.catches = None, False
-        if following is not None and (self._is_active or is_pushed):
-            self.catches = not self._goes_over_stance(state, reference, following.footstep.side.other)
+        self._nominal, self.catches, self._has_lifted = None, False, False
+        if step is not None and (self._is_active or is_pushed):
+            self.catches = not self._goes_over_stance(state, reference, step.footstep.side.other)
         self._log(None)
 
     def _goes_over_stance(self, state: RobotState, reference: WalkingReference, side: Side) -> bool:
@@ -209,11 +209,6 @@ class ReactiveStepping:
         error, offset = state.dcm_position - reference.dcm.position, state.dcm_position - stance.position[:2]
         return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
-    def _carries(self, state: RobotState, side: Side) -> bool:
-        """Return whether a foot carries its part of the load, ``STANCE_LOAD``, or more."""
-        left, right = max(0.0, float(state.left_foot_wrench[2])), max(0.0, float(state.right_foot_wrench[2]))
-        return (left if side is Side.LEFT else right) >= STANCE_LOAD * (left + right)
-
     def _change(
         self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep, left: int
     ) -> Retarget | None:
@@ -222,9 +217,10 @@ class ReactiveStepping:
         As many steps as are ``left`` follow it where it brings the DCM to its planned offset, else ``CATCHING_STEPS``
         at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
-        stance = step.footstep.side.other
-        is_too_late = step.touch_down - reference.time < FROZEN_TIME + TIME_ROUNDING
-        if is_too_late or (state.zmp_is_measured and not self._carries(state, stance)):
+        stance, early = step.footstep.side.other, step.touch_down - reference.time
+        if state.zmp_is_measured and state.part_of_load(stance) < STANCE_LOAD:
+            return self._landed(state, reference, step) if self._has_lifted and left and early > MINIMUM_DELAY else None
+        if early < FROZEN_TIME + TIME_ROUNDING:
             return None
         self._write_tick(nominal, state, reference, step)
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
@@ -239,6 +235,13 @@ class ReactiveStepping:
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         following = left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
+
+    def _landed(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget:
+        """Return the change by which the swinging foot stands from now on where it is."""
+        side, (x, y, _) = step.footstep.side, state.foot_position(step.footstep.side).tolist()
+        pose = FootPose(x, y, so3.yaw(state.foot_rotation(side))).on(step.footstep.pose.plane)
+        self._changes += 1
+        return Retarget((Foothold(pose, reference.time),), state.dcm_position, state.com_position, CATCHING_STEPS)
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -257,8 +260,8 @@ class ReactiveStepping:
         """Return the step of an index, which runs, with what follows it."""
         step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings.times)
         side, pose, duration = step.footstep.side, step.footstep.pose, step.footstep.duration
-        lift_off = step.touch_down + duration - planner.single_support(duration)
-        double_support = (lift_off if is_last else plan.landings[index + 1].lift_off) - step.touch_down
+        usual = duration - planner.single_support(duration)
+        double_support = usual if is_last else plan.landings[index + 1].lift_off - step.touch_down
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
         dcm, zeta = plan.dcm_at(step.touch_down)[0], planner.natural_frequency
@@ -298,10 +301,7 @@ class ReactiveStepping:
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _distance_from_way(self, x: float, y: float, reference: WalkingReference) -> float:
-        """Return how far a DCM is from where its reference has been for the time by which it may be late, [m].
-
-        Where it is so near to its present reference that nothing follows from it, that distance is returned.
-        """
+        """Return how far a DCM is from where its reference was while it may be late, or is where that is near, [m]."""
         now_x, now_y = reference.dcm.position.tolist()
         distance, lateness = math.hypot(x - now_x, y - now_y), self._config.lateness
         self._way.appendleft((reference.time, now_x, now_y))

@@ -7,10 +7,12 @@ from gradiva.safety.events import (
     SafetyEvent,
     SafetyKind,
     clock_finding,
+    failed_tick,
+    log_traceback,
     silent_sources,
 )
 from gradiva.safety.robot_checks import JointBounds
-from gradiva.safety.supervisor import CHECKS, LastCommand, SafetyConfig, SafetySupervisor, failed_tick, log_traceback
+from gradiva.safety.supervisor import CHECKS, LastCommand, SafetyConfig, SafetySupervisor
 
 __all__ = [
     "CHECKS",

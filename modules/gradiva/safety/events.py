@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from pathlib import Path
+from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
-from gradiva.common import ClockJump, LateSource, Measurement, RobotState, WalkingReference
+from gradiva.common import (
+    ClockJump,
+    ConfigError,
+    LateSource,
+    Measurement,
+    RobotState,
+    WalkingError,
+    WalkingReference,
+)
 from gradiva.robot_model import RobotDescription
 
+_LOGGER = logging.getLogger("gradiva.module")
+_PACKAGE = __name__.partition(".")[0]
+_PLUGINS = "common.plugins"  # which stands between any room and the code of others
+_LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 _SILENCE = 0.5  # [s] of a source while the robot does not balance: longer than any stall of a machine or a network
 
 
@@ -196,3 +212,128 @@ def silent_sources(measurement: Measurement, time: float) -> list[LateSource]:
         LateSource("the IMU", time - measurement.imu_time),
     )
     return [source for source in parts if not source.age <= _SILENCE]  # so is an age that is not finite
+
+
+# -- responses ---------------------------------------------------------------------------------------------------------
+
+_KINDS = {  # of each choice
+    "joints": (
+        SafetyKind.JOINT_POSITION,
+        SafetyKind.JOINT_VELOCITY,
+        SafetyKind.JOINT_TORQUE,
+        SafetyKind.JOINT_TRACKING,
+    ),
+    "motor_warm": (SafetyKind.MOTOR_WARM,),
+    "motor_hot": (SafetyKind.MOTOR_HOT,),
+    "feet": (SafetyKind.CENTRE_OF_PRESSURE, SafetyKind.FOOT_FORCE),
+    "fall": (SafetyKind.TILT, SafetyKind.BASE_HEIGHT, SafetyKind.DCM_ERROR),
+    "sensors": (
+        SafetyKind.SENSOR_NOT_FINITE,
+        SafetyKind.ENCODER_JUMP,
+        SafetyKind.SENSOR_FROZEN,
+        SafetyKind.STALE_MEASUREMENT,
+    ),
+    "references": (SafetyKind.STALE_REFERENCE,),
+    "control_mode": (SafetyKind.CONTROL_MODE,),
+    "own_check": (SafetyKind.OWN_CHECK,),
+}
+_CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
+_WARNINGS = (  # without a choice: the robot walks on well, or it is a failure once it lasts
+    SafetyKind.ARM_TRACKING,
+    SafetyKind.BRIDGED_READING,
+    SafetyKind.CLOCK_JUMP,
+    SafetyKind.IMU_JUMP,
+    SafetyKind.RELAXED,
+    SafetyKind.FAILED_TICK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesConfig:
+    """Responses by what is violated, each for the kinds of `_KINDS`.
+
+    Lasting failures and the emergency stop have no choice: no command is left to finish a step with.
+
+    Attributes:
+        joints: Limits of positions, velocities and torques, and tracking.
+        motor_warm: The lower limit of the temperatures.
+        motor_hot: The upper one.
+        feet: Load and centre of pressure; the sensors of that foot are not used any more.
+        fall: Tilt, height of the base, DCM.
+        sensors: Readings that are not finite, jump, freeze or are too old; the robot walks on without them.
+        references: Too old ones of the planner.
+        control_mode: A joint that does not obey: a motor board in fault, or another program has it.
+        own_check: Checks of one's own.
+    """
+
+    joints: Response
+    motor_warm: Response
+    motor_hot: Response
+    feet: Response
+    fall: Response
+    sensors: Response
+    references: Response
+    control_mode: Response
+    own_check: Response
+
+    def __post_init__(self) -> None:
+        if self.fall is Response.FINISH_STEP:
+            raise ConfigError(f"fall='{Response.FINISH_STEP}': a robot that falls cannot")
+
+    def of(self, kind: SafetyKind) -> Response:
+        """Return the response to ``kind``."""
+        return getattr(self, _CHOICES[kind]) if kind in _CHOICES else _response_without_choice(kind)
+
+
+def _response_without_choice(kind: SafetyKind) -> Response:
+    return Response.WARN if kind in _WARNINGS else Response.FREEZE
+
+
+# -- errors of a tick --------------------------------------------------------------------------------------------------
+
+
+def failed_tick(error: Exception) -> Finding:
+    """Return an error by its type, message, room and line, such as ``KeyError 'x' in safety (supervisor.py:90)``.
+
+    Where our rooms had called other code, as a law of one's own, its line comes first:
+    ``LinAlgError Singular matrix in simplified_model (my_law.py:12, _linalg.py:144)``. The subject is the same for the
+    same error at the same place.
+    """
+    name = type(error).__name__
+    room, called, line = _place(error.__traceback__)
+    lines = ", ".join(each for each in dict.fromkeys((called, line)) if each)
+    where = f" ({lines})" if lines else ""
+    return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{where}")
+
+
+def log_traceback(error: Exception, finding: Finding) -> None:
+    """Log the traceback of an error that passed code of others, as a law, a task or a check."""
+    if not isinstance(error, WalkingError) and _place(error.__traceback__)[1]:
+        _LOGGER.warning("%s", finding.text, exc_info=error)
+
+
+def _place(traceback: TracebackType | None) -> tuple[str, str, str]:
+    """Return the innermost room of this package that an error passed, and the lines that tell where it arose.
+
+    These are the first line of code that is neither ours nor Python's and was called by ours, empty where there is
+    none, and the innermost line.
+    """
+    room, called, line = "", "", ""
+    while traceback is not None:
+        package, _, path = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")
+        line = f"{Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
+        if package == _PACKAGE:
+            room = room if path == _PLUGINS else f" in {path.partition('.')[0]}"
+        elif room and package not in sys.stdlib_module_names:
+            called = called or line
+        traceback = traceback.tb_next
+    return room, called, line
+
+
+def _message(error: Exception) -> str:
+    """Return the first line of an error's message."""
+    try:
+        text = str(error).strip().partition("\n")[0]
+    except Exception:  # an error of a library may not be able to say what it is
+        text = ""
+    return text[:_LONGEST_MESSAGE] or "without a message"

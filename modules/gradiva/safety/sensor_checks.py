@@ -8,13 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradiva.common import (
-    GRAVITY,
     TIME_ROUNDING,
-    BaseMeasurement,
     Debounce,
-    EstimationError,
     ImuMeasurement,
-    LateSource,
     Measurement,
     NDArray,
     Side,
@@ -22,7 +18,7 @@ from gradiva.common import (
     altered,
     sealed,
 )
-from gradiva.robot_model import ForceTorqueSensor, RobotDescription
+from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
 from gradiva.safety.joint_sensors import EncoderCheck, RepeatedRates, SensorCheckConfig, VelocityCheck
 
@@ -30,10 +26,6 @@ _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, ar
 _REPEATS = 2  # of a reading, each taken later: a single one may be the last before a stall and the first after it
 _IN_THE_AIR = 0.2  # [s] with hardly any load: no sole that stands is unloaded for so long
 _UNLOADED = 0.002  # [-] of the largest landing: 2 % of the weight
-_LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
-_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
-_OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
-_NEEDED = ("joint_positions", "joint_velocities", "contact_wrenches")  # without which no robot can be balanced
 _IMU = "IMU"
 _AXIS = (2, 0, 1), (1, 2, 0)  # places of a small turn's rotation vector in its matrix
 _TURN = 0.005  # [rad] of an IMU about one of its axes beside rates that repeat: at least 2°/s; five steps of 1/16°
@@ -41,7 +33,6 @@ _JUMP = 0.0105  # [rad], 0.6°, from sample to sample that no rate shows: robot 
 _NOISES = 6.0  # [-] of its rms, which noise never is
 _FORGOTTEN = 0.05  # [-] of the mean square at each sample, twenty of them
 _LONGEST_STEP = 0.05  # [s] between two samples, over which the rates are integrated
-_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 _NONE: frozenset[Side] = frozenset()
 
 
@@ -444,211 +435,3 @@ class JointSensorCheck:
             self._velocities.accept(self.positions, self._read, self._pending)
             self._encoders.accept(self.positions)
         self._pending = None
-
-
-class SensorCheck:
-    """Passes on a measurement as it is, or repaired where a sensor fails.
-
-    A joint whose encoder fails is assumed to follow its command, a foot's force sensor is not used
-    (``untrusted_feet``), the IMU is left out. Where the whole measurement is too old, all of it at once.
-    """
-
-    def __init__(self, config: SensorCheckConfig, robot: RobotDescription, velocity_limits: NDArray) -> None:
-        """Take the tolerated limits, the robot, and its joints' velocity limits, [rad/s], shape (n,)."""
-        duration = config.bridge_duration
-        self._config = config
-        self._no_motion = np.zeros_like(velocity_limits)
-        self._joint_shape, self._wrench_shape = (len(robot.joints),), (len(robot.force_torque_sensors), 6)
-        self._unmeasured = sealed(np.full(self._joint_shape, np.nan))
-        self._joints = JointSensorCheck(config, robot.joints, velocity_limits)
-        self._wrenches = WrenchCheck(
-            robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
-        )
-        self._imu = ImuCheck(config.frozen_duration, duration)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past and trust all sensors."""
-        for part in (self._joints, self._wrenches, self._imu):
-            part.reset()
-        self._last: Measurement | None = None
-        self._last_reading = self._last_time = self._lag = self._gap = 0.0
-        self._last_stamp = -math.inf
-        self._unread_motion = self._no_motion
-        self._is_blind = self._stale_is_reported = False
-
-    @property
-    def joint_positions(self) -> NDArray | None:
-        """Last accepted positions of the joints, [rad], shape (n,); None before the first measurement."""
-        return self._joints.positions
-
-    @property
-    def untrusted_feet(self) -> frozenset[Side]:
-        """Feet of which the force-torque sensors are not used."""
-        return frozenset(Side) if self._is_blind else self._wrenches.untrusted
-
-    @property
-    def bridged_readings(self) -> dict[str, int]:
-        """Number of readings that could not be used and were bridged, by sensor."""
-        return self._joints.bridged_counts | self._wrenches.bridged.counts | self._imu.bridged.counts
-
-    def distrust_foot(self, side: Side) -> None:
-        """Do not use the sensors of a foot any more."""
-        self._wrenches.distrust(side)
-
-    def note_lifted(self, feet: frozenset[Side]) -> None:
-        """Note which feet are planned to be in the air."""
-        self._wrenches.lifted = feet
-
-    def note_gap(self, duration: float) -> None:
-        """Note that the robot has moved on for ``duration`` [s] which control time did not follow."""
-        self._gap += min(max(0.0, duration), _LONGEST_GAP)
-        self._imu.mounting.reset()  # it turned unseen
-
-    def update(
-        self, measurement: Measurement, commanded_velocities: NDArray, time: float
-    ) -> tuple[Measurement, list[Finding]]:
-        """Return the repaired measurement and new violations.
-
-        Args:
-            measurement: The newest one.
-            commanded_velocities: Commanded since the last tick, [rad/s], shape (n,).
-            time: Of the control clock, [s].
-        """
-        measurement, found = self.usable(measurement)
-        taken = self._taken(measurement.time, time, found)
-        age, since_tick, self._last_time = time - taken, time - self._last_time, time
-        is_stale = not age <= self._config.max_age  # so is a time that is not finite
-        if is_stale:
-            found += self._stale_findings(age, measurement.late)
-        self._is_blind = is_stale and self._last is not None
-        if self._last is not None and (is_stale or taken <= self._last_reading):
-            self._unread_motion = self._unread_motion + since_tick * commanded_velocities
-            if is_stale:
-                return self._blind(self._last, commanded_velocities, time), found
-            measurement, new = self._same_joints(measurement, self._last, time)
-            return measurement, [*found, *new]
-        interval, self._last_reading, self._lag = taken - self._last_reading + self._gap, taken, age
-        self._gap = 0.0
-        if taken != measurement.time:
-            measurement = altered(measurement, time=taken)
-        if not self._joints.accepts(measurement, interval):
-            motion = since_tick * commanded_velocities + self._unread_motion
-            measurement, new = self._joints.repaired(measurement, motion, commanded_velocities, interval, time)
-            found += new
-        self._unread_motion = self._no_motion
-        self._last, new = self._feet_and_imu(measurement, time)
-        return self._last, found + new
-
-    def usable(self, measurement: Measurement) -> tuple[Measurement, list[Finding]]:
-        """Return a measurement without the readings of a wrong type or shape, and a finding for each of these.
-
-        Raises:
-            EstimationError: One of those without which no robot can be balanced: positions, velocities, wrenches.
-        """
-        wrong = {
-            name: why
-            for name, value, shape in self._readings(measurement)
-            if (type(value) is not _ARRAY or value.dtype is not _FLOAT or value.shape != shape)
-            and (why := _mismatch(value, shape))
-        }
-        if measurement.base is not None and not isinstance(measurement.base, BaseMeasurement):
-            wrong["base"] = f"is a {type(measurement.base).__name__}"
-        if not wrong:
-            return measurement, []
-        for name in _NEEDED:
-            if name in wrong:
-                raise EstimationError(f"{name} {wrong[name]}")
-        kind, without = SafetyKind.SENSOR_NOT_FINITE, dict[str, NDArray | None].fromkeys(wrong)
-        if "joint_torques" in wrong:
-            without["joint_torques"] = self._unmeasured
-        found = [Finding(kind, name, f"{name} {why}: not used") for name, why in wrong.items()]
-        return altered(measurement, **without), found
-
-    def _readings(self, read: Measurement) -> list[tuple[str, object, tuple[int, ...]]]:
-        """Return each array of a measurement with its name and its shape."""
-        joints, imu = self._joint_shape, read.imu
-        readings: list[tuple[str, object, tuple[int, ...]]] = [
-            ("joint_positions", read.joint_positions, joints),
-            ("joint_velocities", read.joint_velocities, joints),
-            ("contact_wrenches", read.contact_wrenches, self._wrench_shape),
-            ("joint_torques", read.joint_torques, joints),
-        ]
-        if read.motor_temperatures is not None:
-            readings.append(("motor_temperatures", read.motor_temperatures, joints))
-        if imu is not None:
-            readings.append(("imu", getattr(imu, "angular_velocity", None), (3,)))
-            readings.append(("imu", getattr(imu, "rotation", None), (3, 3)))
-        return readings
-
-    def _taken(self, stamp: float, time: float, found: list[Finding]) -> float:
-        """Return when a measurement was taken, [s]: where its stamp lies in the future, as long ago as the last one."""
-        if stamp - time <= self._config.max_age:
-            self._last_stamp = stamp
-            return stamp
-        if not math.isfinite(stamp):
-            if self._last is None:
-                raise EstimationError(f"the measurement's time is {stamp} s")
-            return math.nan
-        if stamp == self._last_stamp:
-            return self._last_reading
-        self._last_stamp = stamp
-        text = f"the measurement is stamped {stamp - time:.2f} s ahead: taken as if it were new"
-        found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
-        return time - self._lag
-
-    def _stale_findings(self, age: float, late: Sequence[LateSource] = ()) -> list[Finding]:
-        is_reported, self._stale_is_reported = self._stale_is_reported, True
-        limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
-        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
-        return [] if is_reported else [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
-
-    def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
-        """Return the last measurement with what other sensors have read since: they have times of their own."""
-        is_same = read.wrenches_time == last.wrenches_time and read.imu_time == last.imu_time
-        if is_same or (read.contact_wrenches_time is None and (read.imu is None or read.imu.time is None)):
-            return last, []
-        joints = {name: getattr(last, name) for name in _OF_JOINTS}
-        self._last, found = self._feet_and_imu(altered(read, **joints), time)
-        return self._last, found
-
-    def _feet_and_imu(self, read: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
-        """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
-        oldest = time - self._config.max_age - TIME_ROUNDING
-        wrenches, imu, wrenches_time, imu_time = read.contact_wrenches, read.imu, read.wrenches_time, read.imu_time
-        is_missing = wrenches_time < oldest
-        if is_missing:
-            wrenches = np.full_like(wrenches, np.nan)
-        if imu_time < oldest:
-            imu = None
-        wrenches, found = self._wrenches.update(wrenches, time, wrenches_time, is_missing)
-        imu, new = self._imu.update(imu, time, imu_time)
-        if wrenches is not read.contact_wrenches or imu is not read.imu:
-            read = altered(read, contact_wrenches=sealed(wrenches), imu=imu)
-        return read, found + new
-
-    def _blind(self, last: Measurement, commanded_velocities: NDArray, time: float) -> Measurement:
-        """Return a measurement in which all joints follow their commands and the rest is unknown."""
-        positions = self._joints.predict(self._unread_motion)
-        self._unread_motion = self._no_motion
-        if positions is None:
-            return last
-        self._last = altered(
-            last,
-            time=time - self._lag,
-            joint_positions=sealed(positions),
-            joint_velocities=sealed(commanded_velocities.copy()),
-            joint_torques=self._unmeasured,
-            imu=None,
-            base=None,
-        )
-        return self._last
-
-
-def _mismatch(value: object, shape: tuple[int, ...]) -> str:
-    """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
-    if type(value) is _ARRAY and value.dtype == _FLOAT and value.shape == shape:
-        return ""
-    if isinstance(value, np.ndarray):
-        return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"
-    return f"is a {type(value).__name__}, not an array"

@@ -1,23 +1,22 @@
-"""Runs all checks of a tick and decides on the response."""
+"""Runs all checks of a tick, those of the whole measurement first, and decides on the response."""
 
 from __future__ import annotations
 
-import logging
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from gradiva.common import (
     GRAVITY,
+    TIME_ROUNDING,
+    BaseMeasurement,
     ClockJump,
-    ConfigError,
     Debounce,
+    EstimationError,
+    LateSource,
     Measurement,
     NDArray,
     NoSolutionFound,
@@ -25,7 +24,6 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
-    WalkingError,
     WalkingReference,
     altered,
     configuration,
@@ -36,11 +34,13 @@ from gradiva.common import (
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.events import (
     Finding,
-    Response,
+    ResponsesConfig,
     SafetyCheck,
     SafetyEvent,
     SafetyKind,
     clock_finding,
+    failed_tick,
+    log_traceback,
     silent_sources,
 )
 from gradiva.safety.joint_sensors import SensorCheckConfig
@@ -57,9 +57,13 @@ from gradiva.safety.robot_checks import (
     ReferenceAgeCheck,
     ReferenceAgeCheckConfig,
 )
-from gradiva.safety.sensor_checks import SensorCheck
+from gradiva.safety.sensor_checks import ImuCheck, JointSensorCheck, WrenchCheck
 
-_LOGGER = logging.getLogger("gradiva.module")
+_LONGEST_GAP = 1.0  # [s] of the clock in which joints may have moved unseen; in more it was set
+_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
+_NEEDED = ("joint_positions", "joint_velocities", "contact_wrenches")  # without which no robot can be balanced
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 CHECKS = Registry(
     "gradiva.safety_checks",
     "safety check",
@@ -68,9 +72,6 @@ CHECKS = Registry(
     returns={"findings": (Sequence,)},
     build=lambda kind, config, _name, robot: kind(config, robot),
 )
-_PACKAGE = __name__.partition(".")[0]
-_PLUGINS = "common.plugins"  # which stands between any room and the code of others
-_LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
 
 @configuration
@@ -115,75 +116,6 @@ class FailurePolicy:
         return found
 
 
-def failed_tick(error: Exception) -> Finding:
-    """Return an error by its type, message, room and line, such as ``KeyError 'x' in safety (supervisor.py:90)``.
-
-    Where our rooms had called other code, as a law of one's own, its line comes first:
-    ``LinAlgError Singular matrix in simplified_model (my_law.py:12, _linalg.py:144)``. The subject is the same for the
-    same error at the same place.
-    """
-    name = type(error).__name__
-    room, called, line = _place(error.__traceback__)
-    lines = ", ".join(each for each in dict.fromkeys((called, line)) if each)
-    where = f" ({lines})" if lines else ""
-    return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{where}")
-
-
-def log_traceback(error: Exception, finding: Finding) -> None:
-    """Log the traceback of an error that passed code of others, as a law, a task or a check."""
-    if not isinstance(error, WalkingError) and _place(error.__traceback__)[1]:
-        _LOGGER.warning("%s", finding.text, exc_info=error)
-
-
-def _place(traceback: TracebackType | None) -> tuple[str, str, str]:
-    """Return the innermost room of this package that an error passed, and the lines that tell where it arose.
-
-    These are the first line of code that is neither ours nor Python's and was called by ours, empty where there is
-    none, and the innermost line.
-    """
-    room, called, line = "", "", ""
-    while traceback is not None:
-        package, _, path = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")
-        line = f"{Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno}"
-        if package == _PACKAGE:
-            room = room if path == _PLUGINS else f" in {path.partition('.')[0]}"
-        elif room and package not in sys.stdlib_module_names:
-            called = called or line
-        traceback = traceback.tb_next
-    return room, called, line
-
-
-def _message(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    try:
-        text = str(error).strip().partition("\n")[0]
-    except Exception:  # an error of a library may not be able to say what it is
-        text = ""
-    return text[:_LONGEST_MESSAGE] or "without a message"
-
-
-_KINDS = {  # of each choice
-    "joints": (
-        SafetyKind.JOINT_POSITION,
-        SafetyKind.JOINT_VELOCITY,
-        SafetyKind.JOINT_TORQUE,
-        SafetyKind.JOINT_TRACKING,
-    ),
-    "motor_warm": (SafetyKind.MOTOR_WARM,),
-    "motor_hot": (SafetyKind.MOTOR_HOT,),
-    "feet": (SafetyKind.CENTRE_OF_PRESSURE, SafetyKind.FOOT_FORCE),
-    "fall": (SafetyKind.TILT, SafetyKind.BASE_HEIGHT, SafetyKind.DCM_ERROR),
-    "sensors": (
-        SafetyKind.SENSOR_NOT_FINITE,
-        SafetyKind.ENCODER_JUMP,
-        SafetyKind.SENSOR_FROZEN,
-        SafetyKind.STALE_MEASUREMENT,
-    ),
-    "references": (SafetyKind.STALE_REFERENCE,),
-    "control_mode": (SafetyKind.CONTROL_MODE,),
-    "own_check": (SafetyKind.OWN_CHECK,),
-}
-_CHOICES = {kind: name for name, kinds in _KINDS.items() for kind in kinds}
 _FREE = ("left_arm", "right_arm", "left_wrist", "right_wrist", "head", "neck")  # joint groups that carry nothing
 _LIFTED = {  # by whether left and right are in contact
     (True, True): frozenset[Side](),
@@ -191,55 +123,6 @@ _LIFTED = {  # by whether left and right are in contact
     (False, True): frozenset((Side.LEFT,)),
     (False, False): frozenset(Side),
 }
-_WARNINGS = (  # without a choice: the robot walks on well, or it is a failure once it lasts
-    SafetyKind.ARM_TRACKING,
-    SafetyKind.BRIDGED_READING,
-    SafetyKind.CLOCK_JUMP,
-    SafetyKind.IMU_JUMP,
-    SafetyKind.RELAXED,
-    SafetyKind.FAILED_TICK,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ResponsesConfig:
-    """Responses by what is violated, each for the kinds of `_KINDS`.
-
-    Lasting failures and the emergency stop have no choice: no command is left to finish a step with.
-
-    Attributes:
-        joints: Limits of positions, velocities and torques, and tracking.
-        motor_warm: The lower limit of the temperatures.
-        motor_hot: The upper one.
-        feet: Load and centre of pressure; the sensors of that foot are not used any more.
-        fall: Tilt, height of the base, DCM.
-        sensors: Readings that are not finite, jump, freeze or are too old; the robot walks on without them.
-        references: Too old ones of the planner.
-        control_mode: A joint that does not obey: a motor board in fault, or another program has it.
-        own_check: Checks of one's own.
-    """
-
-    joints: Response
-    motor_warm: Response
-    motor_hot: Response
-    feet: Response
-    fall: Response
-    sensors: Response
-    references: Response
-    control_mode: Response
-    own_check: Response
-
-    def __post_init__(self) -> None:
-        if self.fall is Response.FINISH_STEP:
-            raise ConfigError(f"fall='{Response.FINISH_STEP}': a robot that falls cannot")
-
-    def of(self, kind: SafetyKind) -> Response:
-        """Return the response to ``kind``."""
-        return getattr(self, _CHOICES[kind]) if kind in _CHOICES else _response_without_choice(kind)
-
-
-def _response_without_choice(kind: SafetyKind) -> Response:
-    return Response.WARN if kind in _WARNINGS else Response.FREEZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +164,214 @@ class LastCommand:
 
     positions: NDArray
     velocities: NDArray
+
+
+class SensorCheck:
+    """Passes on a measurement as it is, or repaired where a sensor fails.
+
+    A joint whose encoder fails is assumed to follow its command, a foot's force sensor is not used
+    (``untrusted_feet``), the IMU is left out. Where the whole measurement is too old, all of it at once.
+    """
+
+    def __init__(self, config: SensorCheckConfig, robot: RobotDescription, velocity_limits: NDArray) -> None:
+        """Take the tolerated limits, the robot, and its joints' velocity limits, [rad/s], shape (n,)."""
+        duration = config.bridge_duration
+        self._config = config
+        self._no_motion = np.zeros_like(velocity_limits)
+        self._joint_shape, self._wrench_shape = (len(robot.joints),), (len(robot.force_torque_sensors), 6)
+        self._unmeasured = sealed(np.full(self._joint_shape, np.nan))
+        self._joints = JointSensorCheck(config, robot.joints, velocity_limits)
+        self._wrenches = WrenchCheck(
+            robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
+        )
+        self._imu = ImuCheck(config.frozen_duration, duration)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past and trust all sensors."""
+        for part in (self._joints, self._wrenches, self._imu):
+            part.reset()
+        self._last: Measurement | None = None
+        self._last_reading = self._last_time = self._lag = self._gap = 0.0
+        self._last_stamp = -math.inf
+        self._unread_motion = self._no_motion
+        self._is_blind = self._stale_is_reported = False
+
+    @property
+    def joint_positions(self) -> NDArray | None:
+        """Last accepted positions of the joints, [rad], shape (n,); None before the first measurement."""
+        return self._joints.positions
+
+    @property
+    def untrusted_feet(self) -> frozenset[Side]:
+        """Feet of which the force-torque sensors are not used."""
+        return frozenset(Side) if self._is_blind else self._wrenches.untrusted
+
+    @property
+    def bridged_readings(self) -> dict[str, int]:
+        """Number of readings that could not be used and were bridged, by sensor."""
+        return self._joints.bridged_counts | self._wrenches.bridged.counts | self._imu.bridged.counts
+
+    def distrust_foot(self, side: Side) -> None:
+        """Do not use the sensors of a foot any more."""
+        self._wrenches.distrust(side)
+
+    def note_lifted(self, feet: frozenset[Side]) -> None:
+        """Note which feet are planned to be in the air."""
+        self._wrenches.lifted = feet
+
+    def note_gap(self, duration: float) -> None:
+        """Note that the robot has moved on for ``duration`` [s] which control time did not follow."""
+        self._gap += min(max(0.0, duration), _LONGEST_GAP)
+        self._imu.mounting.reset()  # it turned unseen
+
+    def update(
+        self, measurement: Measurement, commanded_velocities: NDArray, time: float
+    ) -> tuple[Measurement, list[Finding]]:
+        """Return the repaired measurement and new violations.
+
+        Args:
+            measurement: The newest one.
+            commanded_velocities: Commanded since the last tick, [rad/s], shape (n,).
+            time: Of the control clock, [s].
+        """
+        measurement, found = self.usable(measurement)
+        taken = self._taken(measurement.time, time, found)
+        age, since_tick, self._last_time = time - taken, time - self._last_time, time
+        is_stale = not age <= self._config.max_age  # so is a time that is not finite
+        if is_stale:
+            found += self._stale_findings(age, measurement.late)
+        self._is_blind = is_stale and self._last is not None
+        if self._last is not None and (is_stale or taken <= self._last_reading):
+            self._unread_motion = self._unread_motion + since_tick * commanded_velocities
+            if is_stale:
+                return self._blind(self._last, commanded_velocities, time), found
+            measurement, new = self._same_joints(measurement, self._last, time)
+            return measurement, [*found, *new]
+        interval, self._last_reading, self._lag = taken - self._last_reading + self._gap, taken, age
+        self._gap = 0.0
+        if taken != measurement.time:
+            measurement = altered(measurement, time=taken)
+        if not self._joints.accepts(measurement, interval):
+            motion = since_tick * commanded_velocities + self._unread_motion
+            measurement, new = self._joints.repaired(measurement, motion, commanded_velocities, interval, time)
+            found += new
+        self._unread_motion = self._no_motion
+        self._last, new = self._feet_and_imu(measurement, time)
+        return self._last, found + new
+
+    def usable(self, measurement: Measurement) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement without the readings of a wrong type or shape, and a finding for each of these.
+
+        Raises:
+            EstimationError: One of those without which no robot can be balanced: positions, velocities, wrenches.
+        """
+        wrong = {
+            name: why
+            for name, value, shape in self._readings(measurement)
+            if (type(value) is not _ARRAY or value.dtype is not _FLOAT or value.shape != shape)
+            and (why := _mismatch(value, shape))
+        }
+        if measurement.base is not None and not isinstance(measurement.base, BaseMeasurement):
+            wrong["base"] = f"is a {type(measurement.base).__name__}"
+        if not wrong:
+            return measurement, []
+        for name in _NEEDED:
+            if name in wrong:
+                raise EstimationError(f"{name} {wrong[name]}")
+        kind, without = SafetyKind.SENSOR_NOT_FINITE, dict[str, NDArray | None].fromkeys(wrong)
+        if "joint_torques" in wrong:
+            without["joint_torques"] = self._unmeasured
+        found = [Finding(kind, name, f"{name} {why}: not used") for name, why in wrong.items()]
+        return altered(measurement, **without), found
+
+    def _readings(self, read: Measurement) -> list[tuple[str, object, tuple[int, ...]]]:
+        """Return each array of a measurement with its name and its shape."""
+        joints, imu = self._joint_shape, read.imu
+        readings: list[tuple[str, object, tuple[int, ...]]] = [
+            ("joint_positions", read.joint_positions, joints),
+            ("joint_velocities", read.joint_velocities, joints),
+            ("contact_wrenches", read.contact_wrenches, self._wrench_shape),
+            ("joint_torques", read.joint_torques, joints),
+        ]
+        if read.motor_temperatures is not None:
+            readings.append(("motor_temperatures", read.motor_temperatures, joints))
+        if imu is not None:
+            readings.append(("imu", getattr(imu, "angular_velocity", None), (3,)))
+            readings.append(("imu", getattr(imu, "rotation", None), (3, 3)))
+        return readings
+
+    def _taken(self, stamp: float, time: float, found: list[Finding]) -> float:
+        """Return when a measurement was taken, [s]: where its stamp lies in the future, as long ago as the last one."""
+        if stamp - time <= self._config.max_age:
+            self._last_stamp = stamp
+            return stamp
+        if not math.isfinite(stamp):
+            if self._last is None:
+                raise EstimationError(f"the measurement's time is {stamp} s")
+            return math.nan
+        if stamp == self._last_stamp:
+            return self._last_reading
+        self._last_stamp = stamp
+        text = f"the measurement is stamped {stamp - time:.2f} s ahead: taken as if it were new"
+        found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
+        return time - self._lag
+
+    def _stale_findings(self, age: float, late: Sequence[LateSource] = ()) -> list[Finding]:
+        is_reported, self._stale_is_reported = self._stale_is_reported, True
+        limit, names = self._config.max_age, f": {', '.join(map(str, late))}" if late else ""
+        text = f"the sensors are silent: the newest measurement is {age:.3f} s old, the limit is {limit:g} s{names}"
+        return [] if is_reported else [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
+
+    def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
+        """Return the last measurement with what other sensors have read since: they have times of their own."""
+        is_same = read.wrenches_time == last.wrenches_time and read.imu_time == last.imu_time
+        if is_same or (read.contact_wrenches_time is None and (read.imu is None or read.imu.time is None)):
+            return last, []
+        joints = {name: getattr(last, name) for name in _OF_JOINTS}
+        self._last, found = self._feet_and_imu(altered(read, **joints), time)
+        return self._last, found
+
+    def _feet_and_imu(self, read: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
+        oldest = time - self._config.max_age - TIME_ROUNDING
+        wrenches, imu, wrenches_time, imu_time = read.contact_wrenches, read.imu, read.wrenches_time, read.imu_time
+        is_missing = wrenches_time < oldest
+        if is_missing:
+            wrenches = np.full_like(wrenches, np.nan)
+        if imu_time < oldest:
+            imu = None
+        wrenches, found = self._wrenches.update(wrenches, time, wrenches_time, is_missing)
+        imu, new = self._imu.update(imu, time, imu_time)
+        if wrenches is not read.contact_wrenches or imu is not read.imu:
+            read = altered(read, contact_wrenches=sealed(wrenches), imu=imu)
+        return read, found + new
+
+    def _blind(self, last: Measurement, commanded_velocities: NDArray, time: float) -> Measurement:
+        """Return a measurement in which all joints follow their commands and the rest is unknown."""
+        positions = self._joints.predict(self._unread_motion)
+        self._unread_motion = self._no_motion
+        if positions is None:
+            return last
+        self._last = altered(
+            last,
+            time=time - self._lag,
+            joint_positions=sealed(positions),
+            joint_velocities=sealed(commanded_velocities.copy()),
+            joint_torques=self._unmeasured,
+            imu=None,
+            base=None,
+        )
+        return self._last
+
+
+def _mismatch(value: object, shape: tuple[int, ...]) -> str:
+    """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
+    if type(value) is _ARRAY and value.dtype == _FLOAT and value.shape == shape:
+        return ""
+    if isinstance(value, np.ndarray):
+        return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"
+    return f"is a {type(value).__name__}, not an array"
 
 
 class SafetySupervisor:

@@ -288,6 +288,7 @@ def _reach(seen: Callable[[NDArray], Pose], pose: Pose, positions: NDArray, join
     """Move some joints, in place, until a frame is ``seen`` in a pose; return whether it gets there."""
 
     def error() -> NDArray:
+        """Return the way to the pose: [m] in the axes of the first frame, then a rotation vector, [rad], shape (6,)."""
         position, rotation = seen(positions)
         return np.concatenate([pose[0] - position, rotation @ so3.log(rotation.T @ pose[1])])
 

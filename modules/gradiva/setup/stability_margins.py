@@ -302,6 +302,7 @@ class _Analysis:
         gains, floor = config.zmp_com_controller.walking, Plant(plant.body, SOFT_FLOOR)
 
         def peak(com: float) -> float:
+            """Return M_s, [-], with this K_CoM of walking."""
             return balance_peak(WrenchLoop(floor, config, replace(gains, com=com)))
 
         found = peak(gains.com)

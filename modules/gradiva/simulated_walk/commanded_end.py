@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,13 @@ from gradiva.planner import (
 )
 from gradiva.setup import Setup
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
-from gradiva.simulated_walk.walk_score import lasting_sole_tilt, middles_of_feet
+from gradiva.simulated_walk.walk_score import (
+    LastingTilt,
+    lasting_sole_tilt,
+    middles_of_feet,
+    steps_of,
+    steps_on_the_spot,
+)
 from gradiva.simulation import GroundKind, SimulatedState
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -36,9 +43,28 @@ _LEANING = math.radians(5.0)  # [rad]
 # Landings on an edge are over within a tenth of a second; a sole that stands askew for longer does not lie down.
 _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the weight, from the floor
 _LASTING = 0.1  # [s]
+AS_HEALTHY = 2.0 / 3.0  # [-] of a tolerance, which is half as much again as healthy walks need
 
 Pose = tuple[float, float, float]
 """x, y [m] and yaw [rad] in world."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One figure of a walk beside its tolerance.
+
+    Attributes:
+        excess: Figure over tolerance, [-]; beyond 1 it is a complaint.
+        text: The complaint, in words that follow the name of the robot.
+    """
+
+    excess: float
+    text: str
+
+
+def complaints_of(judged: Sequence[Judged]) -> list[str]:
+    """Return the texts of the figures that are beyond their tolerances."""
+    return [each.text for each in judged if each.excess > 1.0]
 
 
 def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
@@ -114,16 +140,15 @@ class EndError:
     way: float
     end: tuple[float, float]
 
-    def complaints(self) -> list[str]:
-        """Return what is not tolerated, in words that follow the name of the robot."""
-        place = _PLACE + _PLACE_PER_WAY * self.way
-        found = []
-        if self.distance > place or (self.heading or 0.0) > _HEADING + _HEADING_PER_WAY * self.way:
-            turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
-            found.append(f"ended {self.distance:.2f} m{turned} from where it was commanded")
-        if self.off_path > place:
-            found.append(f"left its path by {self.off_path:.2f} m")
-        return found
+    def judged(self) -> list[Judged]:
+        """Return place and heading, and the distance from the path, beside tolerances that grow with the way."""
+        place, heading = _PLACE + _PLACE_PER_WAY * self.way, _HEADING + _HEADING_PER_WAY * self.way
+        turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
+        text = f"ended {self.distance:.2f} m{turned} from where it was commanded"
+        return [
+            Judged(max(self.distance / place, (self.heading or 0.0) / heading), text),
+            Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m"),
+        ]
 
 
 def end_of(walk: SimulatedWalk, command: Command) -> EndError:
@@ -166,13 +191,26 @@ def end_error(
 
 def planned_middles(plan: WalkingPlan) -> NDArray:
     """Return x, y [m] and yaw [rad] of the middle of the feet at the start of a plan and after each step, (n, 3)."""
+    return planned_feet(plan).mean(axis=0)
+
+
+def planned_feet(plan: WalkingPlan) -> NDArray:
+    """Return x, y [m] and yaw [rad] of the left and the right foot at the start and after each step, (2, n, 3)."""
     begin = plan.at(plan.start_time)
     feet = {side: np.append(begin.foot(side).position[:2], so3.yaw(begin.foot(side).rotation)) for side in Side}
-    middles = [np.mean(list(feet.values()), axis=0)]
+    after = [[feet[side] for side in Side]]
     for footstep in plan.footsteps:
         feet[footstep.side] = np.array([footstep.pose.x, footstep.pose.y, footstep.pose.yaw])
-        middles.append(np.mean(list(feet.values()), axis=0))
-    return np.array(middles)
+        after.append([feet[side] for side in Side])
+    return np.array(after).swapaxes(0, 1)
+
+
+def count_steps(walk: SimulatedWalk, plan: WalkingPlan) -> dict[str, int]:
+    """Return the steps that were taken, by the plan that was followed, beside those of the ``plan`` from the start."""
+    feet = planned_feet(plan)
+    taken, on_the_spot = steps_of(walk.recorder.log)
+    more = max(0, on_the_spot - steps_on_the_spot(feet[:, :, :2], feet[:, :, 2]))
+    return {"steps": taken, "planned_steps": len(plan.footsteps), "further_steps_on_the_spot": more}
 
 
 def _way(middles: NDArray, lever: float) -> float:
@@ -191,10 +229,10 @@ def _farthest(middles: NDArray, log: SignalLog) -> float:
     return float(np.linalg.norm(away - fractions[:, :, None] * lines, axis=2).min(axis=1).max(initial=0.0))
 
 
-def posture_complaints(
-    truth: SimulatedState, tilt: float, least_load: float, sole_tilt: float | None = None
-) -> list[str]:
-    """Return what is not tolerated of how a robot went and stands, in words that follow its name.
+def judged_posture(
+    truth: SimulatedState, tilt: float, least_load: float, sole_tilt: LastingTilt | None = None
+) -> list[Judged]:
+    """Return figures of how a robot went and stands beside their tolerances.
 
     Args:
         truth: Of the simulator, at the end.
@@ -202,11 +240,15 @@ def posture_complaints(
         least_load: Of a foot that stands, [N].
         sole_tilt: Largest lasting tilt of a loaded sole from the floor, [rad]; None where soles need not be flat.
     """
-    is_askew = sole_tilt is not None and sole_tilt > _SOLE_TILT
-    found = [f"had a loaded sole tilted by {math.degrees(sole_tilt or 0.0):.0f}° for {_LASTING} s"] if is_askew else []
-    found += [f"slid {1e3 * truth.foot_slip_m:.0f} mm"] if truth.foot_slip_m > SLIP_TOLERANCE else []
-    found += [f"stands with its base tilted by {math.degrees(tilt):.0f}°"] if tilt > _LEANING else []
-    return found + [f"has its {side} foot in the air" for side in Side if not truth.foot_wrench(side)[2] > least_load]
+    return [
+        *([] if sole_tilt is None else [Judged(sole_tilt.angle / _SOLE_TILT, f"had its {sole_tilt}")]),
+        Judged(truth.foot_slip_m / SLIP_TOLERANCE, f"slid {1e3 * truth.foot_slip_m:.0f} mm"),
+        Judged(tilt / _LEANING, f"stands with its base tilted by {math.degrees(tilt):.0f}°"),
+        *(
+            Judged(0.0 if truth.foot_wrench(side)[2] > least_load else math.inf, f"has its {side} foot in the air")
+            for side in Side
+        ),
+    ]
 
 
 def final_tilt(walk: SimulatedWalk) -> float:
@@ -220,19 +262,21 @@ def final_tilt(walk: SimulatedWalk) -> float:
     return so3.tilt(turn)
 
 
-def find_complaints(walk: SimulatedWalk, error: EndError) -> list[str]:
-    """Return what is not tolerated of a walk that the controller takes for done, in words that follow its name."""
+def judged_walk(walk: SimulatedWalk, error: EndError) -> list[Judged]:
+    """Return the figures by which a walk is judged that the controller takes for done."""
     least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
     is_pushed = any(push.start < walk.time and push.is_felt for push in walk.robot.pushes)  # soles tip then
     ground = walk.setup.simulation.ground
     is_flat = ground.kind == GroundKind.RIGID and not ground.bumps and not is_pushed
-    sole_tilt = lasting_sole_tilt(walk.recorder.log, _LASTING) if is_flat else None
-    return error.complaints() + posture_complaints(walk.robot.truth(), final_tilt(walk), least_load, sole_tilt)
+    sole_tilt = lasting_sole_tilt(walk.recorder.log, _LASTING, _SOLE_TILT) if is_flat else None
+    return [*error.judged(), *judged_posture(walk.robot.truth(), final_tilt(walk), least_load, sole_tilt)]
 
 
-def is_as_commanded(walk: SimulatedWalk, command: Command) -> bool:
-    """Return whether a robot that stands has done what was commanded, not stopped by itself."""
-    return walk.controller.state is not WalkingState.STOPPED and not find_complaints(walk, end_of(walk, command))
+def excess_of(walk: SimulatedWalk, command: Command) -> float:
+    """Return the largest figure over its tolerance of a robot that stands, [-]; infinite where it stopped by itself."""
+    if walk.controller.state is WalkingState.STOPPED:
+        return math.inf
+    return max(each.excess for each in judged_walk(walk, end_of(walk, command)))
 
 
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:

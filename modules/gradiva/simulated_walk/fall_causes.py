@@ -342,7 +342,8 @@ def _limit_of_steps(log: SignalLog, begin: float) -> str:
         return ""
     step, late = moved[0], round(1e3 * moved[0].delay)
     delay = f", {abs(late)} ms {'later' if late > 0 else 'earlier'}" if late else ""
-    return f"the step that was moved by {1e3 * step.distance:.0f} mm{delay} did not reach the DCM"
+    moved_by = f"moved by {1e3 * step.distance:.0f} mm{delay},"
+    return f"the step at {step.nominal.time:.2f} s, {moved_by} did not reach the DCM"
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 from gradiva.common import ControlMode
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
-from gradiva.push_recovery import SteppingMode
 from gradiva.setup import Plant, Setup, load_robot, load_setup
 from gradiva.setup.changed_keys import (
     CHOSEN,
@@ -28,8 +26,7 @@ from gradiva.setup.changed_keys import (
     setting_in_words,
     shipped_values,
 )
-from gradiva.simulated_walk.commanded_end import commanded_speed, is_as_commanded
-from gradiva.simulated_walk.fall_causes import maps_of_pushes
+from gradiva.simulated_walk.commanded_end import AS_HEALTHY, commanded_speed, excess_of
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.footing import SlopeFooting
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
@@ -37,15 +34,13 @@ from gradiva.simulation import Bump, FaultKind, Push
 from gradiva.telemetry import plain, without_none
 from gradiva.walking import WalkingState
 
-_LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
+LATER = 2.0  # [s] that a robot has to stand or walk beyond the end of which a difference is to be the cause
 _SLOWER = 0.5  # [-] of the speed that was asked for
 _SLOWER_THAN_KNOWN = 0.5, 0.25  # [-] of the known speed, where the robot falls at that as well
-_PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
+PUSHES, _FAULTS, _BUMPS = "simulation.pushes", "simulation.faults", "simulation.ground.bumps"
 _MAX_SPEED, _SWING_HEIGHT = "planner.max_speed", "planner.swing_height"
 _KIND = "simulation.ground.kind"
 _SLOPE = "simulation.ground.slope_forward", "simulation.ground.slope_left"
-_MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
-_MOST_WALKS = 8
 _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.ground.friction", CauseKind.FRICTION),
     ("simulation.model_errors.floor_friction", CauseKind.FRICTION),
@@ -60,22 +55,6 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.friction", CauseKind.MOTOR),
     ("simulation.servo", CauseKind.MOTOR),
 )
-_PARTNERS = {CauseKind.SLOPE: CauseKind.PUSH, CauseKind.PUSH: CauseKind.SLOPE}  # on a slope a smaller push fells
-PLANT_PARTS: Mapping[str, tuple[str, ...]] = {
-    "errors and ages of its sensors": ("simulation.sensors.", "simulation.transport."),
-    "friction, play and rotors of its gears": (
-        "simulation.friction.",
-        "simulation.plant.gear",
-        "simulation.plant.rotor",
-    ),
-    "its motors and servos": ("simulation.motors.", "simulation.servo."),
-    "its floor and the errors of its masses and soles": (
-        "simulation.ground.",
-        "simulation.model_errors.",
-        "simulation.plant.mass",
-    ),
-}
-"""Parts of a plant in words, to the beginnings of their keys."""
 _FAULTS_IN_WORDS: Mapping[FaultKind, str] = {
     FaultKind.DEAD_WRENCH: "reads zero",
     FaultKind.FROZEN_WRENCH: "repeats one reading",
@@ -123,6 +102,25 @@ class Difference:
         return self.kind is CauseKind.SETTING and self.settings.keys() <= set(CHOSEN)
 
 
+class Trial(Enum):
+    """Results of a walk that was walked again.
+
+    One whose worst figure is near its tolerance, within half as much again, shows nothing: another draw, or a second
+    more, brings it to the other side.
+    """
+
+    BETTER = "better"
+    NEAR_LIMIT = "near the limit"
+    NO_BETTER = "no better"
+
+    @classmethod
+    def of(cls, excess: float) -> Trial:
+        """Return the result of a walk whose worst figure is ``excess`` times its tolerance, [-]; infinite: it fell."""
+        if excess <= AS_HEALTHY:
+            return cls.BETTER
+        return cls.NEAR_LIMIT if excess * AS_HEALTHY < 1.0 else cls.NO_BETTER
+
+
 class BadEnd(Enum):
     """Ways in which a walk ends badly, with words for the end of a trial.
 
@@ -140,6 +138,13 @@ class BadEnd(Enum):
     def __init__(self, better: str, no_better: str, no_better_either: str) -> None:
         """Take the words."""
         self.better, self.no_better, self.no_better_either = better, no_better, no_better_either
+
+    def words(self, trial: Trial, is_beside_another: bool = False) -> str:
+        """Return how a trial ended, after the name of the robot."""
+        if trial is Trial.NEAR_LIMIT:
+            return "comes near the limit"
+        worse = self.no_better_either if is_beside_another else self.no_better
+        return self.better if trial is Trial.BETTER else worse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +177,7 @@ class KnownWalk:
         if walk.overdue and bad_end is BadEnd.STOPPED:
             bad_end = BadEnd.OVERDUE
         settings = known_settings(walk)
-        for key in (_PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
+        for key in (PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
             if key in settings:
                 settings[key] = [each for each in settings[key] if each["start"] < end]
         return cls(walk.setup, settings, command, walk.seed, end, bad_end, walk.is_as_configured)
@@ -200,40 +205,46 @@ class KnownWalk:
         again, own = self.configured(self.settings), flat_keys(self.setup.tables)
         return {**flat_keys(again.tables), **self.settings} == {**own, **self.settings}
 
-    def is_better_without(self, difference: Difference) -> bool | None:
-        """Walk again without a difference; return whether the robot does better."""
+    def without(self, difference: Difference) -> Trial | None:
+        """Walk again without a difference; return the result, None where it cannot be walked so."""
         settings = {**self.settings, **difference.settings}
-        return self._is_better({key: value for key, value in settings.items() if value is not None}, difference)
+        return self._trial({key: value for key, value in settings.items() if value is not None}, difference)
 
-    def is_better_with(self, settings: Mapping[str, Any]) -> bool | None:
-        """Walk again with more settings, likewise."""
-        return self._is_better({**self.settings, **settings})
+    def with_settings(self, settings: Mapping[str, Any]) -> Trial | None:
+        """Walk again with more settings; return as ``without`` does."""
+        return self._trial({**self.settings, **settings})
 
-    def is_better_as_shipped(self) -> bool | None:
-        """Walk again without any setting of its own, likewise."""
-        return self._is_better({})
+    def as_shipped(self) -> Trial | None:
+        """Walk again without any setting of its own; return as ``without`` does."""
+        return self._trial({})
 
-    def _is_better(self, settings: Mapping[str, Any], difference: Difference | None = None) -> bool | None:
-        """Return whether the robot does better; None where it cannot be configured, planned or simulated so."""
+    def _trial(self, settings: Mapping[str, Any], difference: Difference | None = None) -> Trial | None:
+        excess = self._excess(settings, difference)
+        return None if excess is None else Trial.of(excess)
+
+    def _excess(self, settings: Mapping[str, Any], difference: Difference | None = None) -> float | None:
+        """Walk again; return the worst figure over its tolerance, infinite of a robot that ends no better.
+
+        None where it cannot be configured, planned or simulated so.
+        """
         factor, plant = (difference.slower, difference.plant) if difference else (1.0, None)
         try:
             setup = self.configured(settings, plant)
             walk = SimulatedWalk(setup, self.seed)
             command = slower_command(self.command, factor, setup.walking.planner)
-            return walk.get_ready() and self._ends_better(walk, command)
+            return self._excess_at_end(walk, command) if walk.get_ready() else math.inf
         except Exception:  # which shows nothing: the report goes on
             return None
 
-    def _ends_better(self, walk: SimulatedWalk, command: Command) -> bool:
-        """Walk again; return whether the walk ends better than the known one."""
+    def _excess_at_end(self, walk: SimulatedWalk, command: Command) -> float:
         if self.bad_end is BadEnd.WALKED_BADLY:
-            return walk.follow(command) and is_as_commanded(walk, command)
+            return excess_of(walk, command) if walk.follow(command) else math.inf
         walk.controller.walk(command)
-        walk.run(max(0.0, self.end + _LATER - walk.time))
+        walk.run(max(0.0, self.end + LATER - walk.time))
         state = walk.controller.state
         is_overdue = self.bad_end is BadEnd.OVERDUE and state is WalkingState.WALKING
         has_stopped = self.bad_end is not BadEnd.FELL and state is WalkingState.STOPPED
-        return not (walk.is_down or is_overdue or has_stopped)
+        return math.inf if walk.is_down or is_overdue or has_stopped else 0.0
 
     def configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
         """Return the configuration of the robot with other settings, on the plant of this walk or on another one."""
@@ -255,7 +266,7 @@ def slower_command(command: Command, factor: float, planner: PlannerConfig) -> C
 
 def known_settings(walk: SimulatedWalk) -> dict[str, Any]:
     """Return the keys of a walk that differ from the shipped ones, pushes and faults that were added included."""
-    added = ((_PUSHES, walk.robot.pushes), (_FAULTS, walk.robot.faults))
+    added = ((PUSHES, walk.robot.pushes), (_FAULTS, walk.robot.faults))
     return changed_keys(walk.setup) | {
         key: [without_none(plain(asdict(each))) for each in disturbances] for key, disturbances in added if disturbances
     }
@@ -284,12 +295,12 @@ def _faults(known: KnownWalk) -> Iterator[Difference]:
 
 
 def _pushes(known: KnownWalk) -> Iterator[Difference]:
-    all_pushes = known.settings.get(_PUSHES, ())
+    all_pushes = known.settings.get(PUSHES, ())
     for number, push in enumerate(all_pushes):
         if push["start"] < known.end:
             others = [*all_pushes[:number], *all_pushes[number + 1 :]]
             text = f"a {_push_in_words(push)}"
-            yield Difference(CauseKind.PUSH, text, "", {_PUSHES: others})
+            yield Difference(CauseKind.PUSH, text, "", {PUSHES: others})
 
 
 def _push_in_words(push: Mapping[str, Any]) -> str:
@@ -310,7 +321,7 @@ def _bumps(known: KnownWalk) -> Iterator[Difference]:
 
 def _changes(known: KnownWalk) -> Iterator[Difference]:
     """Yield the other keys: together those of one property of floor, mass or sensors, else one by one."""
-    values = {key: value for key, value in known.settings.items() if key not in (_PUSHES, _FAULTS, _BUMPS)}
+    values = {key: value for key, value in known.settings.items() if key not in (PUSHES, _FAULTS, _BUMPS)}
     kinds = {key: _kind_of(key) for key in values if key != _MAX_SPEED}
     shipped = shipped_values(known.setup)
     for kind in dict.fromkeys(kinds.values()):
@@ -397,198 +408,3 @@ def sibling_cause(own: Sequence[str], standing: Sequence[Sequence[str]]) -> Caus
     mine, theirs = (", ".join(side).replace("=", " = ") for side in zip(*pairs, strict=True))
     text = f"{mine}: the variant with {theirs} walks on"
     return Cause(CauseKind.SETTING, text, f"{theirs}: tried, the robot walks on", is_tried=True, is_shown=True)
-
-
-# -- which of it is the cause ------------------------------------------------------------------------------------
-
-
-def tried_cause(
-    known: KnownWalk,
-    inferred: Cause | None,
-    report: Callable[[str], None],
-    measured: CauseKind | None = None,
-) -> Cause | None:
-    """Return the first difference without which the robot does better, what was inferred where there is none.
-
-    A fall is chance in part: without a harmless difference the robot may stand as well. So differences of the kind that
-    the measurements name are tried before all others, but never a control mode, each of which is shipped, nor a speed
-    below the known one, at which the robot may not come as far as a bump.
-
-    A slope and a push are named together where the robot does better without the one and without the other: on a slope
-    a smaller push fells it.
-
-    Args:
-        known: The walk that ended badly.
-        inferred: Cause by the measurements and what else is known of the simulation.
-        report: Takes a line for each walk.
-        measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
-    """
-    if not known.is_repeatable:
-        report("the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python")
-        return inferred
-    found = differences(known)
-    speeds = lower_speeds(known)
-    candidates = _candidates(found[:_MOST_WALKS], speeds if known.is_too_fast else ())
-    if candidates or speeds or known.setup.plant is not Plant.IDEAL:
-        lasting = "" if known.bad_end is BadEnd.WALKED_BADLY else f" {known.end + _LATER:.0f} s each,"
-        report(f"looks for the cause: walks again,{lasting} without what may be the cause")
-    named = (measured, inferred and inferred.kind)
-
-    def rank(each: Difference) -> int:
-        is_last = each.is_choice or each in speeds[1:] or each.kind not in named
-        return len(named) if is_last else named.index(each.kind)
-
-    candidates.sort(key=rank)
-    cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
-    if cure is not None:
-        partner = _partner(known, cure, candidates, report)
-        return replace(_cause_of(known, cure, partner, inferred, report), is_shown=True)
-    if len(found) > 1 and _reported(known, report, "with all settings as shipped", known.is_better_as_shipped):
-        advice = "any of it as shipped, one after the other"
-        return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
-    return _without_differences(known, found, speeds, inferred, report)
-
-
-def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> list[Difference]:
-    """Return what is tried first: all differences, but a choice that is shipped after the speeds."""
-    own = [difference for difference in found if not difference.is_choice]
-    choices = [difference for difference in found if difference.is_choice]
-    return [*own, *speeds, *choices]
-
-
-def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
-    texts = "; ".join(difference.text for difference in found)
-    return f"{texts}: it {known.bad_end.better} without all of that, without one it {known.bad_end.no_better}"
-
-
-def _without_differences(
-    known: KnownWalk,
-    found: Sequence[Difference],
-    speeds: Sequence[Difference],
-    inferred: Cause | None,
-    report: Callable[[str], None],
-) -> Cause | None:
-    """Return as the cause, where no difference is one, the plant as drawn or the speed."""
-    innocent = "; ".join(difference.text for difference in found)
-    aside = f" (it {known.bad_end.no_better_either} without: {innocent})" if innocent else ""
-    if by_plant := _by_plant(known, report):
-        kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (CauseKind.PLANT, "")
-        advice = f"--plant ideal {known.bad_end.better}; another --seed draws another"
-        return Cause(kind, f"{by_plant}{text}{aside}", advice, is_tried=True)
-    untried = () if known.is_too_fast else speeds
-    if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
-        advice = f"{speed.advice} {known.bad_end.better}, tried"
-        return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
-    if inferred is None or inferred.kind is not None:
-        return inferred and replace(inferred, text=f"{inferred.text}{aside}")
-    tried = [*(speed.advice for speed in speeds), *(["--plant ideal"] if known.setup.plant is not Plant.IDEAL else [])]
-    why = f"tried and {known.bad_end.no_better_either}: {', '.join(tried)}" if tried else ""
-    return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
-
-
-def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
-    """Return the plant in words where the robot does better on the ideal one, with its parts that alone are to blame.
-
-    Empty where it does not.
-    """
-    text = f"the plant {known.setup.plant}, as seed {known.seed} draws it"
-    ideal = Difference(CauseKind.PLANT, text, "", {}, 1.0, Plant.IDEAL)
-    if known.setup.plant is Plant.IDEAL or not _is_better_without(known, ideal, report):
-        return ""
-    exact, own = (flat_keys(known.configured({}, plant).tables) for plant in (Plant.IDEAL, None))
-    parts = []
-    for name, prefixes in PLANT_PARTS.items():
-        part = {key: exact[key] for key in own if key.startswith(prefixes) and exact[key] != own[key]}
-        if part and _reported(
-            known, report, f"without {name}", partial(known.is_better_with, {**part, **known.settings})
-        ):
-            parts.append(name)
-    if len(parts) < 2:
-        return f"{text}: it {known.bad_end.better} without {parts[0]}" if parts else text
-    return f"{text}: it {known.bad_end.better} where one of these is left out, whichever: {', '.join(parts)}"
-
-
-def _partner(
-    known: KnownWalk, cure: Difference, candidates: Sequence[Difference], report: Callable[[str], None]
-) -> Difference | None:
-    """Return the push beside a slope, or the slope beside a push, without which the robot does better as well."""
-    if cure.kind not in _PARTNERS:
-        return None
-    untried = candidates[candidates.index(cure) + 1 :]  # without those before it the robot does no better
-    others = [each for each in untried if each.kind is _PARTNERS[cure.kind]]
-    return next((other for other in others if _is_better_without(known, other, report)), None)
-
-
-def _cause_of(
-    known: KnownWalk,
-    difference: Difference,
-    partner: Difference | None,
-    inferred: Cause | None,
-    report: Callable[[str], None],
-) -> Cause:
-    unpushed = "" if known.settings.get(_PUSHES) else "; no push acted"
-    text = f"{difference.text}: it {known.bad_end.better} without that{unpushed}"
-    if partner is not None:
-        text = f"{difference.text} and {partner.text}: it {known.bad_end.better} without the one or the other"
-    if difference.kind is CauseKind.PUSH:
-        cause = _push_with_advice(known, text, inferred, report)
-        level = f"{partner.advice}: tried, the robot {known.bad_end.better}; " if partner is not None else ""
-        return replace(cause, advice=f"{level}{cause.advice}")
-    tried, helps = _followed(known, difference.trials, report)
-    if difference.is_choice and (by_plant := _by_plant(known, report)):
-        text = f"{text}; by {by_plant}"
-        tried.append(f"--plant ideal: tried, the robot {known.bad_end.better}")
-    if not helps:
-        tried.insert(0, f"{difference.advice}: tried, the robot {known.bad_end.better}")
-    return Cause(difference.kind, text, "; ".join(tried), is_tried=True)
-
-
-def _push_with_advice(known: KnownWalk, text: str, inferred: Cause | None, report: Callable[[str], None]) -> Cause:
-    """Return a push as the cause, with what was advised against it and whether the robot stands so, which is tried."""
-    mode, measured = known.setup.walking.step_adaptation.mode, inferred and inferred.kind is CauseKind.PUSH
-    trials: dict[str, Mapping[str, Any]] = {}
-    if mode is not SteppingMode.PLACE_AND_TIME:
-        trials[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
-    trials |= inferred.trials if inferred and measured else {}
-    tried, helps = _followed(known, trials, report)
-    if helps:
-        return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
-    options = "--control", str(known.setup.walking.walking.control), "--speed", f"{known.asked_speed:.3g}"
-    advice = "; ".join([*tried, maps_of_pushes(known.setup.robot_argument, *options)])
-    return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
-
-
-def _followed(
-    known: KnownWalk, trials: Mapping[str, Mapping[str, Any]], report: Callable[[str], None]
-) -> tuple[list[str], bool]:
-    """Follow advice until one helps; return what became of each that was followed, and whether the last one helps."""
-    tried = []
-    for advice, settings in trials.items():
-        helps = _reported(known, report, f"with {advice}", partial(known.is_better_with, settings))
-        if helps is None:
-            continue
-        tried.append(f"{advice} was tried and {known.bad_end.better if helps else known.bad_end.no_better_either}")
-        if helps:
-            return tried, True
-    return tried, False
-
-
-def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool | None:
-    what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
-    return _reported(
-        known,
-        report,
-        difference.advice if difference.kind is CauseKind.SPEED else what,
-        lambda: known.is_better_without(difference),
-    )
-
-
-def _reported(
-    known: KnownWalk, report: Callable[[str], None], what: str, succeeds: Callable[[], bool | None]
-) -> bool | None:
-    result = succeeds()
-    if result is None:
-        report(f"cannot walk again {what}")
-    else:
-        report(f"walked again {what}: the robot {known.bad_end.better if result else known.bad_end.no_better}")
-    return result

@@ -77,6 +77,7 @@ class SimulatedWalk:
         chatter: True forces and ZMP, and commands, of all ticks, and what oscillates in them.
         measurement: That of the last tick.
         log: Of the last tick.
+        freezing: Log of the tick that froze the robot; None where none did.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
         overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
@@ -131,6 +132,7 @@ class SimulatedWalk:
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
+        self.freezing: WalkingLog | None = None
 
     @property
     def is_as_configured(self) -> bool:
@@ -164,6 +166,7 @@ class SimulatedWalk:
         self.stopwatch.stop()
         if log.state is WalkingState.FAULT and not was_fault:
             self.fault_reasons.append(log.reason)
+            self.freezing = log
         if was_balancing and log.desired is None and self.controller.is_balancing:
             self.held_ticks += 1
         self._record(log)

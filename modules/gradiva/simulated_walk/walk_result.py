@@ -23,24 +23,27 @@ from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, stands_softly
 from gradiva.simplified_model import BalanceLayer, DcmLaw
+from gradiva.simulated_walk.cause_search import tried_cause
 from gradiva.simulated_walk.commanded_end import (
     SLIP_TOLERANCE,
     EndError,
     commanded_speed,
+    complaints_of,
+    count_steps,
     end_of,
     final_tilt,
-    find_complaints,
     goal_error,
+    judged_walk,
     plan_from_start,
     true_pose,
 )
 from gradiva.simulated_walk.fall_diagnosis import LOOP_TABLES, Diagnosis, chatter_table, diagnose_walk, names_loop
 from gradiva.simulated_walk.fall_evidence import Cause, at_limits_in_words, supporting_joints_at_limits
-from gradiva.simulated_walk.known_causes import BadEnd, KnownWalk, tried_cause
+from gradiva.simulated_walk.known_causes import BadEnd, KnownWalk
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
-from gradiva.simulated_walk.walk_score import score, specific_energetic_cost
+from gradiva.simulated_walk.walk_score import score, specific_energetic_cost, with_freeze
 from gradiva.simulation import Push, ground_name
 from gradiva.telemetry import LogError, RunFolder, SignalLog, WalkRecord, draw_plot, plain, unsaved, write_report
 from gradiva.walking import WalkingState
@@ -55,6 +58,8 @@ WALKED_BADLY = "walked badly"
 """Outcome of a robot that stands, but elsewhere than commanded, after it slid, or askew; the reason says which."""
 _FELL, _STOPPED, _INTERRUPTED = "fell", "stopped", "interrupted"
 _BAD_ENDS = {_FELL: BadEnd.FELL, _STOPPED: BadEnd.STOPPED, WALKED_BADLY: BadEnd.WALKED_BADLY}
+_OF_A_STAND = "goal_error_m", "end_error_m", "heading_error_rad", "specific_energetic_cost"
+_LONG_BEFORE = 0.5  # [s] a robot that falls is found to, and frozen, 0.1 to 0.4 s before it lies
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
@@ -284,8 +289,8 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     off = end_of(walk, request.command)
     ending = _judged(_ending(walk, stands, failure), walk, off)
     result = _result(request, walk, ending, off, wall)
-    if failure == _INTERRUPTED:  # on its way: what is left of the way is no error
-        result |= dict.fromkeys(("goal_error_m", "end_error_m", "heading_error_rad"))
+    if not ending.stands:  # on its way, or on the ground: what is left of the way is no error
+        result |= dict.fromkeys(_OF_A_STAND)
     if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
         result = _without_oscillation(result)
     outcome = WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
@@ -340,6 +345,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         **_what_was_asked(request),
         "model": walk.model,
         "duration_s": walk.time,
+        **count_steps(walk, plan_from_start(request.setup, request.command)),
         **_how_it_went(request, walk, error),
         "position_limits": _position_limits(walk, ending),
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
@@ -377,7 +383,8 @@ def _slope(setup: Setup) -> dict[str, float | None]:
 def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> dict[str, Any]:
     """The figures of the log, and the simulator's truth at the end."""
     adapts_steps = walk.setup.walking.step_adaptation.mode is not SteppingMode.OFF
-    figures, truth = score(walk.recorder.log, adapts_steps=adapts_steps), walk.robot.truth()
+    figures = with_freeze(score(walk.recorder.log, adapts_steps=adapts_steps), walk.freezing)
+    truth = walk.robot.truth()
     pose = true_pose(truth)
     cost = specific_energetic_cost(walk.robot.positive_work_j, request.setup.robot.mass, figures["distance_m"])
     return {
@@ -431,17 +438,19 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """Outcome and reason of a walk, and the diagnosis of one that ended badly."""
+    """Outcome and reason of a walk, the diagnosis of one that ended badly, and whether it ended with both feet set."""
 
     outcome: str
     reason: str
     diagnosis: Diagnosis | None = None
+    stands: bool = False
 
     def as_table(self, setup: Setup) -> dict[str, Any]:
         """Return the part of ``result.json``."""
         why = "" if self.diagnosis is None else str(self.diagnosis)
         diagnosis = None if self.diagnosis is None else _with_files(self.diagnosis, setup)
-        return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": diagnosis}
+        reason = f"{self.reason}{why}"
+        return {"outcome": self.outcome, "reason": reason, "diagnosis": diagnosis, "is_standing": self.stands}
 
 
 def _with_files(diagnosis: Diagnosis, setup: Setup) -> dict[str, Any]:
@@ -453,35 +462,45 @@ def _with_files(diagnosis: Diagnosis, setup: Setup) -> dict[str, Any]:
 def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     """Return how the walk ended; a controller that finished its step and gave up stands, but has not walked."""
     if stands and walk.controller.state is not WalkingState.STOPPED:
-        return _Ending(WALKED, walk.controller.reason)
+        return _Ending(WALKED, walk.controller.reason, stands=True)
     if walk.robot.fall is not None:
-        return _Ending(_FELL, f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
+        reason = f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{_freeze_before(walk)}"
+        return _Ending(_FELL, reason, diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = failure or walk.controller.reason, final_tilt(walk)
+    why, tilt = f"{failure} at {walk.time:.2f} s" if failure else _stop_in_words(walk), final_tilt(walk)
     if tilt > _LEANING:
-        why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", _FELL
-    elif stopped := _stopped_by_event(walk):
-        return _Ending(_STOPPED, stopped, diagnose_walk(walk))
-    else:
-        outcome = _STOPPED
-    return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+        leaning = f"left leaning by {math.degrees(tilt):.0f}° at {walk.time:.2f} s"
+        return _Ending(_FELL, f"{why}; {leaning}", diagnose_walk(walk))
+    stands = walk.controller.state is WalkingState.STOPPED
+    since = "" if stands or failure else f"; it has not fallen by {walk.time:.2f} s"
+    return _Ending(_STOPPED, f"{why}{since}", diagnose_walk(walk), stands)
 
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
-    if ending.outcome != WALKED or not (found := find_complaints(walk, error)):
+    if ending.outcome != WALKED or not (found := complaints_of(judged_walk(walk, error))):
         return ending
     pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
-    return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk))
+    return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk), stands=True)
 
 
-def _stopped_by_event(walk: SimulatedWalk) -> str:
-    """Return the event after which the robot finished its step, with its time, and that it did; else empty."""
-    events = [event for event in walk.controller.safety_events if event.text == walk.controller.reason]
-    if not events or walk.controller.state is not WalkingState.STOPPED:
+def _freeze_before(walk: SimulatedWalk) -> str:
+    """Return when and why a robot froze long before it fell; nothing where it froze as it fell, or did not."""
+    freeze, fall = walk.freezing, walk.robot.fall
+    if freeze is None or fall is None or fall.time - freeze.time < _LONG_BEFORE:
         return ""
-    return f"{events[0].text} at {events[0].time:.2f} s; it closed its feet and stands"
+    return f", after it froze at {freeze.time:.2f} s: {freeze.reason}"
+
+
+def _stop_in_words(walk: SimulatedWalk) -> str:
+    """Return why the controller stopped, when that was, not when the simulation ended, and what the robot did then."""
+    controller = walk.controller
+    event = next((event for event in controller.safety_events if event.text == controller.reason), None)
+    what = {WalkingState.STOPPED: "; it closed its feet and stands", WalkingState.FAULT: ", where it froze"}
+    if event is None or controller.state not in what:
+        return f"{controller.reason} at {walk.time:.2f} s"
+    return f"{event.text} at {event.time:.2f} s{what[controller.state]}"
 
 
 def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:

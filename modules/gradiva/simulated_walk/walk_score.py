@@ -12,9 +12,19 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, Side
 from gradiva.simulated_walk.simulated_walk import PARTS
-from gradiva.telemetry import BoolArray, SignalLog, adapted_steps
+from gradiva.telemetry import AdaptedStep, BoolArray, SignalLog, adapted_steps, runs_of
+from gradiva.walking import WalkingLog
 
-_STEPPING = "adapted_steps", "largest_step_change_m", "largest_step_delay_s"
+_STEPPING = (
+    "adapted_steps",
+    "largest_step_change_m",
+    "largest_step_change_at_s",
+    "largest_step_delay_s",
+    "largest_step_delay_at_s",
+)
+_FALLING = 0.35  # [rad] tilt of the base at which a foot that comes down makes no step; robots that walk on: below 0.2
+_SAME_PLACE, _SAME_HEADING = 0.01, math.radians(1.0)  # [m], [rad] of a foot that steps on the spot
+_SAME_TIME = 0.0005  # [s] of a touch-down that is neither earlier nor later, as it is read
 _SATURATED = "torque_control::saturated_joints"
 _VIOLATION = "torque_control::violation::"
 _NEGLIGIBLE = 1e-3  # in units of the constraints, mostly N, N·m and m/s²: relaxable ones are never met exactly
@@ -58,6 +68,24 @@ def score(log: SignalLog, duration_after: float = 2.0, *, adapts_steps: bool = F
     }
 
 
+def with_freeze(figures: dict[str, Any], tick: WalkingLog | None) -> dict[str, Any]:
+    """Return the figures with the errors of the tick that froze the robot, after the last one of the log.
+
+    Args:
+        figures: Of `score`.
+        tick: That froze the robot; None: none did.
+    """
+    if tick is None or tick.robot_state is None or tick.reference is None:
+        return figures
+    state, reference = tick.robot_state, tick.reference
+    last = {
+        "com_error_m": float(np.linalg.norm(state.com_position - reference.com_position)),
+        "dcm_error_m": float(np.linalg.norm(state.dcm_position - reference.dcm.position)),
+    }
+    errors = {key: figures[key] | {"max": max(value, figures[key]["max"] or 0.0)} for key, value in last.items()}
+    return figures | errors
+
+
 def com_error(log: SignalLog, duration_after: float = 2.0) -> tuple[NDArray, NDArray]:
     """Return the times [s], shape (T,), and how far the CoM is from its reference, [m], shape (T,), as in `score`.
 
@@ -97,14 +125,50 @@ def _nothing() -> dict[str, Any]:
 
 
 def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
-    """Return how many steps step adaptation changed, and by how much at most (earlier is negative); None while off."""
+    """Return how many steps step adaptation changed, by how much at most (earlier is negative), and when they began.
+
+    None while it is off. Steps that came down on the ground count, not feet of a robot that falls.
+    """
     is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
     if not is_on and not is_logged:
         return dict.fromkeys(_STEPPING)
-    steps = adapted_steps(log) if is_logged else []
-    change = max((step.distance for step in steps), default=0.0)
-    delay = max((step.delay for step in steps), key=abs, default=0.0)
-    return dict(zip(_STEPPING, (len(steps), change, delay), strict=True))
+    steps = [step for step in adapted_steps(log) if _has_landed(log, step)] if is_logged else []
+    if not steps:
+        return dict(zip(_STEPPING, (0, 0.0, None, 0.0, None), strict=True))
+    moved, late = max(steps, key=lambda step: step.distance), max(steps, key=lambda step: abs(step.delay))
+    at = late.nominal.time if abs(late.delay) > _SAME_TIME else None
+    return dict(zip(_STEPPING, (len(steps), moved.distance, moved.nominal.time, late.delay, at), strict=True))
+
+
+def _has_landed(log: SignalLog, step: AdaptedStep) -> bool:
+    """Return whether the log goes on after the swing of a step, at whose end the robot did not fall."""
+    after = int(np.searchsorted(log.times, step.end, side="right"))
+    orientation = "simulation::root_link::orientation"
+    if after >= len(log) or orientation not in log:
+        return after < len(log)
+    return bool(_tilt(log[orientation][after : after + 1])[0] < _FALLING)
+
+
+def steps_of(log: SignalLog) -> tuple[int, int]:
+    """Return how many steps the robot has ended, by the plan that it followed, and how many of them on the spot."""
+    if not len(log):
+        return 0, 0
+    middles = _double_supports(log["walking::is_double_support"][:, 0] > 0.5)[2]
+    places = [log[f"{side}_foot::position::desired"][middles, :2] for side in Side]
+    headings = [log[f"{side}_foot::orientation::desired"][middles, 2] for side in Side]
+    return max(0, len(middles) - 1), steps_on_the_spot(np.stack(places), np.stack(headings))
+
+
+def steps_on_the_spot(places: NDArray, headings: NDArray) -> int:
+    """Return how many steps led no foot elsewhere.
+
+    Args:
+        places: Of the left and the right foot before the first step and after each, [m], shape (2, n + 1, 2).
+        headings: The same, [rad], shape (2, n + 1).
+    """
+    moves, turns = np.linalg.norm(np.diff(places, axis=1), axis=2), np.diff(headings, axis=1)
+    is_still = (moves < _SAME_PLACE) & (np.abs(np.arctan2(np.sin(turns), np.cos(turns))) < _SAME_HEADING)
+    return int(np.count_nonzero(is_still.all(axis=0)))
 
 
 def _window(log: SignalLog, duration_after: float) -> slice:
@@ -145,14 +209,53 @@ def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
     return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
 
 
-def lasting_sole_tilt(log: SignalLog, duration: float) -> float | None:
-    """Return the largest tilt below which a loaded sole does not come for a ``duration`` [s], [rad]; None: unknown."""
-    names = [name for side in Side if (name := f"simulation::{side}_foot::tilt") in log]
-    count = round(duration / float(np.median(np.diff(log.times)))) if len(log) > 1 else 0
-    if not names or not 0 < count <= len(log):
+@dataclass(frozen=True, slots=True)
+class LastingTilt:
+    """Tilt of a sole from the floor that lasts while the sole carries a tenth of the weight.
+
+    Attributes:
+        side: Of the foot.
+        angle: Below which the sole does not come for as long as was asked, [rad].
+        bound: Beyond which it counts, or the angle where that is smaller, [rad].
+        begin: When the sole came beyond the bound, [s].
+        duration: Time for which it stayed beyond it, [s].
+    """
+
+    side: Side
+    angle: float
+    bound: float
+    begin: float
+    duration: float
+
+    def __str__(self) -> str:
+        """Return foot, angle, time and duration."""
+        angle, bound = (math.degrees(each) for each in (self.angle, self.bound))
+        return (
+            f"{self.side} sole tilted by {angle:.0f}° while it carried load, at {self.begin:.2f} s:"
+            f" beyond {bound:.0f}° for {self.duration:.2f} s"
+        )
+
+
+def lasting_sole_tilt(log: SignalLog, duration: float, bound: float) -> LastingTilt | None:
+    """Return the largest tilt below which a loaded sole does not come for a ``duration`` [s]; None: unknown.
+
+    Args:
+        log: With the tilts of the soles, which are no numbers without load.
+        duration: For which a tilt has to last, [s].
+        bound: Beyond which a sole is tilted, [rad].
+    """
+    sides = [side for side in Side if f"simulation::{side}_foot::tilt" in log]
+    tick = float(np.median(np.diff(log.times))) if len(log) > 1 else math.inf
+    count = round(duration / tick)
+    if not sides or not 0 < count <= len(log):
         return None
-    tilts = np.nan_to_num(np.stack([log[name][:, 0] for name in names]))  # without load: 0
-    return float(np.lib.stride_tricks.sliding_window_view(tilts, count, axis=1).min(axis=-1).max())
+    tilts = np.nan_to_num(np.stack([log[f"simulation::{side}_foot::tilt"][:, 0] for side in sides]))  # without load: 0
+    lasting = np.lib.stride_tricks.sliding_window_view(tilts, count, axis=1).min(axis=-1)
+    foot, row = divmod(int(lasting.argmax()), lasting.shape[1])
+    angle = float(lasting[foot, row])
+    first, last = next(run for run in runs_of(tilts[foot] >= min(bound, angle)) if run[0] <= row <= run[1])
+    times = log.times[[first, last]]
+    return LastingTilt(sides[foot], angle, min(bound, angle), float(times[0]), float(times[1] - times[0]) + tick)
 
 
 def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:

@@ -19,13 +19,14 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, RobotPosture, WalkingError, so3
 from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.simulation.rigid_tree import quaternion
-from gradiva.simulation.scene import build_scene
+from gradiva.simulation.scene import FLOOR, build_scene
 
 _DISTANCE = 3.2  # [robot's start heights of the base]
 _LOOK_AT = 0.97  # [start heights of the base] where the picture is centred
 _FOLLOWING = 1.0  # [s] over which the camera averages the robot's way, so that it does not sway
 _SIZES = (64, 4096)  # [pixels] least and greatest edge of a picture
 _SOLE_THICKNESS = 0.002  # [m]
+_LEVEL = 0.05  # [deg] below which no slope is written
 _MOST_SOLES = 200  # in one picture
 _VIEW_WIDTH = 0.7  # [-] height that is seen, per distance of the camera (its field of view is 45°)
 
@@ -135,6 +136,7 @@ def film(
     form: FilmFormat | None = None,
     on_frame: Callable[[int, int], None] = lambda done, total: None,
     soles: Sequence[FilmedSole] = (),
+    floor_rotation: NDArray | None = None,
 ) -> None:
     """Write a film of a motion, with the time of its samples in each picture, and how far links bend at most.
 
@@ -145,6 +147,7 @@ def film(
         form: Size, camera and frame rate.
         on_frame: Called after each frame with how many are done and how many there will be.
         soles: Drawn on the ground.
+        floor_rotation: Of the world, whose xy plane is the floor, in level axes, shape (3, 3); None: it is level.
 
     Raises:
         ModelError: A mesh of the robot cannot be read.
@@ -154,11 +157,12 @@ def film(
     frames = np.arange(motion.times[0], motion.times[-1] + 1e-9, 1.0 / form.rate)
     targets, extent = _targets(motion, frames, form.camera)
     writer: Any = imageio.get_writer(path, fps=form.rate, codec="libx264", quality=7, macro_block_size=2)
-    with writer, _Studio(description, form, extent) as studio:
+    with writer, _Studio(description, form, extent, floor_rotation) as studio:
         for done, (time, target) in enumerate(zip(frames, targets, strict=True), start=1):
             drawn = [sole for sole in soles if sole.start <= time]
             posture = motion.at(time)
             note = deflection_note(description.flexible_joints, description.joints, posture.joint_positions)
+            note += studio.slope_note
             writer.append_data(studio.picture(posture, target, f"{time:.2f} s{note}", drawn))
             on_frame(done, len(frames))
 
@@ -197,7 +201,12 @@ class OffscreenRenderer:
         self._pixels = np.empty((height, width, 3), dtype=np.uint8)
 
     def render(
-        self, data: mujoco.MjData, camera: mujoco.MjvCamera, text: str = "", soles: Sequence[FilmedSole] = ()
+        self,
+        data: mujoco.MjData,
+        camera: mujoco.MjvCamera,
+        text: str = "",
+        soles: Sequence[FilmedSole] = (),
+        floor_rotation: NDArray | None = None,
     ) -> npt.NDArray[np.uint8]:
         """Return the picture, red, green and blue, shape (height, width, 3), with a text in its lower left corner.
 
@@ -206,11 +215,12 @@ class OffscreenRenderer:
             camera: Where it is seen from.
             text: In the corner.
             soles: Drawn on the ground, the last ones where there are too many.
+            floor_rotation: As of ``film``, of the soles.
         """
         self._gl.make_current()
         mujoco.mjv_updateScene(self._model, data, self._option, None, camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
         for sole in soles[-_MOST_SOLES:]:
-            self._draw(sole)
+            self._draw(sole, np.eye(3) if floor_rotation is None else floor_rotation)
         mujoco.mjr_render(self._rectangle, self._scene, self._context)
         if text:
             place = mujoco.mjtGridPos.mjGRID_BOTTOMLEFT
@@ -218,11 +228,11 @@ class OffscreenRenderer:
         mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
         return self._pixels[::-1].copy()
 
-    def _draw(self, sole: FilmedSole) -> None:
+    def _draw(self, sole: FilmedSole, floor_rotation: NDArray) -> None:
         ahead, across = sole.corners[0] - sole.corners[3], sole.corners[1] - sole.corners[0]
         size = 0.5 * np.array([np.linalg.norm(ahead), np.linalg.norm(across), _SOLE_THICKNESS])
-        position = np.append(sole.corners.mean(axis=0), sole.height)
-        rotation = so3.rotation_z(math.atan2(ahead[1], ahead[0])).ravel()
+        position = floor_rotation @ np.append(sole.corners.mean(axis=0), sole.height)
+        rotation = (floor_rotation @ so3.rotation_z(math.atan2(ahead[1], ahead[0]))).ravel()
         colour = np.array(sole.colour, dtype=np.float32)
         shape = self._scene.geoms[self._scene.ngeom]
         mujoco.mjv_initGeom(shape, mujoco.mjtGeom.mjGEOM_BOX, size, position, rotation, colour)
@@ -266,10 +276,16 @@ _LOOKS = {  # [deg] azimuth and elevation of the direction in which the camera l
 
 
 class _Studio:
-    """A scene with its renderer and camera."""
+    """A scene with its renderer and camera; its axes are level, those of postures are those of the floor."""
 
-    def __init__(self, description: RobotDescription, form: FilmFormat, extent: float = 0.0) -> None:
-        """Open the scene; ``extent`` [m] of the way is seen beside the robot."""
+    def __init__(
+        self,
+        description: RobotDescription,
+        form: FilmFormat,
+        extent: float = 0.0,
+        floor_rotation: NDArray | None = None,
+    ) -> None:
+        """Open the scene; ``extent`` [m] of the way is seen beside the robot, on the floor of ``film``."""
         self._model = build_scene(description, form.width, form.height)
         self._data = mujoco.MjData(self._model)
         self._joints = _addresses(self._model, description.joints)
@@ -278,20 +294,26 @@ class _Studio:
         self._extent = extent * form.height / form.width
         self._height = 0.0
         self._renderer = OffscreenRenderer(self._model, form.width, form.height)
+        self._turn = np.eye(3) if floor_rotation is None else floor_rotation
+        steepness = math.degrees(so3.tilt(self._turn))
+        self.slope_note = f", slope {steepness:.1f} deg" if steepness > _LEVEL else ""
+        floor = self._model.geom(FLOOR)
+        floor.pos[:], floor.quat[:] = self._turn @ floor.pos, quaternion(self._turn)
+        self._model.geom_sameframe[floor.id] = 0  # as compiled its axes are those of its body
 
     def picture(
         self, posture: RobotPosture, target: NDArray, text: str = "", soles: Sequence[FilmedSole] = ()
     ) -> npt.NDArray[np.uint8]:
         """Draw a posture and soles, looking at ``target`` (world, [m]), with a text in the corner."""
-        self._data.qpos[:3] = posture.base_position
-        self._data.qpos[3:7] = quaternion(posture.base_rotation)
+        self._data.qpos[:3] = self._turn @ posture.base_position
+        self._data.qpos[3:7] = quaternion(self._turn @ posture.base_rotation)
         self._data.qpos[self._joints] = posture.joint_positions
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
         self._height = self._height or float(posture.base_position[2])
         self._camera.distance = _DISTANCE * self._height + self._extent / _VIEW_WIDTH
-        self._camera.lookat[:] = [target[0], target[1], _LOOK_AT * self._height]
-        return self._renderer.render(self._data, self._camera, text, soles)
+        self._camera.lookat[:] = self._turn @ [target[0], target[1], _LOOK_AT * self._height]
+        return self._renderer.render(self._data, self._camera, text, soles, self._turn)
 
     def __enter__(self) -> _Studio:
         return self

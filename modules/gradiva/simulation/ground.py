@@ -119,7 +119,7 @@ class GroundConfig:
     @property
     def world_rotation(self) -> NDArray:
         """Rotation of the world, whose xy plane is the floor, in level axes; shape (3, 3)."""
-        return so3.exp(np.array([0.0, -self.slope_forward, 0.0])) @ so3.exp(np.array([self.slope_left, 0.0, 0.0]))
+        return floor_rotation(self.slope_forward, self.slope_left)
 
     @property
     def gravity_vector(self) -> NDArray:
@@ -136,6 +136,11 @@ class GroundConfig:
         """Heading in which the floor rises most, counter-clockwise from x, [rad]; 0 where it is level."""
         up = self.world_rotation[2]
         return math.atan2(up[1], up[0])
+
+
+def floor_rotation(slope_forward: float, slope_left: float) -> NDArray:
+    """Return the rotation in level axes, shape (3, 3), of a floor that rises ahead and to the left by angles [rad]."""
+    return so3.exp(np.array([0.0, -slope_forward, 0.0])) @ so3.exp(np.array([slope_left, 0.0, 0.0]))
 
 
 def slope_components(steepness: float, uphill: float) -> tuple[float, float]:

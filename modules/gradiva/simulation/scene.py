@@ -24,6 +24,7 @@ READABLE = (".stl", ".dae")
 _POINTER = b"version https://git-lfs"
 _FACES = 2500  # per mesh: as fine as a picture of a metre shows; drawing time is nearly proportional
 _DISC_THICKNESS = 0.004  # [m] half of that of discs on either side of flexible joints
+FLOOR = "floor"  # name of its plane
 _TILE = 0.25  # [m] edge of a floor tile: steps and slips can be judged by eye
 _SHAPES = {"box": "mjGEOM_BOX", "cylinder": "mjGEOM_CYLINDER", "sphere": "mjGEOM_SPHERE"}
 
@@ -112,6 +113,7 @@ def _add_floor(spec: mujoco.MjSpec, height: float) -> None:
     material = spec.add_material(name="floor", texuniform=True, texrepeat=[1.0 / _TILE, 1.0 / _TILE])
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "tiles"
     spec.worldbody.add_geom(
+        name=FLOOR,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[0.0, 0.0, 1.0],
         pos=[0.0, 0.0, height],

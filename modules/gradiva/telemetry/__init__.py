@@ -10,6 +10,7 @@ from gradiva.telemetry.report import (
     KEY_FIGURES,
     TRACKING_FIGURES,
     KeyFigure,
+    further_steps,
     number,
     page,
     unhealthy_figures,
@@ -35,6 +36,7 @@ from gradiva.telemetry.walk_record import (
     adapted_steps,
     footprints,
     nominal_footprints,
+    runs_of,
 )
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "draw_plot",
     "export_log",
     "footprints",
+    "further_steps",
     "nominal_footprints",
     "number",
     "page",
@@ -78,6 +81,7 @@ __all__ = [
     "read_mat",
     "replay",
     "rotations_from_rpy",
+    "runs_of",
     "save_replay_page",
     "shade",
     "unhealthy_figures",

@@ -83,13 +83,14 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     advice = (result.get("diagnosis") or {}).get("advice")
     at_limits, oscillation = result.get("position_limits"), (result.get("chatter") or {}).get("text")
     pushes = " · ".join(str(push) for push in result.get("pushes") or [])
+    notes = further_steps(result), unusual_figures(result)
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
         f"{outcome_badge(result)}</div>"
         f'<p class="reason">{escape(str(reason))}</p>'
         + "".join(
             f'<p class="run">{escape(line)}</p>'
-            for line in (advice and f"next: {advice}", at_limits, oscillation, unusual_figures(result), command, pushes)
+            for line in (advice and f"next: {advice}", at_limits, oscillation, *notes, command, pushes)
             if line
         )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
@@ -106,7 +107,7 @@ def outcome_badge(result: Mapping[str, Any]) -> str:
 def tiles(result: Mapping[str, Any]) -> str:
     """Return the key figures; those that the result lacks are left out."""
     cells = [
-        f'<div{_definition(figure)} class="tile{_mark(figure, result)}"><div class="label">{figure.label}</div>'
+        f'<div{_definition(figure)} class="tile{_mark(figure, result)}"><div class="label">{figure.name(result)}</div>'
         f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div>'
         f"{_usual(figure, result)}{_healthy(figure, result)}{_case(figure, result)}{_commanded(figure, result)}</div>"
         for figure in KEY_FIGURES
@@ -152,6 +153,17 @@ def unhealthy_figures(result: Mapping[str, Any]) -> str:
     )
 
 
+def further_steps(result: Mapping[str, Any]) -> str:
+    """Return a line on steps beyond those of the plan, with what they were for; empty where there were none."""
+    steps, planned = result.get("steps"), result.get("planned_steps")
+    if steps is None or planned is None or steps <= planned:
+        return ""
+    adapted, on_the_spot = result.get("adapted_steps") or 0, result.get("further_steps_on_the_spot") or 0
+    found = [f"{on_the_spot} of them on the spot"] * bool(on_the_spot) + [f"{adapted} adapted"] * bool(adapted)
+    found = found or ["planned anew on the way"]
+    return f"steps   {'; '.join([f'{steps} taken, {planned} planned: {steps - planned} more', *found])}"
+
+
 def _listed(what: str, figures: Sequence[tuple[KeyFigure, str]], result: Mapping[str, Any]) -> str:
     """Return figures with what each is compared with, the first few; empty where there are none."""
     texts = [
@@ -184,6 +196,10 @@ def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     """Return the duration or the end of the command, below the figure that is set beside it."""
     duration, end = result.get("commanded_duration_s"), result.get("commanded_end_m")
     text = f"command: {duration:g} s, ramps included" if figure.key == "duration_s" and duration else ""
+    if figure.key == "steps" and result.get("planned_steps") is not None:
+        text = f"planned: {result['planned_steps']}"
+    if (moment := figure.moment(result)) is not None:
+        text = f"of the step at {moment:.2f} s"
     if figure.key == "end_error_m" and end:
         text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
     return f'<div class="label">{text}</div>' if text else ""
@@ -224,6 +240,8 @@ class KeyFigure:
         case: Key of the text that says in which case the value is found; empty where there is one case.
         definition: Sentence that a tooltip shows; empty where the label says it.
         healthy: Key of its bound; empty: its own key in the table ``healthy``.
+        when: Key of the time of the step that the value is of; empty where it is of the whole walk.
+        unfinished: Label where the robot does not stand at the end; empty: the same.
     """
 
     key: str
@@ -237,6 +255,16 @@ class KeyFigure:
     case: str = ""
     definition: str = ""
     healthy: str = ""
+    when: str = ""
+    unfinished: str = ""
+
+    def name(self, result: Mapping[str, Any]) -> str:
+        """Return the label, which may differ where the robot does not stand at the end."""
+        return self.unfinished if self.unfinished and result.get("is_standing") is False else self.label
+
+    def moment(self, result: Mapping[str, Any]) -> float | None:
+        """Return when the step began that the value is of, [s]; None where it is of no single step."""
+        return _nested_value(result, self.when) if self.when else None
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
         """Return whether a result has this figure."""
@@ -494,7 +522,8 @@ TRACKING_FIGURES = (
 """Figures that a report has in tables."""
 _SHIFT_FIGURES = tuple(one for one in TRACKING_FIGURES if one.key.startswith("chatter.shift"))
 KEY_FIGURES = (
-    KeyFigure("distance_m", "distance", "m", 1.0, 2),
+    KeyFigure("distance_m", "distance", "m", 1.0, 2, unfinished="distance of whole steps"),
+    KeyFigure("steps", "steps"),
     KeyFigure(
         *("duration_s", "duration, standing included", "s", 1.0, 1),
         definition="Of the simulation: preparation, command, closing step, and standing before and after.",
@@ -529,8 +558,11 @@ KEY_FIGURES = (
     ),
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
-    KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0),
-    KeyFigure("largest_step_delay_s", "largest step delay (earlier: negative)", "ms", 1e3, 0),
+    KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0, when="largest_step_change_at_s"),
+    KeyFigure(
+        *("largest_step_delay_s", "largest step delay (earlier: negative)", "ms", 1e3, 0),
+        when="largest_step_delay_at_s",
+    ),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3, better=-1),

@@ -144,11 +144,13 @@ class AdaptedStep:
         nominal: Foothold of the plan.
         move: From there to where the foot was to land in the end, world, [m], shape (2,).
         delay: Of its touch-down, [s].
+        end: Last time of the log at which the foot was in the air, [s].
     """
 
     nominal: Footprint
     move: NDArray
     delay: float
+    end: float
 
     @property
     def distance(self) -> float:
@@ -169,7 +171,7 @@ def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
         height = f"{stance}_foot::position::desired"
         position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
         foothold = Footprint(stance.other, position, float(nominal[last, 2]), float(log.times[first]))
-        step = AdaptedStep(foothold, (adapted - nominal)[last, :2], float(delays[last, 0]))
+        step = AdaptedStep(foothold, (adapted - nominal)[last, :2], float(delays[last, 0]), float(log.times[last]))
         if step.distance > _SAME_PLACE or abs(step.delay) > _SAME_TIME:
             steps.append(step)
     return steps

@@ -16,6 +16,7 @@ def plane_of_stance(left_is_stance: cs.SX, feet: dict[Side, dict[str, cs.SX]]) -
     """Return height h and slope (a, b) of the contact plane z = h + a x + b y of the stance foot."""
 
     def of_stance(name: str) -> cs.SX:
+        """Return position, (3, 1), or rotation, (3, 3), of the stance foot, world."""
         return cs.if_else(left_is_stance, feet[Side.LEFT][name], feet[Side.RIGHT][name])
 
     normal, position = of_stance("rotation")[:, 2], of_stance("position")

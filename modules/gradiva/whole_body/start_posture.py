@@ -108,6 +108,7 @@ def _limits_in_the_way(model: IdynTreeModel, kinematics: WalkingKinematics, refe
     start, low, high = described_posture(model), kinematics.lower_limits, kinematics.upper_limits
 
     def residual(motion: NDArray) -> NDArray:
+        """Return the tasks' errors after a motion (base, [m], [rad], joints, [rad]), and a weight on the joints'."""
         return np.append(kinematics.task_error(integrate(start, motion, 1.0), reference), _REST * motion[6:])
 
     motion = least_squares(residual, np.zeros(6 + len(low))).x

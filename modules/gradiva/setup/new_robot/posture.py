@@ -183,6 +183,7 @@ class _Standing:
         """Return the posture with the knees bent by so much, and whether its soles are level below the CoM."""
 
         def posture(angles: NDArray) -> NDArray:
+            """Return all joints, [rad], shape (n,), for the pitch of hips and of ankles, [rad], shape (2,)."""
             joints = arms.copy()
             for side in Side:
                 knee = self._straight[side] + bend
@@ -191,6 +192,7 @@ class _Standing:
             return joints
 
         def residual(angles: NDArray) -> NDArray:
+            """Return the sine of the soles' pitch, and the CoM ahead of the ZMP in the sole, [m]."""
             joints = posture(angles)
             position, rotation = self._pose(joints, self._limbs.soles[Side.LEFT])
             ahead = self._forward @ (self._com(joints) - position) - self._zmp[0]
@@ -279,6 +281,7 @@ class _Standing:
         )
 
         def residual(angles: NDArray) -> NDArray:
+            """Return the hand off its target, [m], shape (3,), and a weight on angles that reach it in any case."""
             trial = joints.copy()
             trial[indices] = angles
             position, rotation = self._pose(trial, links[-1])

@@ -358,6 +358,7 @@ class AttainableImpulses:
         begin = phase * gait.single_support
 
         def survives(impulse: float) -> bool:
+            """Return whether the pendulum survives pushes of ``impulse`` [N·s] each."""
             pushes = [PendulumPush(impulse * way, begin + APART * number, duration) for number in range(count)]
             return PushedPendulum(gait, self._adapter, mode).survives(pushes)
 
