@@ -23,11 +23,10 @@ from gradiva.setup.new_robot import (
     fit_sole,
     model_file_of,
     robot_text,
-    widen_margins,
     write_robot,
 )
 from gradiva.setup.new_robot.model_file import check_meshes, check_units, turn_link
-from gradiva.setup.robot_checks import check_robot_folder, margin_findings, torque_findings
+from gradiva.setup.robot_checks import check_robot_folder, margin_findings, torque_findings, widen_margins
 from gradiva.simulated_walk import SimulatedWalk
 from gradiva.simulation import read_urdf, weld
 from tests.conftest import EVERY_ROBOT, description_of

@@ -156,8 +156,7 @@ def _holds(robot: str, folder: Path, walks: bool) -> bool:
     """Return whether torques hold a draft, which then gets wide margins and is walked; say what was found."""
     from gradiva.cli.checks import check_first_walk
     from gradiva.common.errors import FAIL, OK, WalkingError
-    from gradiva.setup.new_robot import widen_margins
-    from gradiva.setup.robot_checks import torque_findings
+    from gradiva.setup.robot_checks import torque_findings, widen_margins
 
     findings = [finding for finding in torque_findings(robot) if finding.verdict != OK]
     if all(finding.verdict != FAIL for finding in findings):

@@ -1,7 +1,6 @@
 """From a URDF to the first description of a robot."""
 
 from gradiva.setup.new_robot.draft import Draft, check_name, draft_robot, robot_text, write_robot
-from gradiva.setup.new_robot.gains import LoweredGains, widen_margins
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs
 from gradiva.setup.new_robot.model_file import ModelFile, model_file_of
 from gradiva.setup.new_robot.soles import fit_sole
@@ -10,7 +9,6 @@ __all__ = [
     "Choices",
     "Draft",
     "Limbs",
-    "LoweredGains",
     "ModelFile",
     "check_name",
     "draft_robot",
@@ -18,6 +16,5 @@ __all__ = [
     "fit_sole",
     "model_file_of",
     "robot_text",
-    "widen_margins",
     "write_robot",
 ]
