@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,8 @@ from gradiva.cli.main import leaving_at_once
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
     from gradiva.common.errors import Finding
+    from gradiva.robot_model import RobotDescription
+    from gradiva.setup.new_robot import Choices
 
 
 class RobotsGroup(TyperGroup):
@@ -76,26 +79,33 @@ def robots(
     return 1 if failed else 0
 
 
+_Urdf = Annotated[str | None, typer.Option(metavar="FILE", help="A file, or PACKAGE:MODEL, as in robot.toml.")]
+_Mjcf = Annotated[Path | None, typer.Option(metavar="FILE", help="Instead of a URDF: an XML file of MuJoCo.")]
+_Folder = Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the robot's folder is made.")]
+_Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Name for reports; NAME by default.")]
+_LeftFoot = Annotated[str | None, typer.Option(metavar="LINK", help="Where the left leg ends.")]
+_RightFoot = Annotated[str | None, typer.Option(metavar="LINK", help="Where the right leg ends.")]
+_LeftSole = Annotated[str | None, typer.Option(metavar="FRAME", help="Of the left foot, x forward, z up.")]
+_RightSole = Annotated[str | None, typer.Option(metavar="FRAME", help="Likewise of the right foot.")]
+_Sole = Annotated[str | None, typer.Option(metavar=_SOLE, help="Rectangle of the left sole in its frame, metres.")]
+_Imu = Annotated[str | None, typer.Option(metavar="FRAME", help="Of the inertial unit.")]
+_ArmJoints = Annotated[int, typer.Option(min=0, help="That each arm moves; the rest is locked.")]
+
+
 @robots_app.command()
 def new(
     name: Annotated[str, typer.Argument(help="Of the folder, and what --robot takes.")],
-    urdf: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A file, or PACKAGE:MODEL, as in robot.toml.")
-    ] = None,
-    mjcf: Annotated[Path | None, typer.Option(metavar="FILE", help="Instead of a URDF: an XML file of MuJoCo.")] = None,
-    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the robot's folder is made.")] = (
-        Path("robots")
-    ),
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Name for reports; NAME by default.")] = None,
-    left_foot: Annotated[str | None, typer.Option(metavar="LINK", help="Where the left leg ends.")] = None,
-    right_foot: Annotated[str | None, typer.Option(metavar="LINK", help="Where the right leg ends.")] = None,
-    left_sole: Annotated[str | None, typer.Option(metavar="FRAME", help="Of the left foot, x forward, z up.")] = None,
-    right_sole: Annotated[str | None, typer.Option(metavar="FRAME", help="Likewise of the right foot.")] = None,
-    sole: Annotated[
-        str | None, typer.Option(metavar=_SOLE, help="Rectangle of the left sole in its frame, metres.")
-    ] = None,
-    imu: Annotated[str | None, typer.Option(metavar="FRAME", help="Of the inertial unit.")] = None,
-    arm_joints: Annotated[int, typer.Option(min=0, help="That each arm moves; the rest is locked.")] = 4,
+    urdf: _Urdf = None,
+    mjcf: _Mjcf = None,
+    folder: _Folder = Path("robots"),
+    title: _Title = None,
+    left_foot: _LeftFoot = None,
+    right_foot: _RightFoot = None,
+    left_sole: _LeftSole = None,
+    right_sole: _RightSole = None,
+    sole: _Sole = None,
+    imu: _Imu = None,
+    arm_joints: _ArmJoints = 4,
     walks: Annotated[bool, typer.Option("--walk/--no-walk", help="Two metres, in simulation.")] = True,
 ) -> int:
     """Write a first robots/NAME/robot.toml from a URDF or MJCF, and walk it: names, soles, posture, servos, limits.
@@ -103,41 +113,69 @@ def new(
     Names that are found and values that are guessed are printed. Feet are the lowest links with six joints above them.
     """
     with leaving_at_once():
-        from gradiva.cli.checks import check_first_walk
-        from gradiva.cli.output import text_console
-        from gradiva.common.errors import FAIL, OK
         from gradiva.setup import SEARCH_PATH, robot_names
-        from gradiva.setup.new_robot import Choices, check_name, draft_robot, model_file_of, write_robot
-        from gradiva.setup.robot_checks import torque_findings
+        from gradiva.setup.new_robot import Choices, check_name
 
     check_name(name, folder / name, robot_names())
     choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
     rectangle = None if sole is None else _parse_sole(sole)
-    console = text_console()
-    with TemporaryDirectory() as place:
-        model = model_file_of(name, urdf, mjcf, choices, Path(place))
-        for note in model.notes:  # before what they may be the cause of is refused
-            console.print(note, markup=False, soft_wrap=True)
-        draft = draft_robot(name, model, choices, rectangle, title)
-        for note in draft.notes[len(model.notes) :]:
-            console.print(note, markup=False, soft_wrap=True)
-        for path in write_robot(draft, folder / name):
-            console.print(f"wrote   {path}", markup=False, soft_wrap=True)
-    speed = draft.description.max_speed / 2.0
+    speed = 0.5 * _written(name, (urdf, mjcf), folder, choices, rectangle, title).max_speed
     shown = name if name in robot_names() else folder / name
-    findings = [finding for finding in torque_findings(str(shown)) if finding.verdict != OK]
-    if walks and all(finding.verdict != FAIL for finding in findings):
-        findings.append(check_first_walk(str(shown)))
-        findings += _narrow_loops(str(shown)) if findings[-1].verdict == OK else []
-    for finding in findings:
-        console.print(f"{finding.verdict:8}{name}: {_with_remedy(finding)}", markup=False, soft_wrap=True)
-    if any(finding.verdict == FAIL for finding in findings):
+    if not _holds(str(shown), folder / name, walks):
         return 1
-    console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
+    _say(f"try     gradiva walk --robot {shown} --speed {speed:.2f}")
     if shown != name:
-        by_name = f"by its name where the environment has {SEARCH_PATH}={folder.resolve()}"
-        console.print(f"or      {by_name}", markup=False, soft_wrap=True)
+        _say(f"or      by its name where the environment has {SEARCH_PATH}={folder.resolve()}")
     return 0
+
+
+def _written(
+    name: str,
+    models: tuple[str | None, Path | None],
+    folder: Path,
+    choices: Choices,
+    sole: SoleRectangle | None,
+    title: str | None,
+) -> RobotDescription:
+    """Write a draft of a model, a URDF or an MJCF, with what was found on the way; return its description."""
+    from gradiva.setup.new_robot import draft_robot, model_file_of, write_robot
+
+    with TemporaryDirectory() as place:
+        model = model_file_of(name, *models, choices, Path(place))
+        for note in model.notes:  # before what they may be the cause of is refused
+            _say(note)
+        draft = draft_robot(name, model, choices, sole, title)
+        for note in draft.notes[len(model.notes) :]:
+            _say(note)
+        for path in write_robot(draft, folder / name):
+            _say(f"wrote   {path}")
+    return draft.description
+
+
+def _holds(robot: str, folder: Path, walks: bool) -> bool:
+    """Return whether torques hold a draft, which then gets wide margins and is walked; say what was found."""
+    from gradiva.cli.checks import check_first_walk
+    from gradiva.common.errors import FAIL, OK, WalkingError
+    from gradiva.setup.robot_checks import torque_findings, widen_margins
+
+    findings = [finding for finding in torque_findings(robot) if finding.verdict != OK]
+    if all(finding.verdict != FAIL for finding in findings):
+        with suppress(WalkingError):  # the walk says why
+            for path, lowered in widen_margins(folder, f"What differs on {folder.name}"):
+                _say(f"wrote   {path}, {lowered.note}")
+        if walks:
+            findings.append(check_first_walk(robot))
+            findings += _narrow_loops(robot) if findings[-1].verdict == OK else []
+    for finding in findings:
+        _say(f"{finding.verdict:8}{folder.name}: {_with_remedy(finding)}")
+    return all(finding.verdict != FAIL for finding in findings)
+
+
+def _say(line: str) -> None:
+    """Print a line as it is, however wide the terminal."""
+    from gradiva.cli.output import text_console
+
+    text_console().print(line, markup=False, soft_wrap=True)
 
 
 def _narrow_loops(robot: str) -> list[Finding]:

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import tomli_w
 
-from gradiva.common import ControlMode, ModelError, ModelNotInstalled, NDArray, Side, WalkingError, nearest_name
+from gradiva.common import (
+    ControlMode,
+    ModelError,
+    ModelNotInstalled,
+    NDArray,
+    Side,
+    WalkingError,
+    merge,
+    nearest_name,
+)
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
-from gradiva.setup.layers import Plant
+from gradiva.setup.layers import Plant, nested
 from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
-from gradiva.setup.stability_margins import stability_margins
+from gradiva.setup.stability_margins import GAIN_MARGIN, StabilityMargins, stability_margins
 from gradiva.setup.standing_plant import StandingBody
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
 _SOLE_TOLERANCE = 0.01  # [m] between the sole and the shapes of the foot
+_ROUNDS = 6  # gains that are lowered one after the other, each at most so often
+_HALF = 0.5  # [-] of a gain that has no value with wide margins of its own, before the next is looked at
+_FILES = {"zmp_com_controller": "simplified_model.toml", "foot_admittance": "whole_body.toml"}  # by position control
 _NO_TORQUE = 1e-3  # [N·m] that a joint need not have
 _LEVEL = 0.99  # [-] cosine between the vertical and the z axis of a sole of the straight robot
 _CHOICES: tuple[dict[str, str], ...] = (
@@ -109,10 +125,27 @@ def _standing_torques(argument: str) -> Iterator[Finding]:
     joint = setup.robot.joints[weakest]
     if worst.most <= 1.0:
         yield Finding(OK, f"stands on {worst.where} with {worst.most:.0%} of the torque of {joint}")
+        yield from _against_friction(setup.robot, limits, worst)
         return
     need = f"{joint} needs {worst.needed[weakest]:.3g} N·m to stand on {worst.where} and has {limits[weakest]:.3g}"
     more = f", {others} more lack some" * (others > 0) + _same(setup.robot, limits, weakest)
     yield Finding(FAIL, f"torques: {need}{more}")
+
+
+def _against_friction(robot: RobotDescription, limits: NDArray, load: _StandingLoad) -> Iterator[Finding]:
+    """Warn of a joint that holds a load, with the friction of its drive, and does not lift it, against that friction.
+
+    Position control may walk so: where its joints yield, friction holds them.
+    """
+    lifted = (1.0 - robot.per_joint("gear_loss")) * limits - robot.per_joint("coulomb_friction")
+    lifted = np.maximum(lifted, 0.0)
+    short = np.flatnonzero((load.needed > lifted) & (load.needed > _NO_TORQUE))
+    if short.size:
+        weakest = int(short[np.argmax(load.needed[short] - lifted[short])])
+        lifts = f"{robot.joints[weakest]} lifts {lifted[weakest]:.3g} N·m against its friction"
+        need = f"and needs {load.needed[weakest]:.3g} on {load.where}"
+        more = f", {short.size - 1} more lack some" * (short.size > 1)
+        yield Finding(WARN, f"torques: {lifts} {need}{more}: by torque, on plant robot, it may stop or fall")
 
 
 def _standing_loads(setup: Setup, limits: NDArray) -> Iterator[_StandingLoad]:
@@ -154,6 +187,88 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
         verdict = WARN if finding.verdict == FAIL and setup.simulation.friction.coulomb else finding.verdict
         loop = f"{control} control, plant {plant}: wrench loop, {found.figures}{found.balance_text}"
         yield Finding(verdict, loop, finding.remedy)
+
+
+class LoweredGains(NamedTuple):
+    """Gains of one control mode that differ from the shipped ones, with the margins before.
+
+    Attributes:
+        control: The mode.
+        gains: By key.
+        before: The least margins with the gains that were there.
+    """
+
+    control: ControlMode
+    gains: Mapping[str, float]
+    before: StabilityMargins
+
+    @property
+    def note(self) -> str:
+        """One line for the user."""
+        gains = ", ".join(f"{key} = {value:g}" for key, value in self.gains.items())
+        return f"by {self.control} {gains}: the shipped gains leave {' '.join(self.before.figures.split())}"
+
+
+def widen_margins(folder: Path, heading: str) -> Iterator[tuple[Path, LoweredGains]]:
+    """Write the gains with which the loops of a draft have a gain margin, by position, then by velocity control.
+
+    The shipped gains are those of robots whose servos yield as iCub's do; stiff servos, or velocity loops that follow
+    within a tick, leave less. What takes most of it is lowered as ``gradiva robots`` advises; phase margin and M_s
+    alone lower nothing: MagicBot Z1, with 6.5 dB and 20°, walks with the shipped gains and falls with half of them.
+
+    Args:
+        folder: Of the robot, which walks; files that are there stay.
+        heading: Of the files.
+
+    Yields:
+        Each file that is written, with the gains.
+
+    Raises:
+        WalkingError: The configuration is refused, or the robot cannot stand as it should.
+    """
+    for control in (ControlMode.POSITION, ControlMode.VELOCITY):
+        lowered = _lowered(folder, control)
+        if lowered is None:
+            continue
+        files: dict[str, dict[str, float]] = {}
+        for key, value in lowered.gains.items():
+            name = _FILES[key.partition(".")[0]] if control is ControlMode.POSITION else "velocity.toml"
+            files.setdefault(name, {})[key] = value
+        for name, gains in files.items():
+            tables = reduce(merge, (nested(key, value) for key, value in gains.items()))
+            text = f"# {heading} by {control} control, for wide stability margins: see gradiva robots.\n\n"
+            (folder / name).write_text(text + tomli_w.dumps(tables), encoding="utf-8")
+            yield folder / name, lowered
+
+
+def _lowered(folder: Path, control: ControlMode) -> LoweredGains | None:
+    """Return the gains of one mode that have to be lowered; None where none has, or where that does not widen it."""
+    gains: dict[str, float] = {}
+    before = None
+    for _ in range(_ROUNDS):
+        choice = {"walking.control": str(control), "walking.model": "dcm", **gains}
+        setups = [load_setup(str(folder), choice, plant=plant) for plant in (Plant.IDEAL, Plant.ROBOT)]
+        found = [(stability_margins(setup), setup) for setup in setups]
+        narrow, setup = min(found, key=lambda pair: pair[0].margins.gain_db)
+        before = before or narrow
+        if narrow.margins.gain_db >= GAIN_MARGIN:
+            return LoweredGains(control, gains, before) if gains else None
+        if not narrow.gain:
+            return None
+        factor = _HALF if math.isnan(narrow.largest) else narrow.largest / narrow.value
+        gains[narrow.gain] = _rounded(factor * narrow.value)
+        if narrow.gain.endswith(".zmp"):
+            beside = narrow.gain.removesuffix("zmp") + "com"
+            law = setup.walking.zmp_com_controller
+            pair = law.walking if ".walking." in narrow.gain else law.standing
+            gains[beside] = _rounded(factor * pair.com)
+    return None
+
+
+def _rounded(gain: float) -> float:
+    """Return a gain rounded down to three digits."""
+    digits = 2 - math.floor(math.log10(gain))
+    return math.floor(gain * 10.0**digits) / 10.0**digits
 
 
 def _mass(robot: RobotDescription) -> Iterator[Finding]:

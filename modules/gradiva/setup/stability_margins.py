@@ -228,7 +228,7 @@ class StabilityMargins:
         if not self.gain:
             return ""
         if math.isnan(self.largest):
-            return f"{self.gain} = {self.value:g} takes most of it, but no value of it alone has all three"
+            return f"{self.gain} = {self.value:g} takes most of it, but no value of it alone has {_WANTED}"
         beside = ", com in proportion" if self.gain.endswith(".zmp") else ""
         return f"lower {self.gain} from {self.value:g} to {self.largest:.3g}{beside}"
 

@@ -16,6 +16,7 @@ from gradiva.simulation import Urdf
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
 _UP = np.array([0.0, 0.0, 1.0])
+_OF_ARMS = ("shoulder", "elbow", "wrist")  # in names of joints
 _IMU_NAMES = ("imu", "inertial", "gyro", "accelerometer")  # the surest first
 
 
@@ -237,6 +238,7 @@ def _lowest_pair(skeleton: Skeleton) -> dict[Side, int]:
             )
         )
     first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
+    _refuse_arms(skeleton, first)
     _refuse_long_leg(skeleton, first)
     if forward_of(skeleton, (first, second))[0] > 0.0:
         return {Side.LEFT: first, Side.RIGHT: second}
@@ -254,6 +256,20 @@ def _refuse_coupled_leg(skeleton: Skeleton, foot: int) -> None:
     if coupled:
         raise ModelError(
             f"in a leg {', '.join(coupled)}, and walking knows no coupled joints: {LEG_JOINTS} of their own"
+        )
+
+
+def _refuse_arms(skeleton: Skeleton, tip: int) -> None:
+    """Refuse limbs that are arms by the names of their joints, where no lower ones are long enough.
+
+    Raises:
+        ModelError: They are.
+    """
+    arms = [name for name in skeleton.joints_to(tip) if any(word in name.lower() for word in _OF_ARMS)]
+    if arms:
+        raise ModelError(
+            _short_legs(skeleton)
+            or f"it has no legs: the lowest limbs of {LEG_JOINTS} joints and more are arms, by names as {arms[0]}"
         )
 
 
