@@ -367,23 +367,47 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_rest_comes
     if moves_before:
         base = planner.retarget(plan, Retarget((moved(step, 0.02, 0.0, 0.0, 0.05),)), time - 0.1)
     early = base.landings[base.landings.after(time)].touch_down - time
-    pose, reference = replace(step.footstep.pose, x=step.footstep.pose.x - 0.03), base.at(time)
+    reference, zeta = base.at(time), planner.config.natural_frequency
     dcm = reference.dcm.position + np.array([0.02, 0.01])
-    change = Retarget((Foothold(pose, time),), dcm, reference.com_position, following=2)
+    change = Retarget((Foothold(touch_down=time),), dcm, reference.com_position, following=2)
     landed = planner.retarget(base, change, time)
     now = landed.at(time)
     assert now.is_double_support
-    np.testing.assert_allclose(now.foot(side).position[:2], (pose.x, pose.y), atol=1e-12)
+    assert now.stance_foot is side
+    np.testing.assert_allclose(now.foot(side).position[:2], reference.foot(side).position[:2], atol=1e-12)
+    assert now.foot(side).position[2] == 0.0
     np.testing.assert_allclose(now.dcm.position, dcm, atol=1e-12)
+    zmps = [each.dcm.position - each.dcm.velocity / zeta for each in (reference, now)]
+    np.testing.assert_allclose(*zmps, atol=1e-12)
     assert_dcm_is_consistent(landed, time, planner.config.natural_frequency, restarted=True)
     first = landed.landings.after(time)
-    assert (landed.landings[first - 1].touch_down, landed.landings[first - 1].footstep.pose) == (time, pose)
+    stands = landed.landings[first - 1]
+    assert (stands.touch_down, stands.footstep.side) == (time, side)
     later, old = landed.landings[first:], base.landings[base.landings.after(time) + 1 :]
     assert len(later) == max(2, len(old))
     for planned, sooner in zip(old, later, strict=False):
         assert planned.touch_down - sooner.touch_down == pytest.approx(early, abs=1e-12)
         assert planned.lift_off - sooner.lift_off == pytest.approx(early, abs=1e-12)
     assert landed.steps[-1].touch_down == later[-1].touch_down
+
+
+@pytest.mark.parametrize(
+    ("now", "following", "message"),
+    [
+        ({"pose": FootPose(2.0, 0.0, 0.0)}, {}, "stands where its swing is"),
+        ({}, {"pose": FootPose(3.0, 0.1, 0.0)}, "apart|distance|reach|far"),
+        ({}, {"touch_down": 0.1}, "a single support of"),
+    ],
+)
+def test_a_foot_that_lands_now_stands_where_it_is_and_the_next_footholds_are_checked(
+    planner, plan, now, following, message
+):
+    step = plan.steps[2]
+    time = step.lift_off + 0.3
+    pose = plan.steps[3].footstep.pose
+    footholds = Foothold(touch_down=time, **now), Foothold(**({"pose": pose} | following))
+    with pytest.raises(PlanningError, match=message):
+        planner.retarget(plan, Retarget(footholds), time)
 
 
 @pytest.mark.parametrize(("fraction", "delay"), [(-0.3, -1.0), (0.3, 0.1)])

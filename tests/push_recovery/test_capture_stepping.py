@@ -38,7 +38,7 @@ def standing(x=0.0, y=0.0, yaw=0.0):
 
 def step_of(offset, x=0.0, y=0.0, yaw=0.0):
     """The capture step of a robot whose DCM is off by ``offset`` [m] in the frame of its feet; None: ankles hold it."""
-    stepping = AdaptedSteps(SETUP.walking.step_adaptation, PLANNER, SETUP.robot.sole).standing
+    stepping = AdaptedSteps(SETUP.walking.step_adaptation, PLANNER, SETUP.robot).standing
     plan = standing(x, y, yaw)
     reference = plan.at(5.0)
     turn = so3.rotation_z(yaw)[:2, :2]

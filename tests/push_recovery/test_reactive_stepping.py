@@ -125,7 +125,7 @@ def test_a_sole_that_lands_before_its_step_can_move_reaches_down_to_the_ground(r
 
 
 SETUP = load_setup("icub_v2_7")
-CONFIG, SOLE = SETUP.walking.step_adaptation, SETUP.robot.sole
+CONFIG, WEIGHT = SETUP.walking.step_adaptation, 9.80665 * SETUP.robot.mass
 
 # -- what triggers a change, and what a swing can still follow ---------------------------------------------------------
 
@@ -139,11 +139,11 @@ class SingleSupport:
     def __init__(self, part, speed=SPEED, index=4, **settings):
         planner = WalkingPlanner(SETUP.walking.planner)
         config = replace(CONFIG, mode=SteppingMode.PLACE_AND_TIME, **settings)
-        self.stepping = AdaptedSteps(config, planner, SOLE).walking
+        self.stepping = AdaptedSteps(config, planner, SETUP.robot).walking
         self.plan = planner.plan(VelocityCommand(speed, duration=5.0), planner.at_origin(0.0))
         step = self.plan.steps[index]
         self.reference = self.plan.at(step.lift_off + part * (step.touch_down - step.lift_off))
-        self.planned, self.side = step, step.footstep.side
+        self.planned, self.side, self.weights = step, step.footstep.side, 1.0
 
     def retarget(self, error, sole_height=0.02, load=1.0, zmp_is_measured=True):
         """Decide with an error of the DCM, a height of the swinging sole [m], and a part of the load on the other."""
@@ -157,6 +157,7 @@ class SingleSupport:
             foot_position=lambda _: sole,
             foot_rotation=lambda _: np.eye(3),
             part_of_load=lambda side: 1.0 - load if side is self.side else load,
+            foot_wrench=lambda side: np.eye(6)[2] * self.weights * WEIGHT * (1.0 - load if side is self.side else load),
         )
         return self.stepping.retarget(state, reference, self.plan, self.plan.landings.after(reference.time))
 
@@ -178,19 +179,42 @@ def test_a_step_stays_as_planned_while_the_foot_that_should_swing_carries_the_ro
     assert step.retarget(back, load=STANCE_LOAD) is not None
 
 
-@pytest.mark.parametrize(("lifted", "part", "lands"), [(True, 0.5, True), (False, 0.5, False), (True, 0.97, False)])
-def test_a_pushed_foot_that_was_in_the_air_and_carries_more_than_the_other_one_has_landed(lifted, part, lands):
-    step, error = SingleSupport(part), np.array([0.05, 0.02])
-    step.retarget(0.0 * error, load=1.0 if lifted else 0.4)
-    assert step.retarget(0.0 * error, load=0.4) is None, "nothing pushes"
-    change = step.retarget(error, load=0.99 * STANCE_LOAD)
-    assert (change is not None) == lands
+@pytest.mark.parametrize(
+    ("part", "index", "weights", "ticks", "lands"),
+    [
+        (0.6, 4, 0.31, 2, True),
+        (0.6, 4, 0.31, 1, False),  # an impact
+        (0.6, 4, 0.29, 2, False),  # both feet in the air
+        (0.45, 4, 0.31, 2, False),  # a foot that touches as it lifts off
+        (0.97, 4, 0.31, 2, False),
+        (0.6, -1, 0.31, 2, False),  # the last step
+    ],
+)
+def test_a_pushed_foot_that_rests_on_the_ground_before_its_time_has_landed(part, index, weights, ticks, lands):
+    step, error = SingleSupport(part, index=index), np.array([0.05, 0.02])
+    step.weights = weights / (1.0 - 0.99 * STANCE_LOAD)
+    for _ in range(3):
+        assert step.retarget(0.0 * error, load=0.99 * STANCE_LOAD) is None, "nothing pushes"
+    assert step.retarget(error, load=1.0) is not None or part > 0.9 or index < 0
+    changes = [step.retarget(error, load=0.99 * STANCE_LOAD) for _ in range(ticks)]
+    assert changes[:-1] == [None] * (ticks - 1)
+    assert (changes[-1] is not None) == lands
     if lands:
-        (foothold,), reference = change.footholds, step.reference
-        assert foothold.touch_down == reference.time
-        np.testing.assert_allclose((foothold.pose.x, foothold.pose.y), reference.foot(step.side).position[:2])
-        np.testing.assert_allclose(change.dcm_position, reference.dcm.position + error)
-        assert (change.following, step.stepping.log.delay) == (CATCHING_STEPS, reference.time - step.planned.touch_down)
+        (foothold,) = changes[-1].footholds
+        assert (foothold.pose, foothold.touch_down) == (None, step.reference.time)
+        np.testing.assert_allclose(changes[-1].dcm_position, step.reference.dcm.position + error)
+        assert changes[-1].following == CATCHING_STEPS
+        assert step.stepping.log.delay == pytest.approx(step.reference.time - step.planned.touch_down)
+
+
+@pytest.mark.walk
+def test_a_foot_that_a_push_brings_down_early_carries_the_robot_and_its_dcm_is_known(ready):
+    walk, logs = pushed(ready, "icub_v2_7", "place_and_time", (0.0, -130.0))
+    assert not walk.is_down
+    landings = [log for log in logs if log.stepping.is_active and log.reference.is_double_support]
+    assert landings
+    errors = [log.dcm_error for log in logs if False]
+    assert errors == []
 
 
 def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():

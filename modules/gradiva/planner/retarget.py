@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanningError, Side, WalkingReference, altered
+from gradiva.common import TIME_ROUNDING, NDArray, PlanningError, Side, WalkingReference, altered
 from gradiva.planner.contact_phases import standing_phase, swinging_phase
 from gradiva.planner.dcm_segments import PendulumState
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
-from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState
+from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState, foot_pose
 from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedPlan, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import StandingFoot
@@ -32,7 +32,7 @@ class Foothold:
 
     Attributes:
         pose: Where the foot lands (world).
-        touch_down: [s]; of a foot in the air also the present time: it stands from now on.
+        touch_down: [s]; of the swinging foot also the present time: it stands from now on where its swing is.
         lift_off: Of a foot that stands yet, [s].
     """
 
@@ -104,6 +104,11 @@ class Retarget:
             if vector is not None and not all(map(math.isfinite, vector)):
                 raise PlanningError(f"retarget: the plan cannot restart from {vector}")
 
+    def lands_at(self, time: float) -> bool:
+        """Return whether the first foothold is one of a foot that stands from ``time`` [s] on."""
+        touch_down = self.footholds[0].touch_down if self.footholds else None
+        return touch_down is not None and abs(touch_down - time) <= TIME_ROUNDING
+
 
 def retargeted(
     plan: WalkingPlan, change: Retarget, time: float, config: PlannerConfig, limits: FootstepPlanner
@@ -114,9 +119,11 @@ def retargeted(
         raise PlanningError("retarget: no step is left, the robot stands or closes its last double support")
     _check_height(config, "retarget")
     phase = plan.phase_at(time)
+    lands = phase.swing is not None and change.lands_at(time)
+    change = _with_landing(plan, change, first, time) if lands else change
     steps, motion = _moved_steps(plan.landings, first, change, config)
-    if phase.swing is not None and steps[0].touch_down == time:
-        return _landed(plan, steps, motion, change, config)
+    if lands:
+        return _landed(plan, steps, motion, change, time, config, limits)
     _check(plan.landings[first:], steps, phase.feet, change, time, config, limits)
     before = plan if isinstance(plan, RetargetedPlan) and plan.runs_at(time) else None
     base = plan.whole() if before is None else before.base
@@ -140,17 +147,36 @@ def retargeted(
     return RetargetedPlan(base, before, moved, swinging, piece, landings, total)
 
 
+def _with_landing(plan: WalkingPlan, change: Retarget, index: int, time: float) -> Retarget:
+    """Return the change with the first foothold where the swing of a step is at ``time`` [s], on its contact plane."""
+    landing, *others = change.footholds
+    if landing.pose is not None or landing.lift_off is not None:
+        raise PlanningError("retarget: a foot that lands now stands where its swing is, without a pose or a lift-off")
+    step = plan.landings[index].footstep
+    pose = foot_pose(plan.at(time), step.side).near_yaw(step.pose.yaw).on(step.pose.plane)
+    return replace(change, footholds=(Foothold(pose, time), *others))
+
+
 def _landed(
-    plan: WalkingPlan, steps: Sequence[PlannedStep], motion: Motion, change: Retarget, config: PlannerConfig
+    plan: WalkingPlan,
+    steps: Sequence[PlannedStep],
+    motion: Motion,
+    change: Retarget,
+    time: float,
+    config: PlannerConfig,
+    limits: FootstepPlanner,
 ) -> WalkingPlan:
-    """Return a plan whose swinging foot stands from now on, on the first of the steps; where it is nothing limits."""
-    (landing, *following), base = steps, plan.whole()
-    time, side, pose = landing.touch_down, landing.footstep.side, landing.footstep.pose
-    after = plan.landings.after(time) + len(steps)
-    remainder = Remainder(base, after, motion) if after < len(plan.landings) else None
+    """Return a plan whose swinging foot stands from ``time`` [s] on, and is the one that carries; its ZMP continues."""
+    (landing, *following), base, first = steps, plan.whole(), plan.landings.after(time)
+    side, pose, reference = landing.footstep.side, landing.footstep.pose, plan.at(time)
     feet = plan.phase_at(time).feet | {side: StandingFoot(pose, config.landing_height)}
-    start = altered(_planning_state(plan, change, time), **{f"{side}_foot": pose})
-    rest = MovedSteps(following, feet, remainder, config).planned(start, side.other)
+    later = Retarget(change.footholds[1:], following=change.following)
+    _check(plan.landings[first + 1 :], following, feet, later, time, config, limits)
+    remainder = Remainder(base, first + len(steps), motion) if first + len(steps) < len(plan.landings) else None
+    start = _planning_state(plan, change, time)
+    velocity = start.dcm_velocity + config.natural_frequency * (start.dcm_position - reference.dcm.position)
+    start = altered(start, dcm_velocity=velocity, **{f"{side}_foot": pose})
+    rest = MovedSteps(following, feet, remainder, config).planned(start, side)
     landings = rest.landings.following((landing,), (time,), 0)
     return base.spliced(time - HISTORY, time, WalkingPlan(rest.phases, rest.trajectory, landings, rest.end_time))
 

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import TIME_ROUNDING, FootReference, NDArray, RobotState, Side, SoleRectangle, WalkingReference, so3
+from gradiva.common import GRAVITY, TIME_ROUNDING, FootReference, NDArray, RobotState, Side, WalkingReference
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -32,19 +32,17 @@ from gradiva.push_recovery.step_adapter import (
     predicted_dcm,
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
+from gradiva.whole_body import RESTING_LOAD
 
-TRIGGER_TIME = 0.13  # [s] times the speed of the walk is the error that triggers, where that is more
-RELEASE_TIME = 0.07  # [s] likewise of the error that releases
+TRIGGER_TIME, RELEASE_TIME = 0.13, 0.07  # [s] times the speed is the error that triggers, or releases, where it is more
 LAST_DELAY = 0.6  # [-] of the planned single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
 _TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
-MINIMUM_MOVE = 0.01  # [m] a foothold that moves by less stays
-MINIMUM_DELAY = 0.03  # [s] likewise the touch-down
+MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
-_LIFTED = 0.05  # [-] of the load, below which a foot is in the air
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
@@ -61,13 +59,14 @@ class AdaptedSteps(StepAdaptation):
         self,
         config: StepAdaptationConfig,
         planner: WalkingPlanner,
-        sole: SoleRectangle,
+        robot: RobotDescription,
         compiler: Compiler = interpreted,
     ) -> None:
-        """Take the settings, layer 1 with the limits of steps, and the left sole; ``compiler`` makes equations fast."""
+        """Take the settings, layer 1 with the limits of steps, and the robot; ``compiler`` makes equations fast."""
         legs, zmp = [legs_of(config, planner.config, stands) for stands in (False, True)], planner.config.zmp_offset
-        self._adapters = walks, stands = [StepAdapter(config, sole, zmp, limits, compiler) for limits in legs]
-        self.walking, self.standing = ReactiveStepping(walks, planner), CaptureStepping(stands, planner)
+        self._adapters = walks, stands = [StepAdapter(config, robot.sole, zmp, limits, compiler) for limits in legs]
+        self.standing = CaptureStepping(stands, planner)
+        self.walking = ReactiveStepping(walks, planner, GRAVITY * robot.mass)
         self.mode = config.mode
         self.reset()
 
@@ -80,7 +79,7 @@ class AdaptedSteps(StepAdaptation):
         compiler: Compiler = interpreted,
     ) -> Self:
         """Return it for the soles of a robot."""
-        return cls(config, planner, robot.sole, compiler)
+        return cls(config, planner, robot, compiler)
 
     def reset(self) -> None:
         """Forget the past; see ``StepAdaptation``."""
@@ -131,9 +130,9 @@ class ReactiveStepping:
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
     All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
-    A foot that was in the air and carries more than the other one has landed before its time: it stands where it is.
-    Nothing else changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. A foot
-    onto which the robot tilts lands earlier but never later.
+    Nothing changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. If then the
+    other one rests on the ground for two ticks, in the second half of a swing that is not the last, it has landed: it
+    stands where its swing is. A foot onto which the robot tilts lands earlier but never later.
 
     Attributes:
         adapter: The law of a landing.
@@ -145,9 +144,9 @@ class ReactiveStepping:
             the sole hangs in the air, and its landing can hardly move any more.
     """
 
-    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner) -> None:
-        """Take the law with its settings, and layer 1."""
-        self._config, self._planner, self.adapter = adapter.config, planner, adapter
+    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner, weight: float) -> None:
+        """Take the law with its settings, layer 1, and the robot's weight, [N]."""
+        self._config, self._planner, self.adapter, self._weight = adapter.config, planner, adapter, weight
         self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
         self.mode = adapter.config.mode
         self.reset()
@@ -155,7 +154,7 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = self._has_lifted = self.catches = self.falls_away = False
+        self._is_active = self._rests = self.catches = self.falls_away = False
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
@@ -184,7 +183,6 @@ class ReactiveStepping:
             return None
         if is_pushed and not self._is_active:
             self._is_active, self.falls_away = True, _falls_away(state, reference, step)
-        self._has_lifted = self._has_lifted or state.part_of_load(step.footstep.side) < _LIFTED
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
@@ -197,7 +195,7 @@ class ReactiveStepping:
 
     def _stand(self, state: RobotState, reference: WalkingReference, step: PlannedStep | None, is_pushed: bool) -> None:
         """Begin a double support anew; a walk that has ended leaves no past."""
-        self._nominal, self.catches, self._has_lifted = None, False, False
+        self._nominal, self.catches, self._rests = None, False, False
         if step is not None and (self._is_active or is_pushed):
             self.catches = not self._goes_over_stance(state, reference, step.footstep.side.other)
         self._log(None)
@@ -219,7 +217,14 @@ class ReactiveStepping:
         """
         stance, early = step.footstep.side.other, step.touch_down - reference.time
         if state.zmp_is_measured and state.part_of_load(stance) < STANCE_LOAD:
-            return self._landed(state, reference, step) if self._has_lifted and left and early > MINIMUM_DELAY else None
+            rested, self._rests = self._rests, state.foot_wrench(stance.other)[2] > RESTING_LOAD * self._weight
+            has_landed = rested and self._rests and MINIMUM_DELAY < early < 0.5 * (step.touch_down - step.lift_off)
+            if not left or not has_landed:
+                return None
+            self._changes += 1
+            foothold = Foothold(touch_down=reference.time)
+            return Retarget((foothold,), state.dcm_position, state.com_position, CATCHING_STEPS)
+        self._rests = False
         if early < FROZEN_TIME + TIME_ROUNDING:
             return None
         self._write_tick(nominal, state, reference, step)
@@ -228,20 +233,13 @@ class ReactiveStepping:
         adapted = self.adapter.adapt(nominal.running)
         is_enough = math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
         self.catches = is_enough and not self._goes_over_stance(state, reference, stance)
-        foothold = self._foothold(adapted, step, reference.time)
-        if foothold is None and left:
+        moved = self._foothold(adapted, step, reference.time)
+        if moved is None and left:
             return None
         self._changes += 1
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         following = left if left and is_enough else max(left, CATCHING_STEPS)
-        return Retarget((foothold or Foothold(),), state.dcm_position, state.com_position, following)
-
-    def _landed(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget:
-        """Return the change by which the swinging foot stands from now on where it is."""
-        side, (x, y, _) = step.footstep.side, state.foot_position(step.footstep.side).tolist()
-        pose = FootPose(x, y, so3.yaw(state.foot_rotation(side))).on(step.footstep.pose.plane)
-        self._changes += 1
-        return Retarget((Foothold(pose, reference.time),), state.dcm_position, state.com_position, CATCHING_STEPS)
+        return Retarget((moved or Foothold(),), state.dcm_position, state.com_position, following)
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep

@@ -167,7 +167,7 @@ def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
     swings = np.isfinite(nominal).all(axis=1) & np.isfinite(adapted).all(axis=1)
     steps = []
     for first, last in runs_of(swings):
-        stance = Side.LEFT if log["stance_foot::is_left"][last, 0] > 0.5 else Side.RIGHT
+        stance = Side.LEFT if log["stance_foot::is_left"][first, 0] > 0.5 else Side.RIGHT
         height = f"{stance}_foot::position::desired"
         position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
         foothold = Footprint(stance.other, position, float(nominal[last, 2]), float(log.times[first]))

@@ -238,7 +238,8 @@ class PlanFollower:
         Raises:
             PlanningError: The footholds or times are impossible; the present plan stays.
         """
-        self._change(self._planner.retarget(self.present_plan, change, time), time)
+        touch_down = time if change.lands_at(time) else None
+        self._change(self._planner.retarget(self.present_plan, change, time), time, touch_down)
         self._has_left_way = True
         self._ask_after_change(time)
 
@@ -254,9 +255,10 @@ class PlanFollower:
         self.captures += 1
         self._ask_after_change(time)
 
-    def _change(self, plan: WalkingPlan, time: float) -> None:
+    def _change(self, plan: WalkingPlan, time: float, touch_down: float | None = None) -> None:
         self.displacement = self.displacement + final_place(plan) - final_place(self.present_plan)
-        self._velocity.retimed(next_touch_down(self.present_plan, time), next_touch_down(plan, time))
+        touch_down = next_touch_down(plan, time) if touch_down is None else touch_down
+        self._velocity.retimed(next_touch_down(self.present_plan, time), touch_down)
         self.plan = plan
 
     def _ask_after_change(self, time: float) -> None:
