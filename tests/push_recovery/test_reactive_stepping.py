@@ -203,7 +203,7 @@ def test_a_pushed_foot_that_rests_on_the_ground_before_its_time_has_landed(part,
         (foothold,) = changes[-1].footholds
         assert (foothold.pose, foothold.touch_down) == (None, step.reference.time)
         np.testing.assert_allclose(changes[-1].dcm_position, step.reference.dcm.position + error)
-        assert changes[-1].following == CATCHING_STEPS
+        assert changes[-1].following == len(step.plan.steps) - 1 - index
         assert step.stepping.log.delay == pytest.approx(step.reference.time - step.planned.touch_down)
 
 
