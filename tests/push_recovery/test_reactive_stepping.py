@@ -203,18 +203,30 @@ def test_a_pushed_foot_that_rests_on_the_ground_before_its_time_has_landed(part,
         (foothold,) = changes[-1].footholds
         assert (foothold.pose, foothold.touch_down) == (None, step.reference.time)
         np.testing.assert_allclose(changes[-1].dcm_position, step.reference.dcm.position + error)
-        assert changes[-1].following == CATCHING_STEPS
+        assert changes[-1].following == len(step.plan.steps) - 1 - index
         assert step.stepping.log.delay == pytest.approx(step.reference.time - step.planned.touch_down)
 
 
 @pytest.mark.walk
-def test_a_foot_that_a_push_brings_down_early_carries_the_robot_and_its_dcm_is_known(ready):
-    walk, logs = pushed(ready, "icub_v2_7", "place_and_time", (0.0, -130.0))
-    assert not walk.is_down
-    landings = [log for log in logs if log.stepping.is_active and log.reference.is_double_support]
-    assert landings
-    errors = [log.dcm_error for log in logs if False]
-    assert errors == []
+def test_a_foot_that_a_push_brings_down_early_begins_the_double_support_and_carries(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.15, duration=10.0))
+    time = phase_times(walk.controller.plan)["early"]
+    walk.robot.push(Push(walk.setup.robot.torso_frame, (80.0, -80.0, 0.0), time, 0.1))
+    assert walk.run_until(lambda: walk.time > time - 1e-9, 20.0)
+    plan = walk.controller.plan
+    step, plans = plan.landings[plan.landings.after(time)], []
+    while not walk.log.reference.is_double_support:
+        plans.append(walk.controller.plan)
+        log = walk.tick()
+    side = log.reference.stance_foot
+    assert side is step.footstep.side
+    assert log.robot_state.part_of_load(side) > STANCE_LOAD
+    planned = plans[-1].landings[plans[-1].landings.after(walk.time - 0.02)]
+    assert planned.touch_down - walk.time > MINIMUM_DELAY, "as the plan had it, in the air yet"
+    assert step.touch_down - walk.time > 0.2
+    assert walk.run(3.0)
+    assert walk.controller.state is WalkingState.WALKING
 
 
 def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone():

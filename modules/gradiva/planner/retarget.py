@@ -171,7 +171,7 @@ def _landed(
     side, pose, reference = landing.footstep.side, landing.footstep.pose, plan.at(time)
     feet = plan.phase_at(time).feet | {side: StandingFoot(pose, config.landing_height)}
     later = Retarget(change.footholds[1:], following=change.following)
-    _check(plan.landings[first + 1 :], following, feet, later, time, config, limits)
+    _check(plan.landings[first + 1 :] or following, following, feet, later, time, config, limits)
     remainder = Remainder(base, first + len(steps), motion) if first + len(steps) < len(plan.landings) else None
     start = _planning_state(plan, change, time)
     velocity = start.dcm_velocity + config.natural_frequency * (start.dcm_position - reference.dcm.position)

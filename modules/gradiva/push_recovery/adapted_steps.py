@@ -223,7 +223,7 @@ class ReactiveStepping:
                 return None
             self._changes += 1
             foothold = Foothold(touch_down=reference.time)
-            return Retarget((foothold,), state.dcm_position, state.com_position, CATCHING_STEPS)
+            return Retarget((foothold,), state.dcm_position, state.com_position, left)
         self._rests = False
         if early < FROZEN_TIME + TIME_ROUNDING:
             return None

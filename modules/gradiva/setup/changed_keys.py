@@ -32,12 +32,9 @@ def changed_keys(setup: Setup) -> dict[str, Any]:
 
     What a choice of control or of ground brings along is shipped with it.
     """
-    now = flat_keys(setup.tables)
-    chosen = {key: now[key] for key in CHOSEN if key in now}
-    shipped = shipped_values(setup, chosen)
-    plain_values = shipped_values(setup)
+    now, shipped = flat_keys(setup.tables), shipped_values(setup)
     changed = {key: value for key, value in now.items() if key not in shipped or shipped[key] != value}
-    changed |= {key: value for key, value in chosen.items() if plain_values.get(key) != value}
+    changed |= {key: changed.pop(key) for key in CHOSEN if key in changed}  # the last ones
     return {key: value for key, value in changed.items() if key.partition(".")[0] not in _WITHOUT_EFFECT}
 
 
@@ -54,9 +51,18 @@ def changed_in_words(setup: Setup, *tables: str) -> str:
     return ", ".join(setting_in_words(key, changed[key], shipped.get(key)) for key in keys)
 
 
-def shipped_values(setup: Setup, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return all keys of the robot on this plant, as shipped but for choices, ``table.key`` to value."""
-    return flat_keys(load_setup(setup.robot_argument, chosen or {}, plant=setup.plant).tables)
+def shipped_values(setup: Setup) -> dict[str, Any]:
+    """Return all keys of the robot on this plant as shipped, with what its choices bring along, ``table.key`` to value.
+
+    The choices themselves have the values of a robot that is loaded without any.
+    """
+    now = flat_keys(setup.tables)
+    usual = flat_keys(load_setup(setup.robot_argument, plant=setup.plant).tables)
+    chosen = {key: now[key] for key in CHOSEN if key in now and now[key] != usual.get(key)}
+    if not chosen:
+        return usual
+    values = flat_keys(load_setup(setup.robot_argument, chosen, plant=setup.plant).tables)
+    return values | {key: usual[key] for key in chosen if key in usual}
 
 
 def flat_keys(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
