@@ -164,7 +164,8 @@ def _rolled(walk: MeasuredWalk, side: Side, since: float = -math.inf) -> float:
 def _slip(evidence: FallEvidence) -> Cause | None:
     """Return a floor that gives less horizontal force than the plan needs.
 
-    Constant errors of the sensors and the tilt of the IMU are taken off by the median.
+    Constant errors of the sensors and the tilt of the IMU are taken off by the median. Ticks in which steps are adapted
+    say nothing of what the plan needs.
     """
     log = evidence.log
     if not len(log):
@@ -172,6 +173,8 @@ def _slip(evidence: FallEvidence) -> Cause | None:
     walk = MeasuredWalk.of_log(log, evidence.walk.robot)
     rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times < evidence.onset + AFTER)
     rows &= walk.force[:, 2] > 0.5 * walk.weight
+    if (active := "step_adaptation::is_active") in log:
+        rows &= ~(log[active][:, 0] > 0.5)  # a changed plan restarts where the robot is
     if np.count_nonzero(rows) < FEW:
         return None
     planned = walk.smooth_rate(log["com::velocity::desired"][:, :2])
