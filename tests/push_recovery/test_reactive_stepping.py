@@ -195,7 +195,8 @@ def test_a_pushed_foot_that_rests_on_the_ground_before_its_time_has_landed(part,
     step.weights = weights / (1.0 - 0.99 * STANCE_LOAD)
     for _ in range(3):
         assert step.retarget(0.0 * error, load=0.99 * STANCE_LOAD) is None, "nothing pushes"
-    assert step.retarget(error, load=1.0) is not None or part > 0.9 or index < 0
+    step.retarget(error, load=1.0)
+    assert step.stepping.log.is_active
     changes = [step.retarget(error, load=0.99 * STANCE_LOAD) for _ in range(ticks)]
     assert changes[:-1] == [None] * (ticks - 1)
     assert (changes[-1] is not None) == lands

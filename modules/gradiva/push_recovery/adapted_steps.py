@@ -78,7 +78,7 @@ class AdaptedSteps(StepAdaptation):
         robot: RobotDescription,
         compiler: Compiler = interpreted,
     ) -> Self:
-        """Return it for the soles of a robot."""
+        """Return it; it has no table of its own."""
         return cls(config, planner, robot, compiler)
 
     def reset(self) -> None:

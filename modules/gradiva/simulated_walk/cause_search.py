@@ -119,10 +119,8 @@ def _without_differences(
     """Return as the cause, where no difference is one, the plant as drawn or the speed."""
     innocent = "; ".join(difference.text for difference in found)
     aside = f" (it {known.bad_end.no_better_either} without: {innocent})" if innocent else ""
-    if by_plant := _by_plant(known, report):
-        kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (CauseKind.PLANT, "")
-        advice = f"--plant ideal {known.bad_end.better}; another --seed draws another"
-        return Cause(kind, f"{by_plant}{text}{aside}", advice, is_tried=True)
+    if by_plant := _by_plant(known, inferred, report):
+        return replace(by_plant, text=f"{by_plant.text}{aside}")
     untried = () if known.is_too_fast else speeds
     if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
         advice = f"{speed.advice} {known.bad_end.better}, tried"
@@ -134,15 +132,15 @@ def _without_differences(
     return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
 
 
-def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
-    """Return the plant in words where the robot does better on the ideal one, with its parts that alone are to blame.
+def _by_plant(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
+    """Return the plant where the robot does better on the ideal one, beside what was inferred; None where it does not.
 
-    Empty where it does not.
+    Its parts that alone are to blame are named.
     """
     text = f"the plant {known.setup.plant}, as seed {known.seed} draws it"
     ideal = Difference(CauseKind.PLANT, text, "", {}, 1.0, Plant.IDEAL)
     if known.setup.plant is Plant.IDEAL or not _is_better_without(known, ideal, report):
-        return ""
+        return None
     exact, own = (flat_keys(known.configured({}, plant).tables) for plant in (Plant.IDEAL, None))
     parts = []
     for name, prefixes in PLANT_PARTS.items():
@@ -150,9 +148,13 @@ def _by_plant(known: KnownWalk, report: Callable[[str], None]) -> str:
         walk_again = partial(known.with_settings, {**part, **known.settings})
         if part and _helps(_reported(known, report, f"without {name}", walk_again)):
             parts.append(name)
-    if len(parts) < 2:
-        return f"{text}: it {known.bad_end.better} without {parts[0]}" if parts else text
-    return f"{text}: it {known.bad_end.better} where one of these is left out, whichever: {', '.join(parts)}"
+    if len(parts) == 1:
+        text = f"{text}: it {known.bad_end.better} without {parts[0]}"
+    elif parts:
+        text = f"{text}: it {known.bad_end.better} where one of these is left out, whichever: {', '.join(parts)}"
+    kind, beside = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (CauseKind.PLANT, "")
+    advice = f"--plant ideal {known.bad_end.better}; another --seed draws another"
+    return Cause(kind, f"{text}{beside}", advice, is_tried=True)
 
 
 def _partner(
@@ -191,10 +193,8 @@ def _beside_choice(
 ) -> Cause:
     """Return what explains a bad end beside a choice that is shipped, as a control mode: that was asked for."""
     other = f"{choice.advice}: tried, the robot {known.bad_end.better}"
-    if by_plant := _by_plant(known, report):
-        kind, text = (inferred.kind, f"; {inferred.text}") if inferred and inferred.kind else (CauseKind.PLANT, "")
-        advice = f"--plant ideal {known.bad_end.better}; another --seed draws another; {other}"
-        return Cause(kind, f"{by_plant}{text}", advice, is_tried=True)
+    if by_plant := _by_plant(known, inferred, report):
+        return replace(by_plant, advice=f"{by_plant.advice}; {other}")
     if inferred is None:
         return Cause(None, f"not found; it {known.bad_end.better} with {choice.advice}", other, is_tried=True)
     advice = f"{other}; {inferred.advice}" if inferred.is_tried else other
@@ -252,7 +252,8 @@ def _followed(
         trial = _reported(known, report, f"with {advice}", partial(known.with_settings, settings))
         if trial is None:
             continue
-        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}")
+        drawn = "" if known.setup.plant is Plant.IDEAL else f", on the plant of seed {known.seed} alone"
+        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}{drawn}")
         if _helps(trial):
             return tried, True
     return tried, False
