@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -359,14 +360,13 @@ def test_a_foot_that_stands_yet_lifts_off_later_and_the_rest_is_delayed(planner,
 
 @pytest.mark.parametrize("index", [2, -1])
 @pytest.mark.parametrize("moves_before", [False, True])
-def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_rest_comes_sooner(
+def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_steps_come_at_once(
     planner, plan, index, moves_before
 ):
     step = plan.steps[index]
     time, side, base = step.lift_off + 0.3, step.footstep.side, plan
     if moves_before:
         base = planner.retarget(plan, Retarget((moved(step, 0.02, 0.0, 0.0, 0.05),)), time - 0.1)
-    early = base.landings[base.landings.after(time)].touch_down - time
     reference, zeta = base.at(time), planner.config.natural_frequency
     dcm = reference.dcm.position + np.array([0.02, 0.01])
     change = Retarget((Foothold(touch_down=time),), dcm, reference.com_position, following=2)
@@ -385,10 +385,51 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_rest_comes
     assert (stands.touch_down, stands.footstep.side) == (time, side)
     later, old = landed.landings[first:], base.landings[base.landings.after(time) + 1 :]
     assert len(later) == max(2, len(old))
-    for planned, sooner in zip(old, later, strict=False):
-        assert planned.touch_down - sooner.touch_down == pytest.approx(early, abs=1e-12)
-        assert planned.lift_off - sooner.lift_off == pytest.approx(early, abs=1e-12)
+    assert_two_quick_steps(planner.config, [stands, *later], old)
     assert landed.steps[-1].touch_down == later[-1].touch_down
+
+
+def assert_two_quick_steps(config, steps, old):
+    """The two steps after the first one last as long as the shortest planned step; ``old`` ones after them as before."""
+    shortest = config.single_support(config.min_step_duration)
+    for before, step in pairwise(steps[: len(old[:2]) + 1]):
+        assert step.lift_off - before.touch_down == pytest.approx(config.min_step_duration - shortest, abs=1e-12)
+        assert step.touch_down - step.lift_off == pytest.approx(shortest, abs=1e-12)
+    sooner = {round(planned.touch_down - step.touch_down, 9) for planned, step in zip(old[1:], steps[2:], strict=False)}
+    assert len(sooner) == (1 if len(old) > 1 else 0)
+    assert all(advance > 0.0 for advance in sooner)
+
+
+def test_the_two_steps_after_a_catch_come_as_soon_as_any_planned_step_and_the_others_follow(planner, plan):
+    step = plan.steps[2]
+    time, foothold = step.lift_off + 0.1, moved(step, 0.03, outward(step, 0.02), delay=-0.1)
+    usual = planner.retarget(plan, Retarget((foothold,)), time)
+    catch = planner.retarget(plan, Retarget((foothold,), following=2), time)
+    for planned, later in zip(plan.steps[3:], usual.steps[3:], strict=True):
+        assert planned.touch_down - later.touch_down == pytest.approx(0.1, abs=1e-12)
+    assert len(catch.steps) == len(plan.steps)
+    assert_two_quick_steps(planner.config, catch.steps[2:], plan.steps[3:])
+    for planned, sooner in zip(usual.steps, catch.steps, strict=True):
+        assert sooner.footstep.pose.is_close(planned.footstep.pose, 1e-12)
+    assert_dcm_is_consistent(catch, time, planner.config.natural_frequency)
+    again = planner.retarget(catch, Retarget((foothold,), following=2), time + 0.01)
+    assert again.landings.times == pytest.approx(catch.landings.times, abs=1e-12)
+
+
+@pytest.mark.parametrize("index", [2, -1])
+def test_the_offset_of_a_catch_is_the_dcm_after_it_beside_the_landed_foot(planner, plan, index):
+    step, config = plan.steps[index], planner.config
+    offset, double_support = planner.catching_offset(plan, plan.steps.index(step))
+    catch = planner.retarget(plan, Retarget((moved(step, 0.02, outward(step, 0.01)),), following=2), step.lift_off + 0.1)
+    first = catch.landings.after(step.lift_off + 0.1)
+    landing = catch.landings[first]
+    assert catch.landings[first + 1].lift_off - landing.touch_down == pytest.approx(double_support, abs=1e-12)
+    growth = np.exp(0.5 * config.natural_frequency * double_support)
+    zmp = catch.at(step.lift_off + 0.2).dcm.zmp_position
+    landed = catch.at(landing.touch_down - 1e-9).dcm.position
+    end = zmp + growth * (landed - zmp)
+    wanted = landing.footstep.pose.zmp_point(step.footstep.side, config.zmp_offset) + offset
+    np.testing.assert_allclose(end, wanted, atol=1e-7)
 
 
 @pytest.mark.parametrize(

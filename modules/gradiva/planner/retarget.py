@@ -91,7 +91,7 @@ class Retarget:
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
             bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
-            is not 0 the swing is that of a catch: higher.
+            is not 0 it is a catch: its swing is higher, and the steps after it come as soon as any planned step.
     """
 
     footholds: tuple[Foothold, ...]
@@ -230,20 +230,28 @@ def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> li
 
 
 def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
-    """Return the ``offset_in_place`` of a capture step, [m], shape (2,)."""
-    return offset_in_place(capture_steps(capture, capture.pose.yaw, config)[0], config)
+    """Return the ``_offset`` after a capture step, [m], shape (2,)."""
+    return _offset(capture_steps(capture, capture.pose.yaw, config), None, config)
 
 
-def offset_in_place(step: PlannedStep, config: PlannerConfig) -> NDArray:
-    """Return the DCM less the ZMP point of the landing foot in the middle of the double support after it, [m].
+def catching_offset(plan: WalkingPlan, index: int, config: PlannerConfig) -> tuple[NDArray, float]:
+    """Return the ``_offset`` after a step of a plan that catches, [m], shape (2,), and the double support there, [s]."""
+    left = len(plan.landings) - 1 - index
+    change = Retarget((Foothold(),), following=left or CATCHING_STEPS)
+    steps, motion = _moved_steps(plan.landings, index, change, config)
+    remainder = Remainder(plan, index + len(steps), motion) if len(steps) <= left else None
+    lift_off = steps[1].lift_off
+    return _offset(steps, remainder, config), lift_off - steps[0].touch_down
 
-    Steps in place follow, which bring the feet side by side.
+
+def _offset(steps: Sequence[PlannedStep], remainder: Remainder | None, config: PlannerConfig) -> NDArray:
+    """Return the DCM less the ZMP point of the landed foot in the middle of the double support after the first step.
+
+    So do the others follow, [m], shape (2,).
     """
-    pose, side = step.footstep.pose, step.footstep.side
-    steps = [step, *_closing_steps([step], CATCHING_STEPS, config)]
-    beside = pose.beside(side.other, config.step_width)
-    feet = {side: StandingFoot(pose), side.other: StandingFoot(beside)}
-    _, _, end = MovedSteps(steps, feet, None, config).first_boundary()
+    pose, side = steps[0].footstep.pose, steps[0].footstep.side
+    feet = {side: StandingFoot(pose), side.other: StandingFoot(pose.beside(side.other, config.step_width))}
+    _, _, end = MovedSteps(steps, feet, remainder, config).first_boundary()
     return np.array(end) - pose.zmp_point(side, config.zmp_offset)
 
 
@@ -259,7 +267,9 @@ def _moved_steps(
     motion = Motion()
     for index, step in enumerate(landings[first : first + count + 2]):
         if index >= len(change.footholds):
-            moved.append(step.moved(motion))
+            wait = step.lift_off - landings[first + index - 1].touch_down if moved and change.following else None
+            moved.append(step.moved(motion) if wait is None else _soonest(step, moved[-1], wait, motion, config))
+            motion = Motion(motion.x, motion.y, moved[-1].touch_down - step.touch_down)
             continue
         foothold, old = change.footholds[index], step.footstep
         lift_off, touch_down = step.lift_off + motion.delay, step.touch_down + motion.delay
@@ -275,6 +285,15 @@ def _moved_steps(
         moved.append(PlannedStep(old.moved(motion, pose), lift_off, touch_down))
     missing = change.following + count - (len(landings) - first)
     return moved + _closing_steps(moved, missing, config), motion
+
+
+def _soonest(
+    step: PlannedStep, before: PlannedStep, wait: float, motion: Motion, config: PlannerConfig
+) -> PlannedStep:
+    """Return a step after another one, with no longer a double support and swing than the shortest planned step has."""
+    shortest = config.single_support(config.min_step_duration)
+    lift_off = before.touch_down + min(wait, config.min_step_duration - shortest)
+    return PlannedStep(step.footstep.moved(motion), lift_off, lift_off + min(step.touch_down - step.lift_off, shortest))
 
 
 def _closing_steps(steps: Sequence[PlannedStep], count: int, config: PlannerConfig) -> list[PlannedStep]:

@@ -31,7 +31,7 @@ from gradiva.planner.footsteps import (
     schedule_gait,
 )
 from gradiva.planner.planner_config import LAST_STEP_ALPHA, PlannerConfig
-from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, offset_in_place, retargeted
+from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, catching_offset, retargeted
 from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
@@ -195,9 +195,12 @@ class WalkingPlanner:
         """
         return capture_offset(capture, self.config)
 
-    def offset_in_place(self, step: PlannedStep) -> NDArray:
-        """Return where the DCM is after a step that others in place follow, as ``capture_offset``, [m], shape (2,)."""
-        return offset_in_place(step, self.config)
+    def catching_offset(self, plan: WalkingPlan, index: int) -> tuple[NDArray, float]:
+        """Return where the DCM is after a step of a plan that catches, and the double support that follows it.
+
+        As ``capture_offset``, [m], shape (2,), and its duration, [s]; the steps after it come as ``retarget`` has them.
+        """
+        return catching_offset(plan, index, self.config)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):

@@ -257,24 +257,22 @@ class ReactiveStepping:
     def _planned(self, plan: WalkingPlan, index: int) -> NominalStep:
         """Return the step of an index, which runs, with what follows it."""
         step, planner, is_last = plan.landings[index], self._planner.config, index + 1 == len(plan.landings.times)
-        side, pose, duration = step.footstep.side, step.footstep.pose, step.footstep.duration
-        usual = duration - planner.single_support(duration)
-        double_support = usual if is_last else plan.landings[index + 1].lift_off - step.touch_down
+        side, pose = step.footstep.side, step.footstep.pose
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
-        zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
-        dcm, zeta = plan.dcm_at(step.touch_down)[0], planner.natural_frequency
-        in_the_middle = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp)
+        zmp, dcm = stance.zmp_point(side.other, planner.zmp_offset), plan.dcm_at(step.touch_down)[0].position
+        offset, double_support = self._planner.catching_offset(plan, index)
         running = RunningStep(
-            dcm_position=dcm.position,
+            dcm_position=dcm,
             zmp_position=zmp,
-            dcm_offset=self._planner.offset_in_place(step) if is_last else in_the_middle - landing,
-            natural_frequency=zeta,
+            dcm_offset=offset,
+            natural_frequency=planner.natural_frequency,
             side=side,
             stance=stance.planar,
             landing=pose.planar,
             double_support=double_support,
         )
-        return NominalStep(step, running, in_the_middle if is_last else None)
+        growth = math.exp(0.5 * planner.natural_frequency * double_support)
+        return NominalStep(step, running, zmp + growth * (dcm - zmp) if is_last else None)
 
     def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
