@@ -223,8 +223,7 @@ def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> li
     """Return the step that catches, its yaw counted near ``yaw`` [rad], and those that bring the feet side by side."""
     pose, side = capture.pose.near_yaw(yaw), capture.side
     middle = pose.beside(side.other, 0.5 * config.step_width)
-    duration = 0.5 * (config.min_step_duration + config.max_step_duration)
-    footstep = Footstep(side, pose, duration, UnicycleState(middle.x, middle.y, middle.yaw))
+    footstep = Footstep(side, pose, config.min_step_duration, UnicycleState(middle.x, middle.y, middle.yaw))
     catching = PlannedStep(footstep, capture.lift_off, capture.touch_down)
     return [catching, *_closing_steps([catching], capture.following, config)]
 
@@ -297,17 +296,15 @@ def _soonest(
 
 
 def _closing_steps(steps: Sequence[PlannedStep], count: int, config: PlannerConfig) -> list[PlannedStep]:
-    """Return ``count`` steps on the spot that follow ``steps`` and bring the feet side by side."""
+    """Return ``count`` of the shortest steps, on the spot, that follow ``steps`` and bring the feet side by side."""
     closing: list[PlannedStep] = []
-    last = steps[-1]
+    last, duration = steps[-1], config.min_step_duration
     for _ in range(count):
-        side, duration = last.footstep.side, last.footstep.duration
-        middle = last.footstep.pose.beside(side.other, 0.5 * config.step_width)
-        pose = last.footstep.pose.beside(side.other, config.step_width)
-        footstep = Footstep(side.other, pose, duration, UnicycleState(middle.x, middle.y, middle.yaw))
-        last = PlannedStep(
-            footstep, last.touch_down + duration - config.single_support(duration), last.touch_down + duration
-        )
+        side, touch_down = last.footstep.side.other, last.touch_down + duration
+        middle = last.footstep.pose.beside(side, 0.5 * config.step_width)
+        pose = last.footstep.pose.beside(side, config.step_width)
+        footstep = Footstep(side, pose, duration, UnicycleState(middle.x, middle.y, middle.yaw))
+        last = PlannedStep(footstep, touch_down - config.single_support(duration), touch_down)
         closing.append(last)
     return closing
 
