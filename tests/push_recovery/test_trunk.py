@@ -1,4 +1,4 @@
-"""Hip strategy: a pendulum's flywheel, its double integrator, the robot that tilts; soles kept level in a push."""
+"""Hip strategy: a pendulum's flywheel, its double integrator, the robot that tilts."""
 
 import math
 from dataclasses import fields
@@ -7,18 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from gradiva.push_recovery.tilt import (
-    ZMP_GAIN,
-)
 
 from gradiva.common import ControlMode, RobotState, so3
 from gradiva.contacts import SupportPolygon
-from gradiva.push_recovery import (
-    HipStrategy,
-    Push,
-    SteppingMode,
-    followed,
-)
+from gradiva.push_recovery import HipStrategy, SteppingMode, followed
+from gradiva.push_recovery.trunk import ZMP_GAIN
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push as AppliedPush
 from gradiva.walking import WalkingLayers
@@ -30,7 +23,6 @@ from tests.conftest import long, model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 
 PERIOD = 0.01
-CALM = Push(False, False, True)
 SOLES = SupportPolygon([(-0.05, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.05, 0.1)])
 CONFIG = load_setup("icub_v2_7").walking.hip_strategy
 UPRIGHT = tuple(f"hip_strategy.{way}=0.0" for way in ("forward", "backward", "sideways"))
