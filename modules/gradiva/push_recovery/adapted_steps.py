@@ -39,7 +39,6 @@ _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 m
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
 MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
-_SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
@@ -279,7 +278,7 @@ class ReactiveStepping:
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
-        shortest = min(left, max(self.adapter.legs.shortest - elapsed, _SHORTEST_FALL))
+        shortest = min(left, max(self.adapter.legs.shortest - elapsed, FROZEN_TIME + 2.0 * TIME_ROUNDING))
         is_falling = elapsed > planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
