@@ -278,8 +278,7 @@ class ReactiveStepping:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self.adapter.legs.shortest - elapsed, FROZEN_TIME + 2.0 * TIME_ROUNDING))
-        is_falling = elapsed > planned + TIME_ROUNDING
-        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
+        return shortest, max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
