@@ -26,21 +26,11 @@ from gradiva.push_recovery.step_adapter import (
     predicted_dcm,
     viable_set,
 )
-from gradiva.push_recovery.tilt import (
-    SLIGHT_SLOPE,
-    HipStrategy,
-    HipStrategyConfig,
-    SlopedBegin,
-    SoleLevelling,
-    Trunk,
-    followed,
-    lean_of_soles,
-)
+from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
 
 __all__ = [
     "LONGEST_SUPPORT",
     "SHORTEST_SUPPORT",
-    "SLIGHT_SLOPE",
     "SOLE_MARGIN",
     "STEP_ADAPTATIONS",
     "ZMP_LAG",
@@ -56,9 +46,7 @@ __all__ = [
     "PushRecovery",
     "RunningStep",
     "SidewaysCompensation",
-    "SlopedBegin",
     "SlopedSoles",
-    "SoleLevelling",
     "StepAdaptation",
     "StepAdaptationConfig",
     "StepAdapter",
@@ -67,7 +55,6 @@ __all__ = [
     "SteppingMode",
     "Trunk",
     "followed",
-    "lean_of_soles",
     "legs_of",
     "predicted_dcm",
     "step_adaptation",

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import GRAVITY, TIME_ROUNDING, FootReference, NDArray, RobotState, Side, WalkingReference
+from gradiva.common import GRAVITY, TIME_ROUNDING, NDArray, RobotState, Side, WalkingReference
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -22,7 +22,6 @@ from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
-    RELEASE_ERROR,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -34,14 +33,11 @@ from gradiva.push_recovery.step_adapter import (
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.whole_body import RESTING_LOAD
 
-TRIGGER_TIME, RELEASE_TIME = 0.13, 0.07  # [s] times the speed is the error that triggers, or releases, where it is more
-LAST_DELAY = 0.6  # [-] of the planned single support, after which a foot onto which the robot tilts lands no later
+TRIGGER_TIME = 0.13  # [s] times the speed is the error that triggers, where it is more
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
-_TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
 MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
-_SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground; the last tenth of a second gains nothing
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
@@ -123,16 +119,16 @@ class NominalStep:
 class ReactiveStepping:
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
-    The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small,
-    or until a step is over in which none triggers and nothing is changed. Where servos follow late, it counts from
-    where the reference has been for ``lateness``. The faster a healthy robot walks the farther it is off: both limits
-    grow with the speed, and the first one doubles on a foot without a sensor.
+    The error of the DCM triggers it in single support, and keeps it active until a step is over in which none triggers
+    and nothing is changed. Where servos follow late, it counts from where the reference has been for ``lateness``. The
+    faster a healthy robot walks the farther it is off: the limit grows with the speed; it doubles on a foot without a
+    sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
     All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
     Nothing changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. If then the
     other one rests on the ground for two ticks, in the second half of a swing that is not the last, it has landed: it
-    stands where its swing is. A foot onto which the robot tilts lands earlier but never later.
+    stands where its swing is.
 
     Attributes:
         adapter: The law of a landing.
@@ -171,14 +167,14 @@ class ReactiveStepping:
         is_believed, self.falls_away = self._is_believed(x, y), False
         distance, factor = self._distance_from_way(x, y, reference), 1.0 if state.zmp_is_measured else _WITHOUT_ZMP
         step = plan.landings[index] if index < len(plan.landings.times) else None
-        is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, TRIGGER_TIME, plan, index)
+        is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, plan, index)
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
-        if self._stood and not stood:  # a touch-down; the limit that releases may never be met
+        if self._stood and not stood:  # a touch-down
             self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
             self._is_calm, self._changes_before = True, self._changes
         if self._stood or step is None:
-            self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
+            self._is_active = self._is_active and step is not None
             self._stand(state, reference, step, is_pushed)
             return None
         if is_pushed and not self._is_active:
@@ -246,9 +242,8 @@ class ReactiveStepping:
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
         side, running = step.footstep.side, nominal.running
-        swing, error = reference.foot(side), state.dcm_position - reference.dcm.position
-        tilts_onto_it = _part_towards(swing, reference.foot(side.other), error) > _TOWARDS
-        running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
+        swing = reference.foot(side)
+        running.shortest, running.longest = self._times(step, nominal, reference.time)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
         dcm, zmp, zeta = state.dcm_position, state.zmp_position, running.natural_frequency
         running.dcm_position, running.zmp_position = predicted_dcm(dcm, zmp, reference.dcm, zeta, _DCM_AGE), zmp
@@ -274,15 +269,14 @@ class ReactiveStepping:
         growth = math.exp(0.5 * planner.natural_frequency * double_support)
         return NominalStep(step, running, zmp + growth * (dcm - zmp) if is_last else None)
 
-    def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
+    def _times(self, step: PlannedStep, nominal: NominalStep, time: float) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
         left, elapsed = step.touch_down - time, time - step.lift_off
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
-        shortest = min(left, max(self.adapter.legs.shortest - elapsed, _SHORTEST_FALL))
-        is_falling = elapsed > (LAST_DELAY if tilts_onto_it else 1.0) * planned + TIME_ROUNDING
-        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
+        shortest = min(left, max(self.adapter.legs.shortest - elapsed, FROZEN_TIME + 2.0 * TIME_ROUNDING))
+        return shortest, max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
@@ -303,7 +297,7 @@ class ReactiveStepping:
         self._way.appendleft((reference.time, now_x, now_y))
         while self._way[-1][0] < reference.time - lateness - TIME_ROUNDING:
             self._way.pop()
-        if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
+        if distance <= self._config.trigger:
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
@@ -323,22 +317,16 @@ class ReactiveStepping:
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     side, error = step.footstep.side, state.dcm_position - reference.dcm.position
-    swing = reference.foot(side)
-    return bool(swing.twist[2] < 0.0 and _part_towards(swing, reference.foot(side.other), error) < 0.0)
+    swing, stance = reference.foot(side), reference.foot(side.other)
+    return bool(swing.twist[2] < 0.0 and error @ (swing.position - stance.position)[:2] < 0.0)
 
 
-def _part_towards(swing: FootReference, stance: FootReference, error: NDArray) -> float:
-    """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
-    way = (swing.position - stance.position)[:2]
-    return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
-
-
-def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:
-    """Return whether an error [m] exceeds ``least`` [m] and the way in ``time`` [s] at the commanded speed."""
+def _is_far(distance: float, least: float, plan: WalkingPlan, index: int) -> bool:
+    """Return whether an error [m] exceeds ``least`` [m], and the way in ``TRIGGER_TIME`` at the commanded speed."""
     if distance <= least:
         return False
     unicycles = (step.footstep.unicycle for step in plan.landings[max(0, index - 1) : index + 1])
-    return distance > time * max((math.hypot(path.forward, path.lateral) for path in unicycles), default=0.0)
+    return distance > TRIGGER_TIME * max((math.hypot(path.forward, path.lateral) for path in unicycles), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

@@ -12,9 +12,17 @@ from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
-from gradiva.push_recovery.tilt import LEVEL, SLIGHT_SLOPE, SlopedBegin, SoleLevelling, Trunk, on_slope
+from gradiva.push_recovery.trunk import Trunk
 from gradiva.simplified_model import BalancePlan
-from gradiva.whole_body import FootAdmittance, WholeBodyReference
+from gradiva.whole_body import (
+    LEVEL,
+    SLIGHT_SLOPE,
+    FootAdmittance,
+    SlopedBegin,
+    SoleLevelling,
+    WholeBodyReference,
+    on_slope,
+)
 
 _SLOPE_TIME = 1.0  # [s] time constant with which the ground's slope is learned, longer than a step
 SETTLING = 0.3  # [s] after the begin of the balance, when servos may have taken another control mode: no push is seen

@@ -22,8 +22,8 @@ from gradiva.common import (
     so3,
 )
 from gradiva.planner import FootPose, PlannerConfig, PlanningState, WalkingPlan, standing_time
-from gradiva.push_recovery import SLIGHT_SLOPE, SlopedBegin, lean_of_soles
 from gradiva.robot_model import IdynTreeModel
+from gradiva.whole_body import SLIGHT_SLOPE, SlopedBegin, lean_of_soles
 
 if TYPE_CHECKING:
     from gradiva.walking.walking_layers import WalkingLayers

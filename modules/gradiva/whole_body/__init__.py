@@ -36,6 +36,7 @@ from gradiva.whole_body.kinematic_problem import InverseKinematicsConfig
 from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
+from gradiva.whole_body.soles import LEVEL, SLIGHT_SLOPE, SlopedBegin, SoleLevelling, lean_of_soles, on_slope
 from gradiva.whole_body.start_posture import (
     described_posture,
     forward_base_rotation,
@@ -80,8 +81,10 @@ __all__ = [
     "ACCELERATION_TIME_CONSTANT",
     "CONTROLLERS",
     "JOINTS",
+    "LEVEL",
     "QUANTITIES",
     "RESTING_LOAD",
+    "SLIGHT_SLOPE",
     "TASKS",
     "BlfController",
     "BlfKinematics",
@@ -121,6 +124,8 @@ __all__ = [
     "ServoFeedforward",
     "ServoFeedforwardConfig",
     "ServoInverse",
+    "SlopedBegin",
+    "SoleLevelling",
     "SolverName",
     "TargetTask",
     "TargetTaskConfig",
@@ -143,7 +148,9 @@ __all__ = [
     "forward_base_rotation",
     "frame_acceleration",
     "integrate",
+    "lean_of_soles",
     "make_solver",
+    "on_slope",
     "probed_momentum",
     "rotation_error",
     "soft_task",

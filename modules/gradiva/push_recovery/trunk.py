@@ -1,0 +1,248 @@
+"""Trunk of a pushed robot: it tilts towards the push."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradiva.common import (
+    LowPass,
+    NDArray,
+    RobotPosture,
+    RobotState,
+    WalkingReference,
+    altered,
+    configuration,
+    sealed,
+    setting,
+    so3,
+)
+from gradiva.robot_model import IdynTreeModel
+from gradiva.simplified_model import BalancePlan
+from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
+
+_PROBE = 0.05  # [rad/s] rate of the tilt in the probes
+_UPRIGHT = 1e-4  # [rad] and [rad/s]
+_RETURN_SPEED = 1.5  # [rad/s] of a tilt that shrinks; at ``speed``, trunk and steps of iCub v3 swing against each other
+ZMP_GAIN = 1.1  # [-] K_p; with 2 it tilts where soles and steps do: a tenth less is survived
+_LEAD = 0.042  # [s] T, over which the DCM error is predicted
+_LAG = 0.03  # [s] of the trunk and the measured DCM behind the commanded tilt
+
+
+@configuration
+class HipStrategyConfig:
+    """Settings of the hip strategy, ``[hip_strategy]``.
+
+    Attributes:
+        forward: Largest tilt ahead, [rad]; with 0 in all directions the trunk stays upright.
+        backward: Largest tilt back, [rad].
+        sideways: Largest tilt to each side, [rad].
+        speed: Largest rate of a tilt that grows, [rad/s].
+        acceleration: Largest one, [rad/s²].
+    """
+
+    forward: float = setting("rad", least=0.0, most=1.0)
+    backward: float = setting("rad", least=0.0, most=1.0)
+    sideways: float = setting("rad", least=0.0, most=1.0)
+    speed: float = setting("rad/s", above=0.0)
+    acceleration: float = setting("rad/s²", above=0.0)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the trunk may tilt."""
+        return max(self.forward, self.backward, self.sideways) > 0.0
+
+
+class Trunk:
+    """A trunk that stays upright; it is asked while a push is caught, and until it is upright again.
+
+    Attributes:
+        is_upright: Whether it is.
+        zmp_shift: By which its tilt moves the ZMP of the pendulum, world, [m], shape (2,).
+    """
+
+    is_upright: bool = True
+    zmp_shift: NDArray = sealed(np.zeros(2))
+
+    def reset(self) -> None:
+        """Stand upright."""
+
+    def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the upright robot with the same momentum about the ground."""
+        return state
+
+    def update(
+        self, pendulum: RobotState, dcm_rate: NDArray, plan: BalancePlan, is_caught: bool, period: float
+    ) -> None:
+        """Tilt towards the ZMP that is wanted beyond the soles.
+
+        Args:
+            pendulum: State of the upright robot.
+            dcm_rate: Rate of its DCM, low-passed, [m/s], shape (2,).
+            plan: As layer 2 has it.
+            is_caught: Whether a push is being caught; otherwise the trunk goes back.
+            period: Until the next update, [s].
+        """
+
+    def applied(self, body: WholeBodyReference, heading: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the tilted torso and the CoM of the tilted robot."""
+        return body
+
+
+class HipStrategy(Trunk):
+    r"""Tilts the torso towards a push: its angular momentum adds to the ankles.
+
+    With the angular momentum :math:`J \dot\theta` about the CoM of a trunk of tilt :math:`\theta` (the way in which its
+    top moves, on the ground plane) the pendulum has a flywheel (Pratt et al., Humanoids 2006; Stephens, Humanoids
+    2007),
+
+    .. math:: \ddot x = \omega^2 (x - z) - \frac{\omega^2 J}{m g} \ddot\theta, \qquad \kappa = \frac{J}{m h}
+
+    The CoM :math:`X = x + \kappa \theta` of the upright robot with the same momentum about the ground is that of a
+    pendulum without one, whose ZMP reaches farther than the sole by :math:`\kappa` times the largest tilt:
+
+    .. math:: \ddot X = \omega^2 (X - (z + \kappa \theta)), \qquad
+        \Xi = X + \dot X / \omega = \xi + \kappa (\theta + \dot\theta / \omega)
+
+    So layer 2 and step adaptation get :math:`X, \Xi` and :math:`z + \kappa \theta`, layer 3 the CoM
+    :math:`X^* - \kappa \theta`, and the tilt is the part of the wanted ZMP that the soles :math:`\mathcal P` cannot
+    give,
+
+    .. math:: z_w = z_r + K_p (e + T \dot e), \quad e = \Xi - \xi_r, \qquad
+        \theta^* = \frac{z_w - \Pi_{\mathcal P}(z_w)}{\kappa}
+
+    within its limits. It ends by itself when the DCM is back.
+
+    Attributes:
+        gains: κ ahead and to the left: shift of the pendulum for each radian of tilt, [m/rad], shape (2,).
+        tilt: Commanded, ahead and to the left in the axes of the heading, [rad], shape (2,).
+        rate: Of the tilt, [rad/s], shape (2,).
+    """
+
+    def __init__(
+        self,
+        config: HipStrategyConfig,
+        model: IdynTreeModel,
+        inverse_kinematics: WalkingKinematics,
+        posture: RobotPosture,
+        torso: NDArray,
+        com_height: float,
+        torso_gain: float,
+    ) -> None:
+        """Probe the robot: the inverse kinematics, asked to tilt the torso and to hold the feet, gives κ.
+
+        Args:
+            config: Limits.
+            model: The robot.
+            inverse_kinematics: That moves it.
+            posture: Start posture, facing x, the world between its soles.
+            torso: Rotation of the torso frame in it, shape (3, 3).
+            com_height: h, of the pendulum, [m].
+            torso_gain: Of the torso in the inverse kinematics, [1/s].
+        """
+        self._config, self._torso_gain = config, torso_gain
+        self._lower = -np.array((config.backward, config.sideways))
+        self._upper = np.array((config.forward, config.sideways))
+        self._lagging = LowPass(_LAG)
+        standing = standing_reference(model, posture, torso)
+
+        def shift(axis: int, assumed: float) -> float:
+            """Return κ by the momentum of a tilt with which the CoM moves as by an assumed one."""
+            rate, self.gains = _PROBE * np.eye(2)[axis], np.full(2, assumed)
+            body = self._tilted(standing, np.zeros(2), rate, 0.0)
+            momentum = probed_momentum(model, inverse_kinematics, posture, body) / (_PROBE * model.mass * com_height)
+            return float((momentum[1], -momentum[0])[axis])
+
+        held, moved = ([shift(axis, assumed) for axis in range(2)] for assumed in (0.0, 1.0))
+        self.gains = held / (1.0 - np.subtract(moved, held))  # the CoM's motion over the feet has some as well
+        self.reset()
+
+    def reset(self) -> None:
+        """Stand upright."""
+        self.tilt, self.rate, self.zmp_shift = np.zeros(2), np.zeros(2), np.zeros(2)
+        self._felt = np.zeros((2, 2))  # tilt and rate as the measured motion has them
+        self._lagging.value = self._felt
+        self.is_upright = True
+
+    def upright(self, state: RobotState, reference: WalkingReference) -> RobotState:
+        """Return the state of the upright robot with the same momentum about the ground."""
+        (tilt, rate), turn = self._felt, _turn(reference.heading)
+        self.zmp_shift = turn @ (self.gains * tilt)
+        return altered(
+            state,
+            com_position=state.com_position + np.append(self.zmp_shift, 0.0),
+            dcm_position=state.dcm_position + turn @ (self.gains * (tilt + rate / reference.dcm.natural_frequency)),
+            zmp_position=state.zmp_position + self.zmp_shift,
+        )
+
+    def update(
+        self, pendulum: RobotState, dcm_rate: NDArray, plan: BalancePlan, is_caught: bool, period: float
+    ) -> None:
+        """Tilt towards the ZMP that is wanted beyond the soles; see ``Trunk``."""
+        config, target = self._config, np.zeros(2)
+        if is_caught:
+            dcm = plan.reference.dcm
+            error = pendulum.dcm_position - dcm.position + _LEAD * (dcm_rate - dcm.velocity)
+            wanted = dcm.zmp_position + ZMP_GAIN * error
+            beyond = (wanted - plan.polygon.project(wanted)) @ _turn(plan.reference.heading)
+            target = np.clip(beyond / self.gains, self._lower, self._upper)
+        speeds = config.speed, _RETURN_SPEED
+        self.tilt, self.rate = followed(self.tilt, self.rate, target, speeds, config.acceleration, period)
+        self._felt = self._lagging.update(np.stack((self.tilt, self.rate)), period)
+        self.is_upright = False
+        if not is_caught and float(np.abs(self._felt).max()) < _UPRIGHT:
+            self.reset()
+
+    def applied(self, body: WholeBodyReference, heading: float) -> WholeBodyReference:
+        """Return the reference of layer 3 with the tilted torso and the CoM of the tilted robot."""
+        return self._tilted(body, self.tilt, self.rate, heading)
+
+    def _tilted(self, body: WholeBodyReference, tilt: NDArray, rate: NDArray, heading: float) -> WholeBodyReference:
+        """Return the reference of a body that tilts; its torso, which has no rate of its own, leads instead."""
+        turn = _turn(heading)
+        shift, velocity = (np.append(turn @ (self.gains * value), 0.0) for value in (tilt, rate))
+        x, y = turn @ (tilt + rate / self._torso_gain)
+        return altered(
+            body,
+            com_position=body.com_position - shift,
+            com_velocity=body.com_velocity - velocity,
+            torso_rotation=so3.exp(np.array((-y, x, 0.0))) @ body.torso_rotation,
+        )
+
+
+def followed(
+    position: NDArray,
+    velocity: NDArray,
+    target: NDArray,
+    speeds: tuple[float, float],
+    acceleration: float,
+    period: float,
+) -> tuple[NDArray, NDArray]:
+    r"""Return position and velocity of double integrators a ``period`` [s] later, on the fastest way to a target.
+
+    With the velocity v, which falls by :math:`a \Delta t` in each period, it comes to rest after n periods and the way
+    :math:`(n v - a \Delta t\, n (n - 1) / 2) \Delta t`. The least n for which the last velocity is below
+    :math:`a \Delta t` is the fastest way. Each component goes for itself.
+
+    Args:
+        position: Shape (n,).
+        velocity: [1/s].
+        target: Of the position.
+        speeds: Largest one away from zero, and the largest one back, [1/s].
+        acceleration: a, the largest one, [1/s²].
+        period: Δt, [s].
+    """
+    step, distance = acceleration * period, target - position
+    way = np.abs(distance) / period
+    count = np.maximum(1.0, np.ceil(0.5 * (np.sqrt(1.0 + 8.0 * way / step) - 1.0)))
+    speed = np.where(distance * position < 0.0, speeds[1], speeds[0])
+    wanted = np.sign(distance) * np.minimum(way / count + 0.5 * step * (count - 1.0), speed)
+    velocity = np.clip(wanted, velocity - step, velocity + step)
+    return position + period * velocity, velocity
+
+
+def _turn(heading: float) -> NDArray:
+    """Return the rotation from the axes of the heading to those of the world, shape (2, 2)."""
+    c, s = math.cos(heading), math.sin(heading)
+    return np.array(((c, -s), (s, c)))

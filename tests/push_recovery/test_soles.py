@@ -1,0 +1,98 @@
+"""Soles of a robot that may be pushed: they learn the slope of the ground while nothing pushes."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import Side, altered, so3
+from gradiva.push_recovery import MovedSoles, Push, SlopedSoles
+from gradiva.whole_body import SlopedBegin
+from tests.whole_body.tilted_soles import WEIGHT, begun_on_a_slope, on_a_slope, standing
+
+PERIOD = 0.01
+CALM = Push(False, False, True)
+
+
+def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_is_caught():
+    admittance, given = SimpleNamespace(adapted=lambda body, *_: body, reset=lambda: None), []
+    levelling = SimpleNamespace(offsets={}, reset=lambda: None, levelled=lambda *values: given.append(values[-1]))
+    soles, calm, caught = MovedSoles(admittance, levelling), Push(False, False, True), Push(True, False, True)
+    body, state = standing(
+        {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, left_tilt=(0.0, 0.1, 0.0)
+    )
+    for _ in range(300):
+        assert soles.moved(body, state, calm, PERIOD) is body
+    _, level = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for _ in range(100):
+        soles.moved(body, level, caught, PERIOD)
+    np.testing.assert_allclose(given[-1], [(1.0 - 0.99**300) * math.sin(0.1), 0.0], atol=1e-12)
+    soles.reset()
+    soles.moved(body, level, caught, PERIOD)
+    np.testing.assert_array_equal(given[-1], np.zeros(2))
+
+
+@pytest.mark.parametrize("tilt", [(0.06, 0.0), (0.0, 0.06), (-0.04, 0.05)])
+def test_by_torque_soles_and_com_follow_the_slope_of_the_ground_that_the_loaded_sole_shows(tilt):
+    soles = SlopedSoles(0.3 * WEIGHT)
+    body, state = on_a_slope(tilt)
+    for _ in range(2000):
+        moved = soles.moved(body, state, CALM, PERIOD)
+    normal = state.left_foot_rotation[:, 2]
+    for foot, planned in ((moved.left_foot, body.left_foot), (moved.right_foot, body.right_foot)):
+        np.testing.assert_allclose(foot.rotation[:, 2], planned.rotation @ normal, atol=2e-4)
+    height = state.left_foot_position[2] - body.left_foot.position[2]
+    for now, before in ((moved.right_foot.position, body.right_foot.position), (moved.com_position, body.com_position)):
+        rise = height - normal[:2] @ (before - body.left_foot.position)[:2]
+        np.testing.assert_allclose(now - before, [0.0, 0.0, rise], atol=2e-4)
+    climb = -normal[:2] @ [0.2, 0.1]
+    assert moved.right_foot.twist[2] == pytest.approx(climb, abs=1e-6)
+    assert moved.right_foot.acceleration[2] == pytest.approx(2.0 * climb, abs=1e-6)
+    for now in (moved.com_velocity, moved.com_acceleration):
+        np.testing.assert_allclose(now, [0.2, 0.1, climb], atol=1e-6)
+    soles.reset()
+    assert soles.moved(*on_a_slope((0.0, 0.0)), CALM, PERIOD).com_velocity[2] == 0.0
+
+
+def test_by_torque_a_sole_that_tips_or_is_in_the_air_or_hardly_loaded_shows_no_slope():
+    body, state = on_a_slope((0.14, 0.0))
+    tipping = altered(state, left_foot_twist=np.array([0.0, 0.0, 0.0, 0.5, 0.0, 0.0]))
+    lifted = altered(body, left_foot=altered(body.left_foot, in_contact=False))
+    for given, seen, least_load in ((body, tipping, 0.0), (lifted, state, 0.0), (body, state, 1.1 * WEIGHT)):
+        soles = SlopedSoles(least_load)
+        for _ in range(100):
+            assert soles.moved(given, seen, CALM, PERIOD) is given
+
+
+def test_by_torque_the_first_sole_shows_the_slope_whole_and_later_ones_by_and_by():
+    soles, (body, state) = SlopedSoles(0.3 * WEIGHT), on_a_slope((0.06, 0.0))
+    moved = soles.moved(body, state, CALM, PERIOD)
+    assert moved.com_velocity[2] == pytest.approx(0.1 * math.sin(0.06), rel=1e-3)
+    level = on_a_slope((0.0, 0.0))[1]
+    moved = soles.moved(body, level, CALM, PERIOD)
+    assert moved.com_velocity[2] == pytest.approx(0.1 * (1.0 - PERIOD) * math.sin(0.06), rel=1e-3)
+
+
+def test_by_torque_nothing_is_changed_by_a_slope_below_a_degree_nor_learned_while_a_push_is_caught():
+    soles, caught = SlopedSoles(0.3 * WEIGHT), Push(True, False, True)
+    for steepness, push in ((0.017, CALM), (0.06, caught)):
+        body, state = on_a_slope((steepness, 0.0))
+        for _ in range(500):
+            assert soles.moved(body, state, push, PERIOD) is body
+
+
+@pytest.mark.parametrize("begin_slope", [0.0181, 0.0169])
+def test_a_begin_on_a_slope_goes_on_evenly_where_the_learned_slope_comes_over_and_below_a_degree(begin_slope):
+    soles, (body, seen) = SlopedSoles(0.0), begun_on_a_slope(2.0, lean=(0.0, 0.06, 0.0))
+    soles.reset(SlopedBegin(2.0, 3.5))
+    tilts = []
+    for tick in range(1600):
+        shown = begin_slope if tick < 100 else 0.035 - begin_slope
+        sole = so3.exp(np.array([0.0, shown, 0.0]))
+        seen = altered(seen, left_foot_rotation=sole @ body.left_foot.rotation)
+        moved = soles.moved(altered(body, time=2.0 + 0.001 * tick), seen, CALM, 0.001)
+        tilts.append(so3.log(moved.torso_rotation @ body.torso_rotation.T)[1])
+    assert tilts[0] == pytest.approx(0.06, abs=1e-6)
+    assert abs(tilts[-1]) < 1e-9
+    assert np.abs(np.diff(tilts)).max() < math.radians(0.1)
