@@ -390,7 +390,7 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_s
 
 
 def assert_two_quick_steps(config, steps, old):
-    """The two steps after the first one last as long as the shortest planned step; ``old`` ones after them as before."""
+    """The two steps after the first one are as long as the shortest planned step; ``old`` ones after them as before."""
     shortest = config.single_support(config.min_step_duration)
     for before, step in pairwise(steps[: len(old[:2]) + 1]):
         assert step.lift_off - before.touch_down == pytest.approx(config.min_step_duration - shortest, abs=1e-12)
@@ -420,7 +420,8 @@ def test_the_two_steps_after_a_catch_come_as_soon_as_any_planned_step_and_the_ot
 def test_the_offset_of_a_catch_is_the_dcm_after_it_beside_the_landed_foot(planner, plan, index):
     step, config = plan.steps[index], planner.config
     offset, double_support = planner.catching_offset(plan, plan.steps.index(step))
-    catch = planner.retarget(plan, Retarget((moved(step, 0.02, outward(step, 0.01)),), following=2), step.lift_off + 0.1)
+    change = Retarget((moved(step, 0.02, outward(step, 0.01)),), following=2)
+    catch = planner.retarget(plan, change, step.lift_off + 0.1)
     first = catch.landings.after(step.lift_off + 0.1)
     landing, following = catch.landings[first : first + 2]
     assert following.lift_off - landing.touch_down == pytest.approx(double_support, abs=1e-12)

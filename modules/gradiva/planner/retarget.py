@@ -234,13 +234,12 @@ def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
 
 
 def catching_offset(plan: WalkingPlan, index: int, config: PlannerConfig) -> tuple[NDArray, float]:
-    """Return the ``_offset`` after a step of a plan that catches, [m], shape (2,), and the double support there, [s]."""
+    """Return the ``_offset`` after a step of a plan that catches, [m], shape (2,), and the double support then, [s]."""
     left = len(plan.landings) - 1 - index
     change = Retarget((Foothold(),), following=left or CATCHING_STEPS)
     steps, motion = _moved_steps(plan.landings, index, change, config)
     remainder = Remainder(plan, index + len(steps), motion) if len(steps) <= left else None
-    lift_off = steps[1].lift_off
-    return _offset(steps, remainder, config), lift_off - steps[0].touch_down
+    return _offset(steps, remainder, config), steps[1].lift_off - steps[0].touch_down
 
 
 def _offset(steps: Sequence[PlannedStep], remainder: Remainder | None, config: PlannerConfig) -> NDArray:
@@ -286,9 +285,7 @@ def _moved_steps(
     return moved + _closing_steps(moved, missing, config), motion
 
 
-def _soonest(
-    step: PlannedStep, before: PlannedStep, wait: float, motion: Motion, config: PlannerConfig
-) -> PlannedStep:
+def _soonest(step: PlannedStep, before: PlannedStep, wait: float, motion: Motion, config: PlannerConfig) -> PlannedStep:
     """Return a step after another one, with no longer a double support and swing than the shortest planned step has."""
     shortest = config.single_support(config.min_step_duration)
     lift_off = before.touch_down + min(wait, config.min_step_duration - shortest)

@@ -26,7 +26,6 @@ from gradiva.planner.footsteps import (
     FootPose,
     Footstep,
     GaitSchedule,
-    PlannedStep,
     PlanningState,
     schedule_gait,
 )

@@ -5,7 +5,7 @@ r"""Largest push that a linear inverted pendulum survives which walks on two sol
 The ZMP z is that of the plan and a correction by the ankle, which follows the commanded one with a lag, within the
 soles; the DCM ξ is known exactly and at once. Height and angular momentum are constant: what knees, arms and a turning
 trunk give, and take, is not in it. The next step is the answer of `StepAdapter` in each control period, in its place
-alone or in place and time, or stays as it was.
+alone or in place and time, or stays as it was; from the push on, steps are the shortest at the same speed.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class PendulumGait:
         speed: [m/s].
         duration: Of a step, [s].
         double_support: Of that, [s].
+        shortest: Duration and double support of the steps after a push, [s].
     """
 
     com_height: float
@@ -62,6 +63,7 @@ class PendulumGait:
     speed: float
     duration: float = 0.9
     double_support: float = 0.18
+    shortest: tuple[float, float] = (0.9, 0.18)
 
     @classmethod
     def of(cls, setup: Setup, speed: float) -> PendulumGait:
@@ -77,7 +79,14 @@ class PendulumGait:
             speed=speed,
             duration=duration,
             double_support=duration - planner.single_support(duration),
+            shortest=(least := planner.min_step_duration, least - planner.single_support(least)),
         )
+
+    @property
+    def catching(self) -> PendulumGait:
+        """The gait at the same speed after a push: with the shortest steps."""
+        duration, double_support = self.shortest
+        return replace(self, duration=duration, double_support=double_support)
 
     @property
     def natural_frequency(self) -> float:
@@ -146,7 +155,8 @@ class PushedPendulum:
             adapter: Adapts the running step.
             mode: What may be adapted.
         """
-        self._gait, self._adapter, self._mode = gait, adapter, mode
+        self._gait, self._catching = gait, gait.catching
+        self._adapter, self._mode = adapter, mode
         self._feet = {Side.LEFT: np.zeros(2), Side.RIGHT: -gait.landing(Side.LEFT, np.zeros(2))}
         self.now = 0.0
         self._begin_step(Side.RIGHT)
@@ -188,6 +198,7 @@ class PushedPendulum:
         ticks = 0
         while self.now < self._touch_down - 1e-9:
             if self.now >= first - 1e-9 and ticks % _DECIMATION == 0 and self._mode is not SteppingMode.OFF:
+                self._gait = self._catching
                 self._adapt()
             self._advance(self._single_support_zmp(), pushes)
             ticks += 1
@@ -213,6 +224,7 @@ class PushedPendulum:
     def _begin_step(self, side: Side) -> None:
         gait = self._gait
         self._side, self._lift_off, self._touch_down = side, self.now, self.now + gait.single_support
+        self._support = gait.single_support
         self._landing = self._nominal = gait.landing(side, self._feet[side.other])
         self._swing = self._swing_to(self._feet[side], np.zeros(2), np.zeros(2), gait.single_support)
 
@@ -229,13 +241,13 @@ class PushedPendulum:
         gait, left = self._gait, self._touch_down - self.now
         if left < FROZEN_TIME:
             return
-        nominal_left = self._lift_off + gait.single_support - self.now
+        nominal_left = self._lift_off + self._support - self.now
         nominal_left = nominal_left if nominal_left >= FROZEN_TIME else left
         shortest = longest = nominal_left
         if self._mode is SteppingMode.PLACE_AND_TIME:
             elapsed = self.now - self._lift_off
             shortest = max(FROZEN_TIME, self._adapter.legs.shortest - elapsed)
-            longest = LONGEST_SUPPORT * gait.single_support - elapsed
+            longest = LONGEST_SUPPORT * self._support - elapsed
         position, velocity, acceleration = self._swing.at(self.now)
         step = RunningStep(
             dcm_position=self.dcm_position,
