@@ -43,64 +43,6 @@ _REFUSED = 0.05  # [s] after which a change of the last step that the planner re
 _DCM_AGE = 0.02  # [s] of the estimated DCM after a push, 12.5 to 17.5 ms
 
 
-class AdaptedSteps(StepAdaptation):
-    """Adapts steps to the DCM: ``ReactiveStepping`` when the robot walks, ``CaptureStepping`` when it stands.
-
-    Attributes:
-        walking: Moves the landing of the running step.
-        standing: Steps from standing.
-    """
-
-    def __init__(
-        self,
-        config: StepAdaptationConfig,
-        planner: WalkingPlanner,
-        robot: RobotDescription,
-        compiler: Compiler = interpreted,
-    ) -> None:
-        """Take the settings, layer 1 with the limits of steps, and the robot; ``compiler`` makes equations fast."""
-        legs, zmp = [legs_of(config, planner.config, stands) for stands in (False, True)], planner.config.zmp_offset
-        self._adapters = walks, stands = [StepAdapter(config, robot.sole, zmp, limits, compiler) for limits in legs]
-        self.standing = CaptureStepping(stands, planner)
-        self.walking = ReactiveStepping(walks, planner, GRAVITY * robot.mass)
-        self.mode = config.mode
-        self.reset()
-
-    @classmethod
-    def built(
-        cls,
-        config: StepAdaptationConfig,
-        planner: WalkingPlanner,
-        robot: RobotDescription,
-        compiler: Compiler = interpreted,
-    ) -> Self:
-        """Return it; it has no table of its own."""
-        return cls(config, planner, robot, compiler)
-
-    def reset(self) -> None:
-        """Forget the past; see ``StepAdaptation``."""
-        self.walking.mode = self.mode
-        self._adapters[0].set_leg_momentum(self.leg_momentum)
-        self.walking.reset()
-        self.standing.reset()
-        self.log, self.catches = self.walking.log, False
-
-    def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
-        """Return the change of the running step, or the step of a robot that stands; see ``StepAdaptation``."""
-        walking, index = self.walking, plan.landings.after(reference.time)
-        change = walking.retarget(pendulum, reference, plan, index)
-        self.log, self.catches = walking.log, walking.catches
-        stands = index == len(plan.landings.times)
-        capture = self.standing.capture(pendulum, reference, plan) if stands else None
-        walking.adapter = self._adapters[capture is not None] if stands else walking.adapter  # of the steps that follow
-        is_any = change is not None or capture is not None or walking.falls_away
-        return StepChange(change, capture, walking.falls_away) if is_any else None
-
-    def is_recovering(self, time: float) -> bool:
-        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
-        return self.standing.is_recovering(time)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class NominalStep:
     """The running step as it was planned before its first change.
@@ -116,7 +58,7 @@ class NominalStep:
     standing: NDArray | None = None
 
 
-class ReactiveStepping:
+class AdaptedSteps(StepAdaptation):
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
     The error of the DCM triggers it in single support, and keeps it active until a step is over in which none triggers
@@ -130,27 +72,47 @@ class ReactiveStepping:
     other one rests on the ground for two ticks, in the second half of a swing that is not the last, it has landed: it
     stands where its swing is.
 
+    A landing does not catch the robot where the push goes over the foot that stands alone, now or next: no step gets
+    there. Where the error that triggers points away from a sole that comes down, the robot tilts, the sole hangs in the
+    air, and its landing can hardly move any more: it falls away. A robot that stands steps by ``CaptureStepping``.
+
     Attributes:
-        adapter: The law of a landing.
-        mode: What it may change; may be set between ticks.
-        log: Of the last tick.
-        catches: Whether the landing that it chose last stops the DCM, from then to the end of the double support. It
-            does not where the push goes over the foot that stands alone, now or next: no step gets there.
-        falls_away: Whether the DCM error triggers it in this tick, away from a sole that comes down: the robot tilts,
-            the sole hangs in the air, and its landing can hardly move any more.
+        adapter: The law of a landing, also of the steps that follow.
+        standing: Steps from standing.
     """
 
-    def __init__(self, adapter: StepAdapter, planner: WalkingPlanner, weight: float) -> None:
-        """Take the law with its settings, layer 1, and the robot's weight, [N]."""
-        self._config, self._planner, self.adapter, self._weight = adapter.config, planner, adapter, weight
-        self._edge = {side: float((side.sign * adapter.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
-        self.mode = adapter.config.mode
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        robot: RobotDescription,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the settings, layer 1 with the limits of steps, and the robot; ``compiler`` makes equations fast."""
+        legs, zmp = [legs_of(config, planner.config, stands) for stands in (False, True)], planner.config.zmp_offset
+        self._adapters = walks, stands = [StepAdapter(config, robot.sole, zmp, limits, compiler) for limits in legs]
+        self._config, self._planner, self._weight = config, planner, GRAVITY * robot.mass
+        self._edge = {side: float((side.sign * robot.sole.corners(side)[:, 1]).max()) for side in Side}  # outer, [m]
+        self.adapter, self.standing, self.mode = walks, CaptureStepping(stands, planner), config.mode
         self.reset()
 
+    @classmethod
+    def built(
+        cls,
+        config: StepAdaptationConfig,
+        planner: WalkingPlanner,
+        robot: RobotDescription,
+        compiler: Compiler = interpreted,
+    ) -> Self:
+        """Return it; it has no table of its own."""
+        return cls(config, planner, robot, compiler)
+
     def reset(self) -> None:
-        """Forget the past: the robot is prepared anew."""
+        """Forget the past; see ``StepAdaptation``."""
+        self._adapters[0].set_leg_momentum(self.leg_momentum)
+        self.standing.reset()
         self.log = SteppingLog(self.mode)
-        self._is_active = self._rests = self.catches = self.falls_away = False
+        self._is_active = self._rests = self.catches = False
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = self._changes_before = 0  # in all, and up to the last touch-down
@@ -159,13 +121,16 @@ class ReactiveStepping:
         self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
         self._logged: tuple[object, ...] = ()
 
-    def retarget(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int
-    ) -> Retarget | None:
-        """Return the change of the plan, whose running or next step is that of an index, or None."""
-        x, y = state.dcm_position.tolist()
-        is_believed, self.falls_away = self._is_believed(x, y), False
-        distance, factor = self._distance_from_way(x, y, reference), 1.0 if state.zmp_is_measured else _WITHOUT_ZMP
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return self.standing.is_recovering(time)
+
+    def update(self, pendulum: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
+        """Return the change of the running step, or the step of a robot that stands; see ``StepAdaptation``."""
+        index = plan.landings.after(reference.time)
+        x, y = pendulum.dcm_position.tolist()
+        is_believed, falls_away = self._is_believed(x, y), False
+        distance, factor = self._distance_from_way(x, y, reference), 1.0 if pendulum.zmp_is_measured else _WITHOUT_ZMP
         step = plan.landings[index] if index < len(plan.landings.times) else None
         is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, plan, index)
         self._is_calm = self._is_calm and not is_pushed
@@ -175,19 +140,25 @@ class ReactiveStepping:
             self._is_calm, self._changes_before = True, self._changes
         if self._stood or step is None:
             self._is_active = self._is_active and step is not None
-            self._stand(state, reference, step, is_pushed)
-            return None
+            self._stand(pendulum, reference, step, is_pushed)
+            return self._capture(pendulum, reference, plan) if step is None else None
         if is_pushed and not self._is_active:
-            self._is_active, self.falls_away = True, _falls_away(state, reference, step)
+            self._is_active, falls_away = True, _falls_away(pendulum, reference, step)
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
             is_refused = not left and reference.time < self._asked_again
-            change = None if is_refused else self._change(state, reference, step, nominal, left)
+            change = None if is_refused else self._change(pendulum, reference, step, nominal, left)
         self._log(step if change is None else _changed(step, change))
-        return change
+        return StepChange(change, falls_away=falls_away) if falls_away or change is not None else None
+
+    def _capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> StepChange | None:
+        """Return the step of a robot that stands, after which legs are those of one that stood."""
+        capture = self.standing.capture(state, reference, plan)
+        self.adapter = self._adapters[capture is not None]
+        return None if capture is None else StepChange(capture=capture)
 
     def _stand(self, state: RobotState, reference: WalkingReference, step: PlannedStep | None, is_pushed: bool) -> None:
         """Begin a double support anew; a walk that has ended leaves no past."""
