@@ -1,4 +1,4 @@
-"""Soles of a robot that may be pushed: they learn the slope of the ground while nothing pushes."""
+"""Soles of a robot that may be pushed: kept level while one is caught; else they learn the slope of the ground."""
 
 import math
 from types import SimpleNamespace
@@ -7,12 +7,91 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side, altered, so3
-from gradiva.push_recovery import MovedSoles, Push, SlopedSoles
-from gradiva.whole_body import SlopedBegin
+from gradiva.push_recovery import MovedSoles, Push, SlopedSoles, SoleLevelling
+from gradiva.push_recovery.tilt import (
+    HEIGHT_GAIN,
+    INTEGRAL_GAIN,
+    LARGEST_HEIGHT_OFFSET,
+    LARGEST_TILT_OFFSET,
+    LEAK_TIME,
+    SOLE_SPEED,
+    TILT_GAIN,
+)
+from gradiva.whole_body import SLIGHT_SLOPE, SlopedBegin
 from tests.whole_body.tilted_soles import WEIGHT, begun_on_a_slope, on_a_slope, standing
 
 PERIOD = 0.01
 CALM = Push(False, False, True)
+
+
+def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
+    levelling, low = SoleLevelling(WEIGHT), 0.001
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -low}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
+    moved = levelling.levelled(body, state, True, False, 0.01)
+    lift = (HEIGHT_GAIN + 0.01 * INTEGRAL_GAIN) * low
+    assert lift < 0.01 * SOLE_SPEED
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+    assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
+    tilt = so3.log(moved.right_foot.rotation)
+    np.testing.assert_allclose(tilt, [-0.01 * INTEGRAL_GAIN * 0.02, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
+def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
+    levelling = SoleLevelling(WEIGHT)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for tick in range(1, 4):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * SOLE_SPEED, abs=1e-12)
+        assert moved.right_foot.twist[2] == pytest.approx(SOLE_SPEED, abs=1e-9)
+
+
+def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
+    levelling = SoleLevelling(WEIGHT)
+    low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
+    body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
+    after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
+    assert after == pytest.approx(lifted * (1.0 - 0.01 / LEAK_TIME), abs=1e-12)
+    for _ in range(1000):
+        levelling.levelled(body, state, False, False, 0.01)
+    assert not levelling.offsets
+
+
+def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
+    levelling, period = SoleLevelling(WEIGHT), 0.01
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
+    _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
+    moved = levelling.levelled(body, tipped, True, True, period)
+    turn = period * TILT_GAIN * 0.05
+    np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    after = levelling.levelled(body, flat, True, True, period)
+    kept = turn * (1.0 - period / LEAK_TIME)
+    np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_sole_is_moved_no_farther_than_its_limits():
+    levelling = SoleLevelling(WEIGHT)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
+    for _ in range(100):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx(LARGEST_HEIGHT_OFFSET, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(LARGEST_TILT_OFFSET, abs=1e-9)
+
+
+def test_a_sole_in_the_air_beside_one_on_a_slope_is_neither_lifted_nor_levelled():
+    levelling, steepness = SoleLevelling(WEIGHT), 0.05
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=steepness)
+    slope = state.left_foot_rotation[:2, 2]
+    np.testing.assert_allclose(slope, [0.0, -math.sin(steepness)])
+    beside = altered(state, right_foot_position=np.array([0.0, -0.16, -0.16 * math.sin(steepness)]))
+    moved = levelling.levelled(body, beside, True, False, 0.01, slope)
+    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=1e-12)
+    np.testing.assert_allclose(so3.log(moved.right_foot.rotation), np.zeros(3), atol=1e-5)
 
 
 def test_the_slope_is_learned_from_the_sole_that_carries_and_kept_while_a_push_is_caught():
@@ -53,6 +132,27 @@ def test_by_torque_soles_and_com_follow_the_slope_of_the_ground_that_the_loaded_
         np.testing.assert_allclose(now, [0.2, 0.1, climb], atol=1e-6)
     soles.reset()
     assert soles.moved(*on_a_slope((0.0, 0.0)), CALM, PERIOD).com_velocity[2] == 0.0
+
+
+@pytest.mark.parametrize(("degrees", "fraction"), [(1.0, 0.0), (1.5, 0.5), (2.0, 1.0), (4.0, 1.0)])
+def test_a_slope_counts_from_a_degree_on_and_whole_from_two(degrees, fraction):
+    admittance, given = SimpleNamespace(adapted=lambda body, *_: body, reset=lambda: None), []
+    levelling = SimpleNamespace(offsets={}, reset=lambda: None, levelled=lambda *values: given.append(values[-1]))
+    soles, slope = MovedSoles(admittance, levelling), math.radians(degrees)
+    body, state = on_a_slope((math.asin(slope), 0.0))
+    for _ in range(3000):
+        soles.moved(body, state, CALM, PERIOD)
+    soles.moved(body, state, Push(True, False, True), PERIOD)
+    np.testing.assert_allclose(given[-1], [0.0, -fraction * slope], atol=1e-9)
+
+
+def test_by_torque_references_move_by_little_where_a_slope_of_a_degree_begins_to_count():
+    body, state = on_a_slope((0.0, math.asin(SLIGHT_SLOPE + math.radians(0.02))))
+    state = altered(state, left_foot_position=body.left_foot.position + np.array([0.0, 0.0, 0.005]))
+    moved = SlopedSoles(0.3 * WEIGHT).moved(body, state, CALM, PERIOD)
+    assert moved is not body
+    np.testing.assert_allclose(moved.com_position, body.com_position, atol=3e-4)
+    np.testing.assert_allclose(moved.right_foot.position, body.right_foot.position, atol=3e-4)
 
 
 def test_by_torque_a_sole_that_tips_or_is_in_the_air_or_hardly_loaded_shows_no_slope():

@@ -26,7 +26,7 @@ from gradiva.push_recovery.step_adapter import (
     predicted_dcm,
     viable_set,
 )
-from gradiva.push_recovery.trunk import HipStrategy, HipStrategyConfig, Trunk, followed
+from gradiva.push_recovery.tilt import HipStrategy, HipStrategyConfig, SoleLevelling, Trunk, followed
 
 __all__ = [
     "LONGEST_SUPPORT",
@@ -47,6 +47,7 @@ __all__ = [
     "RunningStep",
     "SidewaysCompensation",
     "SlopedSoles",
+    "SoleLevelling",
     "StepAdaptation",
     "StepAdaptationConfig",
     "StepAdapter",

@@ -12,14 +12,13 @@ from gradiva.planner import WalkingPlan
 from gradiva.push_recovery.compensation import PushCompensation
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange
 from gradiva.push_recovery.step_adapter import SteppingMode
-from gradiva.push_recovery.trunk import Trunk
+from gradiva.push_recovery.tilt import SoleLevelling, Trunk
 from gradiva.simplified_model import BalancePlan
 from gradiva.whole_body import (
     LEVEL,
     SLIGHT_SLOPE,
     FootAdmittance,
     SlopedBegin,
-    SoleLevelling,
     WholeBodyReference,
     on_slope,
 )
@@ -153,7 +152,12 @@ class SlopedSoles:
         if rests and state.foot_wrench(side)[2] > self._least_load and not push.is_caught:
             self._learn(foot, state.foot_rotation(side), _SLOPE_TIME if self._slope is LEVEL else period)
         body = body if self._begin is None else self._begin.applied(body, state)
-        return body if math.hypot(*self._slope) < SLIGHT_SLOPE else on_slope(body, state, self._slope)
+        fraction = self._counted()
+        return on_slope(body, state, self._slope, fraction) if fraction > 0.0 else body
+
+    def _counted(self) -> float:
+        """Return the fraction of the slope that counts, [-]: below 1° it may be errors of sensors, from 2° on all."""
+        return min(1.0, max(0.0, math.hypot(*self._slope) / SLIGHT_SLOPE - 1.0))
 
     def _learn(self, foot: FootReference, rotation: NDArray, period: float) -> None:
         change = rotation[:2, 2] - foot.rotation[:2, 2] - self._slope
@@ -182,7 +186,8 @@ class MovedSoles(SlopedSoles):
             self._learn(foot, state.foot_rotation(side), period)
             return body
         levels = push.is_caught and push.is_trusted  # a sensor that reads no load makes a stance sole one in the air
-        return self.levelling.levelled(body, state, levels, push.stands and levels, period, self._slope)
+        slope = self._counted() * self._slope
+        return self.levelling.levelled(body, state, levels, push.stands and levels, period, slope)
 
 
 def _carrying(body: WholeBodyReference, state: RobotState) -> tuple[FootReference, Side]:

@@ -36,7 +36,7 @@ from gradiva.whole_body.kinematic_problem import InverseKinematicsConfig
 from gradiva.whole_body.qp_composer import Priority, QpComposer
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
-from gradiva.whole_body.soles import LEVEL, SLIGHT_SLOPE, SlopedBegin, SoleLevelling, lean_of_soles, on_slope
+from gradiva.whole_body.slopes import LEVEL, SLIGHT_SLOPE, SlopedBegin, lean_of_soles, on_slope
 from gradiva.whole_body.start_posture import (
     described_posture,
     forward_base_rotation,
@@ -125,7 +125,6 @@ __all__ = [
     "ServoFeedforwardConfig",
     "ServoInverse",
     "SlopedBegin",
-    "SoleLevelling",
     "SolverName",
     "TargetTask",
     "TargetTaskConfig",

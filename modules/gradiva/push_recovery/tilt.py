@@ -1,16 +1,19 @@
-"""Trunk of a pushed robot: it tilts towards the push."""
+"""Tilt of a pushed robot: the trunk tilts towards the push, and the soles of a robot that tips are kept level."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from gradiva.common import (
+    FootReference,
     LowPass,
     NDArray,
     RobotPosture,
     RobotState,
+    Side,
     WalkingReference,
     altered,
     configuration,
@@ -20,7 +23,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import IdynTreeModel
 from gradiva.simplified_model import BalancePlan
-from gradiva.whole_body import WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
+from gradiva.whole_body import LEVEL, WalkingKinematics, WholeBodyReference, probed_momentum, standing_reference
 
 _PROBE = 0.05  # [rad/s] rate of the tilt in the probes
 _UPRIGHT = 1e-4  # [rad] and [rad/s]
@@ -28,6 +31,17 @@ _RETURN_SPEED = 1.5  # [rad/s] of a tilt that shrinks; at ``speed``, trunk and s
 ZMP_GAIN = 1.1  # [-] K_p; with 2 it tilts where soles and steps do: a tenth less is survived
 _LEAD = 0.042  # [s] T, over which the DCM error is predicted
 _LAG = 0.03  # [s] of the trunk and the measured DCM behind the commanded tilt
+_AIRBORNE_LOAD = 0.05  # [-] of the weight: soles that carry less keep their height and tilt while the robot tilts
+HEIGHT_GAIN = 1.0  # [-] k_P; both gains are worth a tenth of the largest pushes of iCub v2.7
+INTEGRAL_GAIN = 10.0  # [1/s] k_I
+TILT_GAIN = 20.0  # [1/s] of a tipped sole with load; 0: a robot pushed sideways rocks and falls on the other side
+LEAK_TIME = 0.5  # [s] in which a sole that stands gives its offset back
+LARGEST_HEIGHT_OFFSET = 0.06  # [m] offset of a sole that hangs in the air beside a robot that has tipped by 20°
+LARGEST_TILT_OFFSET = 0.35  # [rad] offset of its tilt about each axis, likewise
+SOLE_SPEED = 0.15  # [m/s] of that height: where load changes sides it jumps, and at 0.3 m/s knees shake
+_LARGEST_OFFSET = np.array((LARGEST_TILT_OFFSET, LARGEST_TILT_OFFSET, LARGEST_HEIGHT_OFFSET))
+_TILT = np.array((1.0, 1.0, 0.0))  # of an offset, without its height
+_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
 @configuration
@@ -246,3 +260,105 @@ def _turn(heading: float) -> NDArray:
     """Return the rotation from the axes of the heading to those of the world, shape (2, 2)."""
     c, s = math.cos(heading), math.sin(heading)
     return np.array(((c, -s), (s, c)))
+
+
+class _Sole(NamedTuple):
+    """A sole: its planned pose, and the measured one."""
+
+    foot: FootReference
+    position: NDArray
+    rotation: NDArray
+
+    def error(self, other: _Sole, slope: NDArray) -> NDArray:
+        """Return e beside the other sole on a slope: tilt about x and y [rad] and height [m], shape (3,)."""
+        tilt = so3.log(self.foot.rotation @ self.rotation.T)[:2] - (slope[1], -slope[0])
+        way = self.position - other.position
+        return np.array([*tilt, float(self.foot.position[2] - self.position[2] - slope @ way[:2])])
+
+
+class SoleLevelling:
+    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
+
+    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
+    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
+    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
+
+    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
+
+    On a slope s [-] that the plan does not know, :math:`e_{x,y}` and :math:`e_z` are counted from the ground: a sole
+    that lies on it leans by s, and one at a way d from the other sole is :math:`s \cdot d` lower.
+
+    A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it
+    tips on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is
+    integrated as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of
+    the pushes). Torque control, which feeds the poses of the feet back itself, needs none of this.
+
+    Attributes:
+        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
+    """
+
+    def __init__(self, weight: float) -> None:
+        """Take the robot's weight, [N]."""
+        self._load = _AIRBORNE_LOAD * weight
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the soles are as planned."""
+        self.offsets: dict[Side, NDArray] = {}
+        self._integrals: dict[Side, NDArray] = {}
+
+    def levelled(
+        self,
+        reference: WholeBodyReference,
+        state: RobotState,
+        is_active: bool,
+        stands: bool,
+        period: float,
+        slope: NDArray = LEVEL,
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the feet where they come to their planned poses.
+
+        Args:
+            reference: With the planned feet.
+            state: With the measured ones.
+            is_active: Whether a push is being caught; otherwise offsets are given back.
+            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
+            period: [s].
+            slope: Of the ground beyond that of the plan as far as it counts, x and y of its normal in world, [-].
+        """
+        left = _Sole(reference.left_foot, state.left_foot_position, state.left_foot_rotation)
+        right = _Sole(reference.right_foot, state.right_foot_position, state.right_foot_rotation)
+        loads, feet = (state.left_foot_wrench[2], state.right_foot_wrench[2]), {}
+        for side, sole, other, load in zip(Side, (left, right), (right, left), loads, strict=True):
+            hangs, is_laid_flat = is_active and load < self._load, stands and sole.foot.in_contact
+            offset, rate = self._offset(side, sole.error(other, slope), hangs, is_laid_flat, period)
+            feet[f"{side}_foot"] = _moved(sole.foot, offset, rate)
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
+            self.reset()
+        return altered(reference, **feet)
+
+    def _offset(
+        self, side: Side, error: NDArray, hangs: bool, is_laid_flat: bool, period: float
+    ) -> tuple[NDArray, NDArray]:
+        """Return the offset of a sole after a period [s], and its rate; one that ``hangs`` in the air follows e."""
+        last = self.offsets.get(side, np.zeros(3))
+        if hangs:
+            integral = self._integrals.get(side, last) + period * INTEGRAL_GAIN * error
+            offset = integral + np.array((0.0, 0.0, HEIGHT_GAIN * error[2]))
+        else:
+            integral = offset = last - min(1.0, period / LEAK_TIME) * last
+            if is_laid_flat:
+                integral = offset = offset + period * TILT_GAIN * error * _TILT
+        self._integrals[side] = integral.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset = offset.clip(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+        offset[2] = last[2] + np.clip(offset[2] - last[2], -SOLE_SPEED * period, SOLE_SPEED * period)
+        self.offsets[side] = offset
+        return offset, (offset - last) / period
+
+
+def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
+    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
+    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
+    twist = foot.twist.copy()
+    twist[2:5] += rate[2], rate[0], rate[1]
+    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)

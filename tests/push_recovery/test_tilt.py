@@ -11,7 +11,7 @@ import pytest
 from gradiva.common import ControlMode, RobotState, so3
 from gradiva.contacts import SupportPolygon
 from gradiva.push_recovery import HipStrategy, SteppingMode, followed
-from gradiva.push_recovery.trunk import ZMP_GAIN
+from gradiva.push_recovery.tilt import ZMP_GAIN
 from gradiva.setup import Plant, load_setup
 from gradiva.simulation import Push as AppliedPush
 from gradiva.walking import WalkingLayers
