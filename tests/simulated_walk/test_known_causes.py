@@ -190,9 +190,7 @@ def test_advice_against_a_push_is_followed_in_walks_and_what_explains_the_fall_i
         lambda settings, *_: falls(settings) and settings.get("dcm_controller.proportional_gain") != 2.0,
         inferred=pushed,
     )
-    assert helped.next_step == (
-        "--set dcm_controller.proportional_gain=2 was tried and walks on; it falls with 3 N as well"
-    )
+    assert helped.next_step == "--set dcm_controller.proportional_gain=2 was tried and walks on"
 
 
 def test_a_variant_that_falls_is_blamed_on_what_the_nearest_one_that_stands_has_otherwise():
@@ -267,12 +265,20 @@ def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a
     settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
     cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
     assert (
-        "0.30 m/s are known to be walked by position control; at that speed it falls as well by this control"
-        in cause.text
+        "0.30 m/s are known to be walked by torque control; at that speed it falls as well as configured" in cause.text
     )
     assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
     assert unknown.why == "tried and falls as well: --speed 0.3, --speed 0.15, --speed 0.075"
+
+
+def test_by_torque_a_speed_is_too_fast_beyond_that_which_was_walked_by_torque():
+    walk = RuledWalk(load_setup("g1", {"walking.control": "torque"}), {}, VelocityCommand(0.5), 3, 6.0)
+    assert (walk.known_speed, walk.known_control, walk.is_too_fast) == (0.35, "torque", True)
+    first, half, _ = lower_speeds(walk)
+    text = "too fast: 0.50 m/s were asked for, 0.35 m/s are known to be walked by torque control"
+    assert (first.text, first.advice) == (text, "--speed 0.35")
+    assert half.text == f"{text}; at that speed it falls as well as configured"
 
 
 def test_the_speeds_that_are_advised_are_those_that_are_walked():

@@ -71,8 +71,8 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
             {},
             "of mine, robot plant, position control, are of 0.15 to 0.25 m/s, this one is of 0.26 m/s",
         ),
-        (AHEAD, {"walking.control": "torque"}, "there are no known walks of mine, robot plant, torque control"),
-        (AHEAD, {"plant": Plant.IDEAL}, "there are no known walks of mine, ideal plant, position control"),
+        (AHEAD, {"walking.control": "torque"}, "no walks of mine, robot plant, torque control, are on record"),
+        (AHEAD, {"plant": Plant.IDEAL}, "no walks of mine, ideal plant, position control, are on record"),
         (VelocityCommand(0.2, angular=0.1, duration=10.0), {}, "elsewhere"),
         (VelocityCommand(0.2, lateral=0.1, duration=10.0), {}, "elsewhere"),
         (GoalCommand(1.0, 0.0), {}, "elsewhere"),
@@ -85,7 +85,7 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
 def test_another_walk_has_no_usual_figures_and_says_why(folder, command, overrides, why):
     found = usual(folder, command, **overrides)
     assert found["figures"] == {}
-    assert found["of"].startswith("none, ")
+    assert found["of"].startswith("nothing to compare with: ")
     assert why in found["of"]
 
 

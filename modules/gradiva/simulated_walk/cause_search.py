@@ -303,12 +303,11 @@ def _push_with_advice(trials: Trials, push: Difference, text: str, inferred: Cau
         advised[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
     advised |= inferred.trials if inferred and measured else {}
     tried, left, helps = _followed(trials, advised)
-    largest = _largest_push(trials, push)
     if helps:
-        return Cause(CauseKind.PUSH, text, "; ".join(filter(None, [*tried, largest])), is_tried=True)
+        return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
     options = "--control", str(known.setup.walking.walking.control), "--speed", f"{known.asked_speed:.3g}"
     maps = maps_of_pushes(known.setup.robot_argument, *options)
-    advice = "; ".join(filter(None, [largest, *tried, maps]))
+    advice = "; ".join(filter(None, [_largest_push(trials, push), *tried, maps]))
     return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "", left)
 
 
