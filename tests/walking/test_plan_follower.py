@@ -415,6 +415,23 @@ def test_a_velocity_that_comes_before_the_step_has_landed_corrects_what_was_to_h
     assert heading_of(follower, PlanarPose(0.0, 0.0, 0.05)) == pytest.approx(0.0, abs=0.012)
 
 
+def test_a_velocity_that_comes_after_the_step_has_landed_early_corrects_what_has_come_since_alone():
+    planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
+    service = RecordedPlanning(planner)
+    follower = PlanFollower(planner, service)
+    follower.stand(0.0)
+    follower.follow(VelocityCommand(0.2, duration=12.0), 0.0, PlanarPose())
+    step = next(step for step in follower.plan.steps if step.lift_off > 3.0)
+    follower.follow(VelocityCommand(0.2, duration=8.0), step.lift_off + 0.02, PlanarPose(0.0, 0.0, 0.03))
+    landed = step.touch_down - 0.1
+    follower.retarget(Retarget((Foothold(None, landed),)), landed)
+    following = next(each.touch_down for each in follower.plan.steps if each.touch_down > landed + 0.1)
+    follower.follow(VelocityCommand(0.2, duration=8.0), landed + 0.02, PlanarPose(0.0, 0.0, 0.05))
+    again = service.requests[-1]
+    assert (again.command.heading_error, again.merge_time) == pytest.approx((0.02, following))
+    assert heading_of(follower, PlanarPose(0.0, 0.0, 0.05)) == pytest.approx(0.0, abs=0.012)
+
+
 def test_a_velocity_whose_heading_is_kept_is_not_planned_again(follower):
     follower.follow(VelocityCommand(0.2, duration=10.0), 0.0, PlanarPose())
     plans, _ = walked_with(follower, 0.0009)
