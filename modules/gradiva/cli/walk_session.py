@@ -35,6 +35,7 @@ from gradiva.simulated_walk import (
     create_run,
     finish_walk,
     footing_note,
+    healthy_bounds,
     joint_notes,
     plan_from_start,
     response_note,
@@ -286,7 +287,7 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         console.print(unusual, markup=False, soft_wrap=True)
     if not outcome.result["usual"]["figures"]:
         console.print(f"usual   {outcome.result['usual']['of']}", style="dim", markup=False, soft_wrap=True)
-    if unhealthy := unhealthy_figures(outcome.result):
+    if unhealthy := unhealthy_figures(outcome.result | {"healthy": healthy_bounds(outcome.request.setup)}):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
     for name, acted in (("pushed", acted_pushes(outcome)), ("faults", acted_faults(outcome))):

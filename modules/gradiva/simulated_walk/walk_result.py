@@ -44,6 +44,8 @@ from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
 from gradiva.simulated_walk.walk_score import (
+    BOUNCES,
+    EARLY_LANDING,
     landing_force,
     landing_score,
     score,
@@ -537,7 +539,7 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
     return None
 
 
-def _healthy_bounds(setup: Setup) -> dict[str, float]:
+def healthy_bounds(setup: Setup) -> dict[str, float]:
     """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures.
 
     M_s of balance is that on a soft floor, so it is bounded on such a floor alone.
@@ -546,6 +548,8 @@ def _healthy_bounds(setup: Setup) -> dict[str, float]:
     return {
         **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
+        "early_landing_s.median": EARLY_LANDING,
+        "bounces_per_landing": BOUNCES,
         **({"stability_margins.balance_peak": PEAK} if stands_softly(setup) else {}),
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
@@ -574,7 +578,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "stability_margins": _margins(setup),
-        "healthy": _healthy_bounds(setup),
+        "healthy": healthy_bounds(setup),
         "pushes": [f"{_end_before(push, outcome)}{push}" for push in setup.simulation.pushes],
         "faults": [f"{fault}" for fault in setup.simulation.faults],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],

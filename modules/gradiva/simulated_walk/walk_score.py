@@ -287,6 +287,8 @@ def _spread(values: NDArray) -> Mapping[str, float]:
 # -- landings ----------------------------------------------------------------------------------------------------------
 
 _HIT = 0.005  # [s] over which a landing force is a mean: a stiff floor takes the velocity of a sole in 3 to 5 ms
+EARLY_LANDING = 0.08  # [s] median of a healthy walk; by position control on the plant `robot` at most 0.07
+BOUNCES = 1.0  # [-] a landing of a healthy walk, which touches down and once more; by position control at most 0.6
 _TOUCHES, _LEAVES = 0.05, 0.01  # [-] of the weight, on a sole that comes to the ground and that is in the air again
 
 
@@ -301,18 +303,24 @@ def landing_force(times: NDArray, is_single: BoolArray, loads: NDArray) -> float
         loads: Normal forces over the weight, as means over each tick, [-], shape (T, 2).
     """
     swings = np.flatnonzero(is_single)
-    loads = loads[swings[0] if len(swings) else len(loads) :]
+    means = _means(times, loads[swings[0] if len(swings) else len(loads) :])
+    return float(means.max()) if len(means) else None
+
+
+def _means(times: NDArray, loads: NDArray) -> NDArray:
+    """Return the means of loads over 5 ms, or over a tick where that is longer, one for each time that is whole."""
     count = math.ceil(_HIT / float(np.median(np.diff(times))) - 1e-6) if len(times) > 1 else 1
     if len(loads) < count:
-        return None
+        return loads[:0]
     sums = np.cumsum(np.concatenate((np.zeros((1, 2)), loads)), axis=0)
-    return float((sums[count:] - sums[:-count]).max()) / count
+    return np.asarray((sums[count:] - sums[:-count]) / count)
 
 
 def landing_score(times: NDArray, is_single: BoolArray, loads: NDArray) -> dict[str, Any]:
     """Return how early soles come down beside the plan that is followed, and how often they bounce; None: no landing.
 
-    A sole touches from a twentieth of the weight on and leaves the ground below a hundredth. A landing is a time in
+    A sole touches from a twentieth of the weight on and leaves the ground below a hundredth, as means over 5 ms or a
+    longer tick, so that ticks of any length count the same. A landing is a time in
     which one foot stands alone by the plan and both after it; the sole is looked at from the middle of its swing to
     its next lift-off. One that is loaded in the middle already counts as touching from there on.
 
@@ -321,6 +329,8 @@ def landing_score(times: NDArray, is_single: BoolArray, loads: NDArray) -> dict[
         is_single: Likewise by name.
         loads: Likewise by name.
     """
+    loads = _means(times, loads)
+    times, is_single = times[len(times) - len(loads) :], is_single[len(is_single) - len(loads) :]
     runs = runs_of(is_single)
     ends = [*(first for first, _ in runs), len(times)][1:] if runs else []
     early, bounces = [], []
