@@ -205,7 +205,9 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
     unknown = Cause(None, "not found", "look at it", is_tried=True, trials={"a lower --speed": {}})
     assert unknown.next_step == "untried: a lower --speed; look at it"
     cause = fall({}, lambda *_: True, plant="robot", inferred=unknown)
-    assert cause.next_step == "tried and falls as well: --plant ideal, --speed 0.1; look at it"
+    assert cause.next_step == (
+        "tried and falls as well: --plant ideal, --speed 0.1; look at it; tried on the plant of seed 3 alone"
+    )
 
 
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
@@ -340,7 +342,7 @@ def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
     cause = fall({"walking.control": "velocity"}, falls, plant="robot")
     assert (cause.kind, cause.text) == (CauseKind.PLANT, "the plant robot, as seed 3 draws it")
     assert cause.advice.startswith("--plant ideal walks on; ")
-    assert cause.advice.endswith("; --control position: tried, the robot walks on")
+    assert cause.advice.endswith("; --control position: tried, the robot walks on; tried on the plant of seed 3 alone")
 
 
 def test_a_control_mode_that_was_asked_for_is_advice_and_no_cause():
@@ -463,6 +465,7 @@ def test_an_interrupted_search_without_a_cause_names_what_was_tried_and_what_was
     cause = tried_cause(Trials(walk, lambda line: None), unknown)
     assert cause.next_step == (
         "tried and falls as well: --plant ideal; untried: a lower --speed; look at it;"
+        " tried on the plant of seed 3 alone;"
         " the search for the cause was interrupted after 1 of at most 6 walks"
     )
 
@@ -486,6 +489,16 @@ def test_a_force_at_which_the_robot_comes_near_the_limit_is_called_so_in_the_adv
     walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.WALKED_BADLY, falls=excess)
     advice = tried_cause(Trials(walk, lambda line: None), None).next_step
     assert advice.startswith("it walks as commanded with 48 N there and comes near the limit with 51 N; gradiva")
+
+
+def test_advice_that_was_tried_on_one_drawn_plant_says_so_once():
+    pushes = {"simulation.pushes": [PUSH]}
+    gain = {**GAIN, "--step-adaptation off": {"step_adaptation.mode": "off"}}
+    falls = of_key("simulation.pushes")
+    cause = fall(pushes, falls, plant="robot", inferred=replace(PUSHED, trials=gain))
+    assert cause.next_step.count("was tried and falls as well") == 2
+    assert cause.next_step.endswith("maps the largest pushes; tried on the plant of seed 3 alone")
+    assert "of seed" not in fall(pushes, falls, inferred=replace(PUSHED, trials=gain)).next_step
 
 
 def test_a_higher_swing_is_tried_against_a_bump():

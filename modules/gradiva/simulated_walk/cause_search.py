@@ -125,10 +125,12 @@ def tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | No
         measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
     """
     cause = _tried_cause(trials, inferred, measured)
-    if cause is None or not trials.is_interrupted:
-        return cause
-    until = f"the search for the cause was interrupted after {trials.done} of at most {trials.most} walks"
-    return replace(cause, advice=f"{cause.advice}; {until}" if cause.advice else until)
+    notes = [] if cause is None else [cause.advice]
+    if trials.done and trials.known.setup.plant is not Plant.IDEAL:
+        notes.append(f"tried on the plant of seed {trials.known.seed} alone")
+    if trials.is_interrupted:
+        notes.append(f"the search for the cause was interrupted after {trials.done} of at most {trials.most} walks")
+    return cause and replace(cause, advice="; ".join(filter(None, notes)))
 
 
 def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | None) -> Cause | None:
@@ -351,8 +353,7 @@ def _followed(
             continue
         if trial is None:
             continue
-        drawn = "" if known.setup.plant is Plant.IDEAL else f", on the plant of seed {known.seed} alone"
-        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}{drawn}")
+        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}")
         if trial is Trial.BETTER:
             return tried, left, True
     return tried, left, False
