@@ -2,14 +2,17 @@
 
 import math
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gradiva.cli.output import text_console
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import (
+    _progress,
     acted_faults,
     acted_pushes,
     describe_command,
@@ -186,3 +189,17 @@ def test_a_bump_that_no_foot_came_to_is_named():
         log=SignalLog.from_arrays(np.zeros(1), feet),
     )
     assert idle_disturbances(outcome) == ["warning: no foot came to the bump of 10 mm at (9.00, 0.10) m"]
+
+
+def test_the_bar_of_a_search_for_a_cause_says_how_many_walks_there_can_be_and_which_one_is_walked(monkeypatch):
+    shown = []
+
+    @contextmanager
+    def bar(console, text, total):
+        yield lambda done, text, total=total: shown.append((done, text, total))
+
+    monkeypatch.setattr("gradiva.cli.walk_session.progress_bar", bar)
+    request = WalkOptions(robot="icub_v2_7", duration=2.0).request()
+    with _progress(text_console(), request, plan_from_start(request.setup, request.command)) as (_, search):
+        search(2, 9, "with 75 N")
+    assert shown == [(2, "looks for the cause, walk 3 of at most 9: with 75 N", 9)]
