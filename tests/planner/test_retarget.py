@@ -1,6 +1,7 @@
 """Footholds that are moved in place and time while the robot walks."""
 
 import contextlib
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -369,7 +370,7 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_s
         base = planner.retarget(plan, Retarget((moved(step, 0.02, 0.0, 0.0, 0.05),)), time - 0.1)
     reference, zeta = base.at(time), planner.config.natural_frequency
     dcm = reference.dcm.position + np.array([0.02, 0.01])
-    change = Retarget((Foothold(touch_down=time),), dcm, reference.com_position, following=2)
+    change = Retarget((Foothold(touch_down=time),), dcm, reference.com_position, following=2, is_quick=True)
     landed = planner.retarget(base, change, time)
     now = landed.at(time)
     assert now.is_double_support
@@ -390,11 +391,14 @@ def test_a_foot_that_lands_before_its_time_stands_from_now_on_and_the_next_two_s
 
 
 def assert_two_quick_steps(config, steps, old):
-    """The two steps after the first one are as long as the shortest planned step; ``old`` ones after them as before."""
-    shortest = config.single_support(config.min_step_duration)
+    """The two steps after the first one are as short as the planner plans any; ``old`` ones after them as before."""
     for before, step in pairwise(steps[: len(old[:2]) + 1]):
-        assert step.lift_off - before.touch_down == pytest.approx(config.min_step_duration - shortest, abs=1e-12)
-        assert step.touch_down - step.lift_off == pytest.approx(shortest, abs=1e-12)
+        middles = [each.footstep.unicycle for each in (before, step)]
+        way = math.hypot(middles[1].x - middles[0].x, middles[1].y - middles[0].y)
+        duration = max(config.min_step_duration, way / config.max_speed)
+        swing = config.single_support(duration)
+        assert step.lift_off - before.touch_down == pytest.approx(duration - swing, abs=1e-12)
+        assert step.touch_down - step.lift_off == pytest.approx(swing, abs=1e-12)
     sooner = {round(planned.touch_down - step.touch_down, 9) for planned, step in zip(old[1:], steps[2:], strict=False)}
     assert len(sooner) == (1 if len(old) > 1 else 0)
     assert all(advance > 0.0 for advance in sooner)
@@ -403,8 +407,8 @@ def assert_two_quick_steps(config, steps, old):
 def test_the_two_steps_after_a_catch_come_as_soon_as_any_planned_step_and_the_others_follow(planner, plan):
     step = plan.steps[2]
     time, foothold = step.lift_off + 0.1, moved(step, 0.03, outward(step, 0.02), delay=-0.1)
-    usual = planner.retarget(plan, Retarget((foothold,)), time)
-    catch = planner.retarget(plan, Retarget((foothold,), following=2), time)
+    usual = planner.retarget(plan, Retarget((foothold,), following=2), time)
+    catch = planner.retarget(plan, Retarget((foothold,), following=2, is_quick=True), time)
     for planned, later in zip(plan.steps[3:], usual.steps[3:], strict=True):
         assert planned.touch_down - later.touch_down == pytest.approx(0.1, abs=1e-12)
     assert len(catch.steps) == len(plan.steps)
@@ -412,15 +416,33 @@ def test_the_two_steps_after_a_catch_come_as_soon_as_any_planned_step_and_the_ot
     for planned, sooner in zip(usual.steps, catch.steps, strict=True):
         assert sooner.footstep.pose.is_close(planned.footstep.pose, 1e-12)
     assert_dcm_is_consistent(catch, time, planner.config.natural_frequency)
-    again = planner.retarget(catch, Retarget((foothold,), following=2), time + 0.01)
+    again = planner.retarget(catch, Retarget((foothold,), following=2, is_quick=True), time + 0.01)
     assert again.landings.times == pytest.approx(catch.landings.times, abs=1e-12)
 
 
-@pytest.mark.parametrize("index", [2, -1])
-def test_the_offset_of_a_catch_is_the_dcm_after_it_beside_the_landed_foot(planner, plan, index):
+def test_quick_steps_are_no_faster_over_the_ground_than_the_robot_walks_and_none_is_lengthened():
+    slow, fast = (config_of("icub_v3", max_speed=speed) for speed in (0.3, 0.6))
+    plans = [
+        WalkingPlanner(config).plan(VelocityCommand(0.28, duration=5.0), start_of(config)) for config in (slow, fast)
+    ]
+    for config, plan in zip((slow, fast), plans, strict=True):
+        step = plan.steps[2]
+        change = Retarget((moved(step, 0.02, outward(step, 0.01)),), following=2, is_quick=True)
+        quick = WalkingPlanner(config).retarget(plan, change, step.lift_off + 0.1)
+        assert_two_quick_steps(config, quick.steps[2:], plan.steps[3:])
+        for old, new in zip(pairwise(plan.steps[2:5]), pairwise(quick.steps[2:5]), strict=True):
+            assert new[1].touch_down - new[0].touch_down <= old[1].touch_down - old[0].touch_down + 1e-12
+    way = 0.28 * plans[0].steps[3].footstep.duration
+    assert way / 0.3 > fast.min_step_duration > way / 0.6
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+@pytest.mark.parametrize("index", [2, -2, -1])
+def test_the_offset_of_a_catch_is_the_dcm_after_it_beside_the_landed_foot(planner, plan, index, is_quick):
     step, config = plan.steps[index], planner.config
-    offset, double_support = planner.catching_offset(plan, plan.steps.index(step))
-    change = Retarget((moved(step, 0.02, outward(step, 0.01)),), following=2)
+    offset, double_support = planner.catching_offset(plan, plan.steps.index(step), is_quick)
+    following = len(plan.steps) - 1 - plan.steps.index(step) or 2
+    change = Retarget((moved(step, 0.02, outward(step, 0.01)),), following=following, is_quick=is_quick)
     catch = planner.retarget(plan, change, step.lift_off + 0.1)
     first = catch.landings.after(step.lift_off + 0.1)
     landing, following = catch.landings[first : first + 2]

@@ -242,7 +242,7 @@ class StanceAnchor:
             last: The last estimate, with poses and loads of the soles; None at the beginning.
         """
         side = reference.stance_foot
-        if last is not None:
+        if last is not None and not reference.is_double_support:
             loads = last.left_foot_wrench[2], last.right_foot_wrench[2]
             load, other = loads if side is Side.LEFT else reversed(loads)
             side = side.other if other > max(MINIMUM_LOAD, load / _UNLOADED) else side

@@ -91,13 +91,16 @@ class Retarget:
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
             bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
-            is not 0 it is a catch: its swing is higher, and the steps after it come as soon as any planned step.
+            is not 0 the swing is that of a catch: higher.
+        is_quick: Whether the two steps after the last of the footholds come as soon as the planner plans steps of their
+            length (``_soonest``).
     """
 
     footholds: tuple[Foothold, ...]
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
     following: int = 0
+    is_quick: bool = False
 
     def __post_init__(self) -> None:
         for vector in (self.dcm_position, self.com_position):
@@ -170,7 +173,7 @@ def _landed(
     (landing, *following), base, first = steps, plan.whole(), plan.landings.after(time)
     side, pose, reference = landing.footstep.side, landing.footstep.pose, plan.at(time)
     feet = plan.phase_at(time).feet | {side: StandingFoot(pose, config.landing_height)}
-    later = Retarget(change.footholds[1:], following=change.following)
+    later = replace(change, footholds=change.footholds[1:])
     _check(plan.landings[first + 1 :] or following, following, feet, later, time, config, limits)
     remainder = Remainder(base, first + len(steps), motion) if first + len(steps) < len(plan.landings) else None
     start = _planning_state(plan, change, time)
@@ -233,10 +236,10 @@ def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
     return _offset(capture_steps(capture, capture.pose.yaw, config), None, config)
 
 
-def catching_offset(plan: WalkingPlan, index: int, config: PlannerConfig) -> tuple[NDArray, float]:
+def catching_offset(plan: WalkingPlan, index: int, config: PlannerConfig, is_quick: bool) -> tuple[NDArray, float]:
     """Return the ``_offset`` after a step of a plan that catches, [m], shape (2,), and the double support then, [s]."""
     left = len(plan.landings) - 1 - index
-    change = Retarget((Foothold(),), following=left or CATCHING_STEPS)
+    change = Retarget((Foothold(),), following=left or CATCHING_STEPS, is_quick=is_quick)
     steps, motion = _moved_steps(plan.landings, index, change, config)
     remainder = Remainder(plan, index + len(steps), motion) if len(steps) <= left else None
     return _offset(steps, remainder, config), steps[1].lift_off - steps[0].touch_down
@@ -245,7 +248,7 @@ def catching_offset(plan: WalkingPlan, index: int, config: PlannerConfig) -> tup
 def _offset(steps: Sequence[PlannedStep], remainder: Remainder | None, config: PlannerConfig) -> NDArray:
     """Return the DCM less the ZMP point of the landed foot in the middle of the double support after the first step.
 
-    So do the others follow, [m], shape (2,).
+    The walk goes on with it over the other steps and the remainder; [m], shape (2,).
     """
     pose, side = steps[0].footstep.pose, steps[0].footstep.side
     feet = {side: StandingFoot(pose), side.other: StandingFoot(pose.beside(side.other, config.step_width))}
@@ -265,9 +268,13 @@ def _moved_steps(
     motion = Motion()
     for index, step in enumerate(landings[first : first + count + 2]):
         if index >= len(change.footholds):
-            wait = step.lift_off - landings[first + index - 1].touch_down if moved and change.following else None
-            moved.append(step.moved(motion) if wait is None else _soonest(step, moved[-1], wait, motion, config))
-            motion = Motion(motion.x, motion.y, moved[-1].touch_down - step.touch_down)
+            if moved and change.is_quick:
+                double_support, swing = _soonest(step, landings[first + index - 1], config)
+                lift_off = moved[-1].touch_down + double_support
+                motion = replace(motion, delay=lift_off + swing - step.touch_down)
+                moved.append(PlannedStep(step.footstep.moved(motion), lift_off, lift_off + swing))
+            else:
+                moved.append(step.moved(motion))
             continue
         foothold, old = change.footholds[index], step.footstep
         lift_off, touch_down = step.lift_off + motion.delay, step.touch_down + motion.delay
@@ -285,11 +292,16 @@ def _moved_steps(
     return moved + _closing_steps(moved, missing, config), motion
 
 
-def _soonest(step: PlannedStep, before: PlannedStep, wait: float, motion: Motion, config: PlannerConfig) -> PlannedStep:
-    """Return a step after another one, with no longer a double support and swing than the shortest planned step has."""
-    shortest = config.single_support(config.min_step_duration)
-    lift_off = before.touch_down + min(wait, config.min_step_duration - shortest)
-    return PlannedStep(step.footstep.moved(motion), lift_off, lift_off + min(step.touch_down - step.lift_off, shortest))
+def _soonest(step: PlannedStep, before: PlannedStep, config: PlannerConfig) -> tuple[float, float]:
+    """Return double support and swing of a step after another one, [s]: no longer than planned, as short as any.
+
+    Steps last ``min_step_duration`` at least, and so long that the middle of the feet is no faster than ``max_speed``.
+    """
+    unicycles = step.footstep.unicycle, before.footstep.unicycle
+    way = math.hypot(unicycles[0].x - unicycles[1].x, unicycles[0].y - unicycles[1].y)
+    duration = max(config.min_step_duration, way / config.max_speed)
+    swing = config.single_support(duration)
+    return min(step.lift_off - before.touch_down, duration - swing), min(step.touch_down - step.lift_off, swing)
 
 
 def _closing_steps(steps: Sequence[PlannedStep], count: int, config: PlannerConfig) -> list[PlannedStep]:

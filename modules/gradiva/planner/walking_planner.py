@@ -194,12 +194,12 @@ class WalkingPlanner:
         """
         return capture_offset(capture, self.config)
 
-    def catching_offset(self, plan: WalkingPlan, index: int) -> tuple[NDArray, float]:
+    def catching_offset(self, plan: WalkingPlan, index: int, is_quick: bool) -> tuple[NDArray, float]:
         """Return where the DCM is after a step of a plan that catches, and the double support that follows it.
 
-        As ``capture_offset``, [m], shape (2,), and its duration, [s]; the steps after it come as ``retarget`` has them.
+        As ``capture_offset``, [m], shape (2,), and its duration, [s]; the steps after it are those of ``retarget``.
         """
-        return catching_offset(plan, index, self.config)
+        return catching_offset(plan, index, self.config, is_quick)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):

@@ -37,6 +37,7 @@ TRIGGER_TIME = 0.13  # [s] times the speed is the error that triggers, where it 
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
+_SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground: 30 mm at 0.35 m/s at most; it strikes in a shorter one
 MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
@@ -190,7 +191,7 @@ class AdaptedSteps(StepAdaptation):
                 return None
             self._changes += 1
             foothold = Foothold(touch_down=reference.time)
-            return Retarget((foothold,), state.dcm_position, state.com_position, left)
+            return Retarget((foothold,), state.dcm_position, state.com_position, left, self._is_quick)
         self._rests = False
         if early < FROZEN_TIME + TIME_ROUNDING:
             return None
@@ -205,8 +206,13 @@ class AdaptedSteps(StepAdaptation):
             return None
         self._changes += 1
         self._asked_again = -math.inf if left else reference.time + _REFUSED
-        following = left if left and is_enough else max(left, CATCHING_STEPS)
-        return Retarget((moved or Foothold(),), state.dcm_position, state.com_position, following)
+        foothold, following = moved or Foothold(), left if left and is_enough else max(left, CATCHING_STEPS)
+        return Retarget((foothold,), state.dcm_position, state.com_position, following, self._is_quick)
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether the steps after a changed one come as soon as they can."""
+        return self.mode is SteppingMode.PLACE_AND_TIME
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -226,7 +232,7 @@ class AdaptedSteps(StepAdaptation):
         side, pose = step.footstep.side, step.footstep.pose
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, dcm = stance.zmp_point(side.other, planner.zmp_offset), plan.dcm_at(step.touch_down)[0].position
-        offset, double_support = self._planner.catching_offset(plan, index)
+        offset, double_support = self._planner.catching_offset(plan, index, self._is_quick)
         running = RunningStep(
             dcm_position=dcm,
             zmp_position=zmp,
@@ -246,8 +252,9 @@ class AdaptedSteps(StepAdaptation):
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
-        shortest = min(left, max(self.adapter.legs.shortest - elapsed, FROZEN_TIME + 2.0 * TIME_ROUNDING))
-        return shortest, max(left, LONGEST_SUPPORT * planned - elapsed)
+        shortest = min(left, max(self.adapter.legs.shortest - elapsed, _SHORTEST_FALL))
+        is_falling = elapsed > planned + TIME_ROUNDING
+        return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""

@@ -198,7 +198,7 @@ class PushedPendulum:
         ticks = 0
         while self.now < self._touch_down - 1e-9:
             if self.now >= first - 1e-9 and ticks % _DECIMATION == 0 and self._mode is not SteppingMode.OFF:
-                self._gait = self._catching
+                self._gait = self._gait if self._mode is SteppingMode.PLACE else self._catching
                 self._adapt()
             self._advance(self._single_support_zmp(), pushes)
             ticks += 1
