@@ -28,6 +28,7 @@ _RESULT_PARTS = (
     walk_result._how_it_ran,
     walk_result._for_the_report,
     commanded_end.count_steps,
+    walk_score.landing_score,
 )
 _ALL_MODULES = (
     "help   list the commands",
