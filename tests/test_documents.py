@@ -103,6 +103,7 @@ def test_the_table_of_the_robots_tells_what_their_descriptions_tell():
         assert table["actuated joints"][column] == str(len(robot.joints))
         assert table["CoM height of walking"][column] == f"{robot.com_height:g} m"
         assert table["commanded speed up to"][column] == f"{robot.max_speed:.2f} m/s"
+        assert table["by torque up to"][column] == f"{robot.max_torque_speed:.2f} m/s"
 
 
 def test_the_page_of_the_configuration_names_every_file_and_table():

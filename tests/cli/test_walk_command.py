@@ -13,6 +13,7 @@ import pytest
 
 from gradiva.common import ModelError
 from gradiva.setup import load_robot
+from gradiva.simulated_walk.known_causes import KnownWalk
 from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
 
@@ -55,6 +56,8 @@ CONTRACT = {
     "foot_tilt_rad": float,
     "foot_slip_m": float,
     "landing_force_weights": float,
+    "early_landing_s": dict,
+    "bounces_per_landing": float,
     "odometry_drift_m": float,
     "flexible_joints": type(None),
     "mpc": type(None),
@@ -244,14 +247,33 @@ def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monk
 
 @pytest.mark.walk
 def test_an_interrupted_search_for_the_cause_writes_the_report_and_leaves_with_130(gradiva, monkeypatch, tmp_path):
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    walk_again = KnownWalk.with_settings
 
-    monkeypatch.setattr("gradiva.simulated_walk.walk_result.tried_cause", interrupt)
+    def interrupt(known, settings):
+        if "simulation.pushes" in settings:
+            raise KeyboardInterrupt
+        return walk_again(known, settings)
+
+    monkeypatch.setattr(KnownWalk, "with_settings", interrupt)
     status, out, err = gradiva("walk", "--push", "torso,0,400,0,1,0.2", "--json", "-")
     result = json.loads(out)
     assert (status, result["outcome"]) == (130, "fell")
-    assert "interrupted: the cause was not looked for to the end\n" in err
+    assert result["diagnosis"]["text"].endswith("from 1.00 to 1.20 s: it walks on without that")
+    assert "N: what was found until then is kept\n" in err
+    assert "the search for the cause was interrupted after " in result["diagnosis"]["advice"]
     assert err.endswith("interrupted\n")
     (run,) = (tmp_path / "runs").iterdir()
     assert json.loads((run / "result.json").read_text())["outcome"] == "fell"
+
+
+@pytest.mark.walk
+def test_without_a_search_the_cause_is_the_measured_one_and_no_walk_follows(gradiva, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("walks again")
+
+    monkeypatch.setattr(KnownWalk, "without", refuse)
+    monkeypatch.setattr(KnownWalk, "with_settings", refuse)
+    status, out, err = gradiva("walk", "--push", "torso,0,400,0,1,0.2", "--no-cause", "--json", "-")
+    assert (status, json.loads(out)["outcome"]) == (1, "fell")
+    assert "looks for the cause" not in err
+    assert "--no-cause" in gradiva("walk", "--help")[1]

@@ -19,7 +19,7 @@ from gradiva.walking import GroundModel
 POSITION: list[str] = []
 RIGID = ['walking.control="torque"']
 SOFT = [*RIGID, 'simulation.ground.kind="viscoelastic"']
-OF_THE_RESULT = {"view", "record", "film_size", "camera", "out", "json_to"}  # what is done with it
+OF_THE_RESULT = {"view", "record", "film_size", "camera", "cause", "out", "json_to"}  # what is done with it
 ELSEWHERE = ["--robot", "talos", "--goal", "1,0.5", "--duration", "30"]
 WORDS = {
     "robot": ["--robot", "talos"],

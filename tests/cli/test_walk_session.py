@@ -2,14 +2,17 @@
 
 import math
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gradiva.cli.output import text_console
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import (
+    _progress,
     acted_faults,
     acted_pushes,
     describe_command,
@@ -116,8 +119,8 @@ def test_terminal_and_report_use_the_same_words():
 def test_a_walk_on_its_way_has_the_distance_of_whole_steps_and_one_that_fell_no_pose():
     walks = cells_of(is_standing=False, outcome="stopped", largest_step_change_m=0.054, largest_step_change_at_s=6.18)
     assert {"distance of whole steps", "middle of the feet, in mid-walk"} <= walks[1].keys()
-    assert walks[1]["largest step change"] == "54 mm, step at 6.18 s"
-    assert "of the step at 6.18 s" in tiles(walks[0])
+    assert walks[1]["largest step change"] == "54 mm, step that lifted off at 6.18 s"
+    assert "of the step that lifted off at 6.18 s" in tiles(walks[0])
     fell = cells_of(is_standing=False, outcome="fell")[1]
     assert not {"distance", "final pose", "middle of the feet, in mid-walk"} & fell.keys()
 
@@ -186,3 +189,17 @@ def test_a_bump_that_no_foot_came_to_is_named():
         log=SignalLog.from_arrays(np.zeros(1), feet),
     )
     assert idle_disturbances(outcome) == ["warning: no foot came to the bump of 10 mm at (9.00, 0.10) m"]
+
+
+def test_the_bar_of_a_search_for_a_cause_says_how_many_walks_there_can_be_and_which_one_is_walked(monkeypatch):
+    shown = []
+
+    @contextmanager
+    def bar(console, text, total):
+        yield lambda done, text, total=total: shown.append((done, text, total))
+
+    monkeypatch.setattr("gradiva.cli.walk_session.progress_bar", bar)
+    request = WalkOptions(robot="icub_v2_7", duration=2.0).request()
+    with _progress(text_console(), request, plan_from_start(request.setup, request.command)) as (_, search):
+        search(2, 9, "with 75 N")
+    assert shown == [(2, "looks for the cause, walk 3 of at most 9: with 75 N", 9)]

@@ -106,11 +106,16 @@ def reference(stance):
     return WalkingReference(0.0, dcm, np.zeros(3), np.zeros(3), *feet, stance, 0.0, True)
 
 
-def landed(dx, dy, turn):
+def landed(dx, dy, turn, load=150.0):
     position, rotation = RIGHT_POSE
     right = position + np.array([dx, dy, 0.0]), so3.rotation_z(turn) @ rotation
     poses = {Side.LEFT: LEFT_POSE, Side.RIGHT: right}
-    return SimpleNamespace(foot_position=lambda side: poses[side][0], foot_rotation=lambda side: poses[side][1])
+    return SimpleNamespace(
+        foot_position=lambda side: poses[side][0],
+        foot_rotation=lambda side: poses[side][1],
+        left_foot_wrench=np.full(6, 150.0),
+        right_foot_wrench=np.full(6, load),
+    )
 
 
 def test_the_first_stance_sole_stands_as_planned_and_the_plan_lies_at_the_origin():
@@ -144,6 +149,17 @@ def test_the_stance_sole_never_moves_by_odometry():
         sole = anchor.plan_origin @ PlanarPose.of(position, rotation)
         soles.append([sole.x, sole.y, sole.yaw])
     np.testing.assert_allclose(soles, np.tile(soles[0], (31, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize(("load", "stance"), [(2900.0, Side.LEFT), (3100.0, Side.RIGHT)])
+def test_in_double_support_a_foot_that_carries_twenty_times_as_much_is_the_one_at_rest(load, stance):
+    """As after a hard landing, when the planned stance foot hops."""
+    anchor = StanceAnchor(0.2)
+    anchor.update(0.0, reference(Side.LEFT), None)
+    feet = landed(0.01, -0.02, 0.0, load)
+    side, position, _ = anchor.update(1.0, reference(Side.LEFT), feet)
+    assert side is stance
+    np.testing.assert_allclose(position, feet.foot_position(stance))
 
 
 def test_a_sole_that_slipped_turns_the_plan_about_itself():

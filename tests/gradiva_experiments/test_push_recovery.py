@@ -229,7 +229,7 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
         ("off", "late", 180.0),
     ]
     assert [round(row["value"] / unit) for row in cells] == [5, 8, 5, 8, 7, 7, 7, 7]
-    assert [row["outcome"] for row in cells] == ["measured"] * 4 + ["met", "missed"] * 2
+    assert [row["outcome"] for row in cells] == ["measured"] * 4 + ["missed"] * 4
     asked = [f"no less than off, {fraction} of the pendulum's" for fraction in (0.8, 0.5)]
     assert [row["asked"] for row in cells] == ["as found"] * 4 + asked * 2
     assert cells[0]["paper"] < cells[4]["paper"] / 1.2  # a pendulum with its ankle, and with adapted steps

@@ -394,5 +394,5 @@ def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_a
 @pytest.mark.walk
 def test_a_push_over_the_old_stance_foot_at_touch_down_is_survived(ready):
     for mode, is_survived in (("off", False), ("place_and_time", True)):
-        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, 176.0), "touch_down")
+        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, 166.0), "touch_down")
         assert walk.is_down != is_survived

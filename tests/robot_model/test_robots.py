@@ -122,7 +122,7 @@ def test_servos_that_cannot_hold_a_joint_are_refused(name):
         replace(legs, **{name: -1.0})
 
 
-@pytest.mark.parametrize("name", ["mass", "com_height", "step_width", "max_speed"])
+@pytest.mark.parametrize("name", ["mass", "com_height", "step_width", "max_speed", "max_torque_speed"])
 def test_a_robot_without_size_is_refused(name):
     with pytest.raises(ConfigError, match=f"{name}=0.0, must be positive"):
         replace(description_of("icub_v2_7"), **{name: 0.0})

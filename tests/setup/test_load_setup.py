@@ -1,12 +1,14 @@
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from gradiva.common import GRAVITY, ConfigError
-from gradiva.setup import Plant, check_margins, data_folder, load_setup, read_toml, robot_folder, robot_of
+from gradiva.common import GRAVITY, ConfigError, ControlMode, PlanningError
+from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant, check_margins, data_folder, load_robot, load_setup, read_toml, robot_folder, robot_of
 from gradiva.setup.layers import place_of
 from gradiva.setup.load_setup import CONSTANTS, GONE, MOVED
-from gradiva.simulated_walk import SimulatedWalk
+from gradiva.simulated_walk import SimulatedWalk, plan_from_start
 from tests.conftest import EVERY_ROBOT, ROBOTS
 
 
@@ -15,6 +17,32 @@ def test_the_facts_of_the_robot_are_the_planner_s(robot):
     setup = load_setup(robot)
     for fact in ("com_height", "step_width", "max_speed"):
         assert getattr(setup.walking.planner, fact) == getattr(setup.robot, fact)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_by_torque_the_planner_has_the_speed_that_was_walked_by_torque(robot):
+    by_torque, fact = {"walking.control": "torque"}, load_setup(robot).robot.max_torque_speed
+    assert load_setup(robot, by_torque).walking.planner.max_speed == fact
+    assert load_setup(robot, {**by_torque, "planner.max_speed": 1.0}).walking.planner.max_speed == 1.0
+    assert load_setup(robot, {"walking.control": "velocity"}).walking.planner.max_speed > fact - 1e-9
+    slower = load_setup(robot, {**by_torque, "planner.max_speed": 0.31}).robot
+    assert (slower.max_speed, slower.max_torque_speed) == (0.31, fact)
+
+
+def test_a_speed_above_that_by_torque_is_refused_with_the_fact_of_the_robot():
+    setup = load_setup("g1", {"walking.control": "torque"})
+    with pytest.raises(PlanningError, match=r"forward speed 0.4 m/s .*, the fastest that the robot is known to walk"):
+        plan_from_start(setup, VelocityCommand(0.4, duration=10.0))
+    naming = pytest.raises(PlanningError, match=r"g1/robot.toml as max_torque_speed, for torque control")
+    with naming, setup.naming_places():
+        plan_from_start(setup, VelocityCommand(0.4, duration=10.0))
+    assert plan_from_start(load_setup("g1"), VelocityCommand(0.4, duration=10.0)).footsteps
+
+
+def test_a_robot_of_which_no_speed_by_torque_is_known_has_that_of_position_control():
+    unknown = replace(load_robot("g1"), max_torque_speed=None)
+    assert [unknown.known_speed(control) for control in ControlMode] == [0.6, 0.6, 0.6]
+    assert [load_robot("g1").known_speed(control) for control in ControlMode] == [0.6, 0.6, 0.35]
 
 
 def test_a_changed_height_changes_the_start_posture_as_well():

@@ -250,10 +250,13 @@ def test_torque_control_has_no_loop_from_wrenches():
 class Delay:
     """Loop of one channel: a gain behind a delay of one tick, critical at half the rate of the ticks."""
 
-    period = 0.01
+    period, law = 0.01, 0.0
 
     def gain(self, z: complex) -> np.ndarray:
         return np.array([[-0.5 / z]])
+
+    def of_law(self, z: complex) -> complex:
+        return -self.law / z
 
 
 def test_margins_of_a_loop_that_is_known():
@@ -262,6 +265,27 @@ def test_margins_of_a_loop_that_is_known():
     assert margins.frequency == pytest.approx(50.0)
     assert margins.peak == pytest.approx(2.0)
     assert margins.phase_deg == 180.0
+
+
+def test_a_law_that_is_unstable_by_itself_has_no_margin_however_wide_that_of_the_other_loci():
+    unstable = Delay()
+    unstable.law = 1.5
+    margins = Margins.of(unstable)
+    assert (margins.gain_db, margins.frequency) == pytest.approx((-20.0 * math.log10(1.5), 50.0))
+
+
+def test_a_dcm_gain_that_answers_its_own_last_zmp_with_a_larger_one_is_refused():
+    setup = load_setup("icub_v2_7", {"dcm_controller.proportional_gain": 200.0})
+    plant, gains = Plant(StandingBody(setup, FEET), 0.002), setup.walking.zmp_com_controller.walking
+    double, own = (
+        WrenchLoop(plant, load_setup("icub_v2_7", {"dcm_controller.proportional_gain": gain}).walking, gains)
+        for gain in (2.0, 200.0)
+    )
+    assert own.of_law(-1.0) == pytest.approx(100.0 * double.of_law(-1.0))
+    assert 1.0 < own.of_law(-1.0) == pytest.approx(10.0 ** (-stability_margins(setup).margins.gain_db / 20.0))
+    with pytest.raises(ConfigError, match=r"the robot would oscillate: .*proportional_gain = 200") as error:
+        check_margins(setup)
+    assert error.value.keys == ("dcm_controller.proportional_gain",)
 
 
 def test_noise_of_force_sensors_shakes_no_robot_whose_gains_do_not_read_it():

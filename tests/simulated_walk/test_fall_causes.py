@@ -273,7 +273,7 @@ def test_the_advice_says_which_limit_the_adapted_step_met():
         signals[f"step_adaptation::{kind}_foothold"][40:80] = [0.2, y, 0.0]
     signals["step_adaptation::delay"][45:80] = -0.1
     why = _limit_of_steps(SignalLog.from_arrays(times, signals), 0.5)
-    assert why == "the step at 0.40 s, moved by 200 mm, 100 ms earlier, did not reach the DCM"
+    assert why == "the step that lifted off at 0.40 s, moved by 200 mm, 100 ms earlier, did not reach the DCM"
 
 
 @pytest.mark.parametrize(

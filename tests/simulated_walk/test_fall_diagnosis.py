@@ -164,6 +164,22 @@ def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
     assert text_of(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
 
 
+def test_a_first_sign_that_grew_slowly_says_since_when_and_which_step_was_changed_before_it():
+    log = walk_log(FALL, dcm__position__measured=growing_from(4.995, size=0.2))
+    assert text_of(log) == (
+        "; first sign: DCM error 6 cm at 5.30 s (3 cm at 5.15 s), while the right foot carried the robot"
+    )
+    times = log.times
+    foothold = np.full((len(log), 3), np.nan)
+    foothold[(times >= 4.4) & (times < 4.8)] = [0.2, 0.1, 0.0]
+    signals = {name: log[name] for name in log}
+    signals["step_adaptation::nominal_foothold"] = foothold
+    signals["step_adaptation::adapted_foothold"] = foothold + np.array([0.0, 0.05, 0.0])
+    signals["step_adaptation::delay"] = np.zeros((len(log), 1))
+    sign = text_of(SignalLog.from_arrays(times, signals))
+    assert sign.endswith("the right foot carried the robot, after the step that lifted off at 4.40 s was changed")
+
+
 def test_a_push_shortly_before_the_first_sign_is_named():
     log = walk_log(FALL, dcm__position__measured=growing_from(5.295))
     pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (3.0, 5.2, 5.8)]

@@ -9,8 +9,7 @@ import pytest
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.setup.changed_keys import changed_keys, flat_keys
-from gradiva.simulated_walk import walk_result
-from gradiva.simulated_walk.cause_search import PLANT_PARTS, tried_cause
+from gradiva.simulated_walk.cause_search import PLANT_PARTS, Trials, tried_cause
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
 from gradiva.simulated_walk.known_causes import (
     BadEnd,
@@ -31,12 +30,15 @@ EASY, FAST = VelocityCommand(0.2), VelocityCommand(0.6)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuledWalk(KnownWalk):
-    """Falls where a rule says so of its settings, its speed factor and its plant."""
+    """Falls where a rule says so of its settings, its speed factor and its plant; Ctrl-C comes in one of its trials."""
 
     falls: object = None
     tried: list = field(default_factory=list)
+    interrupted_in: int | None = None
 
     def _excess(self, settings, difference=None):
+        if len(self.tried) == self.interrupted_in:
+            raise KeyboardInterrupt
         self.tried.append(settings)
         falls = self.falls(settings, difference.slower if difference else 1.0, difference and difference.plant)
         return falls if isinstance(falls, float) else math.inf if falls else 0.0
@@ -46,8 +48,10 @@ def fall(settings, falls, command=EASY, plant=None, inferred=None, measured=None
     setup = load_setup("icub_v2_7", settings, plant=plant)
     walk = RuledWalk(setup, changed_keys(setup), command, 3, 6.0, BadEnd.FELL, falls=falls)
     lines = []
-    cause = tried_cause(walk, inferred, lines.append, measured)
+    trials = Trials(walk, lines.append)
+    cause = tried_cause(trials, inferred, measured)
     assert len(lines) == bool(walk.tried) + len(walk.tried)
+    assert trials.done == len(walk.tried) <= trials.most
     return cause
 
 
@@ -201,7 +205,9 @@ def test_what_was_walked_in_vain_is_not_advised_where_no_cause_was_found():
     unknown = Cause(None, "not found", "look at it", is_tried=True, trials={"a lower --speed": {}})
     assert unknown.next_step == "untried: a lower --speed; look at it"
     cause = fall({}, lambda *_: True, plant="robot", inferred=unknown)
-    assert cause.next_step == "tried and falls as well: --speed 0.1, --plant ideal; look at it"
+    assert cause.next_step == (
+        "tried and falls as well: --plant ideal, --speed 0.1; look at it; tried on the plant of seed 3 alone"
+    )
 
 
 def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
@@ -209,9 +215,9 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     falls = of_key("simulation.sensors.inertial.tilt_bias")
     walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.STOPPED, falls=falls)
     lines = []
-    cause = tried_cause(walk, None, lines.append)
+    cause = tried_cause(Trials(walk, lines.append), None)
     assert lines == [
-        "looks for the cause: walks again, 7 s each, without what may be the cause",
+        "looks for the cause: at most 2 walks of 7 s, without what may be the cause",
         "walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on",
     ]
     change = "simulation.sensors.inertial.tilt_bias = 3 (shipped 0)"
@@ -261,12 +267,20 @@ def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a
     settings = {"planner.max_speed": 0.6, "walking.control": "torque"}
     cause = fall(settings, lambda settings, slower, _: slower > 0.3 and "walking.control" in settings, FAST)
     assert (
-        "0.30 m/s are known to be walked by position control; at that speed it falls as well by this control"
-        in cause.text
+        "0.30 m/s are known to be walked by torque control; at that speed it falls as well as configured" in cause.text
     )
     assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
     assert unknown.why == "tried and falls as well: --speed 0.3, --speed 0.15, --speed 0.075"
+
+
+def test_by_torque_a_speed_is_too_fast_beyond_that_which_was_walked_by_torque():
+    walk = RuledWalk(load_setup("g1", {"walking.control": "torque"}), {}, VelocityCommand(0.5), 3, 6.0)
+    assert (walk.known_speed, walk.known_control, walk.is_too_fast) == (0.35, "torque", True)
+    first, half, _ = lower_speeds(walk)
+    text = "too fast: 0.50 m/s were asked for, 0.35 m/s are known to be walked by torque control"
+    assert (first.text, first.advice) == (text, "--speed 0.35")
+    assert half.text == f"{text}; at that speed it falls as well as configured"
 
 
 def test_the_speeds_that_are_advised_are_those_that_are_walked():
@@ -328,13 +342,21 @@ def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
     cause = fall({"walking.control": "velocity"}, falls, plant="robot")
     assert (cause.kind, cause.text) == (CauseKind.PLANT, "the plant robot, as seed 3 draws it")
     assert cause.advice.startswith("--plant ideal walks on; ")
-    assert cause.advice.endswith("; --control position: tried, the robot walks on")
+    assert cause.advice.endswith("; --control position: tried, the robot walks on; tried on the plant of seed 3 alone")
 
 
 def test_a_control_mode_that_was_asked_for_is_advice_and_no_cause():
     alone = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings))
     assert (alone.kind, alone.text) == (None, "not found; it walks on with --control position")
     assert alone.next_step == "--control position: tried, the robot walks on"
+    unknown = Cause(None, "not found among speed", "look at it", is_tried=True, trials={"a lower --speed": {}})
+    slow = fall(
+        {"walking.control": "torque"}, lambda settings, slower, _: bool(settings) and slower == 1.0, inferred=unknown
+    )
+    advice = "--speed 0.1: tried, the robot walks on; --control position: tried, the robot walks on; look at it"
+    assert (slow.text, slow.next_step) == ("not found among speed", advice)
+    no_slower = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings), inferred=unknown)
+    assert no_slower.next_step.startswith("tried and falls as well: --speed 0.1; --control position: tried")
     slipped = Cause(CauseKind.FRICTION, "the feet slipped", "walk on another floor")
     cause = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings), inferred=slipped)
     assert (cause.kind, cause.text) == (CauseKind.FRICTION, "the feet slipped")
@@ -356,7 +378,7 @@ def test_a_trial_near_the_limit_is_named_so_and_is_no_cause():
     setup = load_setup("icub_v2_7", plant="robot")
     walk = RuledWalk(setup, {}, EASY, 3, 6.0, BadEnd.WALKED_BADLY, falls=excess)
     lines = []
-    cause = tried_cause(walk, None, lines.append)
+    cause = tried_cause(Trials(walk, lines.append), None)
     assert cause.text == "the plant robot, as seed 3 draws it"  # no part of it
     assert "walked again without its motors and servos: the robot comes near the limit" in lines
 
@@ -376,7 +398,7 @@ def test_the_largest_push_that_is_held_there_is_found_by_five_walks():
 
     setup = load_setup("icub_v2_7", {"simulation.pushes": [before, {**PUSH, "force": [0.0, 90.0, 0.0]}]})
     walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.FELL, falls=falls)
-    cause = tried_cause(walk, None, lines.append)
+    cause = tried_cause(Trials(walk, lines.append), None)
     assert cause.next_step.startswith("it walks on with 59 N there and falls with 62 N; gradiva experiment")
     assert [line for line in lines if line.startswith("walked again with ")] == [
         "walked again with 45 N: the robot walks on",
@@ -387,6 +409,96 @@ def test_the_largest_push_that_is_held_there_is_found_by_five_walks():
     ]
     last = walk.tried[-1]["simulation.pushes"]
     assert (last[0], last[1]["force"]) == (before, [0.0, pytest.approx(59.0625), 0.0])
+
+
+def pushed_until(trial, inferred=None, most=61.0):
+    """Return the cause of a push of 90 N and the lines of a search for it that Ctrl-C ends in a trial."""
+    lines, steps = [], []
+
+    def falls(settings, *_):
+        return any(math.hypot(*push["force"]) > most for push in settings.get("simulation.pushes", ()))
+
+    setup = load_setup("icub_v2_7", {"simulation.pushes": [PUSH]})
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.FELL, falls=falls, interrupted_in=trial)
+    trials = Trials(walk, lines.append, lambda *step: steps.append(step))
+    cause = tried_cause(trials, inferred, CauseKind.PUSH)
+    assert trials.is_interrupted
+    assert (len(walk.tried), trials.done) == (trial, trial)
+    assert [step[0] for step in steps] == list(range(trial + 1))
+    return cause, lines, steps
+
+
+GAIN = {"--set dcm_controller.proportional_gain=2": {"dcm_controller.proportional_gain": 2.0}}
+PUSHED = Cause(CauseKind.PUSH, "a push of about 75 N forward at 4.02 s", "maps", True, "the step was too short", GAIN)
+
+
+def test_an_interrupted_search_keeps_the_proved_cause_the_advice_that_fell_and_the_bounds_of_the_largest_push():
+    cause, lines, steps = pushed_until(4, PUSHED)
+    assert cause.text == "a push of 90 N forward on torso from 4.00 to 4.10 s: it walks on without that"
+    assert (cause.kind, cause.is_shown) == (CauseKind.PUSH, True)
+    assert cause.next_step == (
+        "the step was too short; it walks on with 45 N there and falls with 68 N;"
+        " --set dcm_controller.proportional_gain=2 was tried and falls as well;"
+        " gradiva experiment push_recovery --robot icub_v2_7 --control position --speed 0.2 maps the largest pushes;"
+        " the search for the cause was interrupted after 4 of at most 8 walks"
+    )
+    assert lines[0] == "looks for the cause: at most 8 walks of 7 s, without what may be the cause"
+    assert lines[-1] == "interrupted in the walk with 56 N: what was found until then is kept"
+    assert steps[1] == (1, 8, "with --set dcm_controller.proportional_gain=2")
+
+
+def test_advice_that_an_interrupted_search_did_not_come_to_is_untried_and_no_push_is_bounded_by_no_walk():
+    cause, _, _ = pushed_until(1, PUSHED)
+    assert cause.text.endswith(": it walks on without that")
+    assert cause.next_step == (
+        "the step was too short; untried: --set dcm_controller.proportional_gain=2;"
+        " gradiva experiment push_recovery --robot icub_v2_7 --control position --speed 0.2 maps the largest pushes;"
+        " the search for the cause was interrupted after 1 of at most 8 walks"
+    )
+    nothing, _, _ = pushed_until(0, PUSHED)
+    assert (nothing.text, nothing.trials, nothing.is_shown) == (PUSHED.text, GAIN, False)
+
+
+def test_an_interrupted_search_without_a_cause_names_what_was_tried_and_what_was_not():
+    unknown = Cause(None, "not found", "look at it", is_tried=True, trials={"a lower --speed": {}, "--plant ideal": {}})
+    walk = RuledWalk(load_setup("icub_v2_7", plant="robot"), {}, EASY, 3, 6.0, falls=lambda *_: True, interrupted_in=1)
+    cause = tried_cause(Trials(walk, lambda line: None), unknown)
+    assert cause.next_step == (
+        "tried and falls as well: --plant ideal; untried: a lower --speed; look at it;"
+        " tried on the plant of seed 3 alone;"
+        " the search for the cause was interrupted after 1 of at most 6 walks"
+    )
+
+
+def test_only_differences_that_were_walked_are_called_innocent():
+    keys = {"planner.swing_height": 0.04, "planner.landing_height": -0.01}
+    setup = load_setup("icub_v2_7", keys)
+    inferred = Cause(CauseKind.FRICTION, "the feet slipped", "another floor")
+    for trial, innocent in ((0, 0), (1, 1), (2, 2)):
+        walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 6.0, falls=lambda *_: True, interrupted_in=trial)
+        text = tried_cause(Trials(walk, lambda line: None), inferred).text
+        assert sum(key in text for key in keys) == innocent
+
+
+def test_a_force_at_which_the_robot_comes_near_the_limit_is_called_so_in_the_advice():
+    def excess(settings, *_):
+        force = max((math.hypot(*push["force"]) for push in settings.get("simulation.pushes", ())), default=0.0)
+        return 0.3 if force < 50.0 else 1.2 if force < 60.0 else 5.0
+
+    setup = load_setup("icub_v2_7", {"simulation.pushes": [PUSH]})
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.WALKED_BADLY, falls=excess)
+    advice = tried_cause(Trials(walk, lambda line: None), None).next_step
+    assert advice.startswith("it walks as commanded with 48 N there and comes near the limit with 51 N; gradiva")
+
+
+def test_advice_that_was_tried_on_one_drawn_plant_says_so_once():
+    pushes = {"simulation.pushes": [PUSH]}
+    gain = {**GAIN, "--step-adaptation off": {"step_adaptation.mode": "off"}}
+    falls = of_key("simulation.pushes")
+    cause = fall(pushes, falls, plant="robot", inferred=replace(PUSHED, trials=gain))
+    assert cause.next_step.count("was tried and falls as well") == 2
+    assert cause.next_step.endswith("maps the largest pushes; tried on the plant of seed 3 alone")
+    assert "of seed" not in fall(pushes, falls, inferred=replace(PUSHED, trials=gain)).next_step
 
 
 def test_a_higher_swing_is_tried_against_a_bump():
@@ -415,7 +527,7 @@ def test_a_configuration_that_was_changed_by_hand_is_not_walked_again():
     setup = load_setup("icub_v2_7")
     by_hand = replace(setup, tables={**setup.tables, "planner": {**setup.tables["planner"], "unknown": 1.0}})
     walk = RuledWalk(by_hand, {}, EASY, 0, 6.0, falls=lambda *_: False)
-    assert tried_cause(walk, None, print) is None
+    assert tried_cause(Trials(walk, print), None) is None
     assert walk.tried == []
 
 
@@ -437,13 +549,14 @@ def test_an_outcome_in_python_is_explained_by_further_walks_where_it_is_asked_to
     assert explained.result["diagnosis"]["text"] == text
     assert lines[1] == f"walked again without: {text.partition(': it')[0]}: the robot walks on"
 
-    monkeypatch.setattr(walk_result, "tried_cause", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        outcome.explained()
+    def interrupted(*_):
+        raise KeyboardInterrupt
 
-
-def interrupted(*_):
-    raise KeyboardInterrupt
+    monkeypatch.setattr(KnownWalk, "without", interrupted)
+    ended = outcome.explained(lines.append)
+    assert (ended.was_interrupted, explained.was_interrupted) == (True, False)
+    assert ended.diagnosis.cause.text == outcome.diagnosis.cause.text
+    assert lines[-1].startswith("interrupted in the walk without: a push of 400 N")
 
 
 class Watchman:

@@ -11,7 +11,7 @@ from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import Plant, data_folder, installed_robot_names, load_setup
 from gradiva.simulated_walk import BAND_FIGURES, ReferenceBand
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
-from gradiva.simulated_walk.walk_result import _healthy_bounds
+from gradiva.simulated_walk.walk_result import healthy_bounds
 
 ROOT = Path(__file__).parents[2]
 AHEAD = VelocityCommand(0.2, duration=10.0)
@@ -71,8 +71,8 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
             {},
             "of mine, robot plant, position control, are of 0.15 to 0.25 m/s, this one is of 0.26 m/s",
         ),
-        (AHEAD, {"walking.control": "torque"}, "there are no known walks of mine, robot plant, torque control"),
-        (AHEAD, {"plant": Plant.IDEAL}, "there are no known walks of mine, ideal plant, position control"),
+        (AHEAD, {"walking.control": "torque"}, "no walks of mine, robot plant, torque control, are on record"),
+        (AHEAD, {"plant": Plant.IDEAL}, "no walks of mine, ideal plant, position control, are on record"),
         (VelocityCommand(0.2, angular=0.1, duration=10.0), {}, "elsewhere"),
         (VelocityCommand(0.2, lateral=0.1, duration=10.0), {}, "elsewhere"),
         (GoalCommand(1.0, 0.0), {}, "elsewhere"),
@@ -85,7 +85,7 @@ def test_half_the_spread_and_a_tenth_of_an_rms_or_half_of_another_figure_are_sti
 def test_another_walk_has_no_usual_figures_and_says_why(folder, command, overrides, why):
     found = usual(folder, command, **overrides)
     assert found["figures"] == {}
-    assert found["of"].startswith("none, ")
+    assert found["of"].startswith("nothing to compare with: ")
     assert why in found["of"]
 
 
@@ -154,6 +154,12 @@ def test_a_published_band_is_what_a_walk_of_the_shipped_robot_is_set_beside(row)
 
 @pytest.mark.parametrize(("contact_time", "bounded"), [(2.0, False), (20.0, False), (28.0, True)])
 def test_figures_of_a_walk_bound_balance_on_soft_floors_alone(contact_time, bounded):
-    bounds = _healthy_bounds(load_setup("g1", {"simulation.ground.contact_time": contact_time}))
+    bounds = healthy_bounds(load_setup("g1", {"simulation.ground.contact_time": contact_time}))
     assert ("stability_margins.balance_peak" in bounds) == bounded
     assert bounds["stability_margins.margins.peak"] == 2.0
+    assert (bounds["early_landing_s.median"], bounds["bounces_per_landing"]) == (0.08, 1.0)
+
+
+def test_landings_on_soft_ground_are_not_bounded():
+    soft = load_setup("icub_v2_7", {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"})
+    assert "early_landing_s.median" not in healthy_bounds(soft)

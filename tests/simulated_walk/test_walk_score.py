@@ -10,7 +10,14 @@ from gradiva.common import Side, so3
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulated_walk import plan_from_start, score
-from gradiva.simulated_walk.walk_score import specific_energetic_cost, steps_of, walked_path, with_freeze
+from gradiva.simulated_walk.walk_score import (
+    landing_force,
+    landing_score,
+    specific_energetic_cost,
+    steps_of,
+    walked_path,
+    with_freeze,
+)
 from gradiva.telemetry import SignalLog
 from tests.simulated_walk.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
 
@@ -282,14 +289,26 @@ def adapted(tilt):
     return SignalLog.from_arrays(times, signals)
 
 
-@pytest.mark.parametrize(("tilt", "count", "change", "when"), [(0.1, 2, 0.6, 5.0), (0.5, 1, 0.05, 3.0)])
-def test_a_foot_of_a_robot_that_falls_makes_no_step_and_the_largest_change_says_of_which_step_it_is(
-    tilt, count, change, when
+@pytest.mark.parametrize(("tilt", "change", "when"), [(0.1, 0.6, 5.0), (0.5, 0.05, 3.0)])
+def test_a_foot_of_a_robot_that_falls_counts_but_makes_no_largest_change_which_says_of_which_step_it_is(
+    tilt, change, when
 ):
     figures = score(adapted(tilt), adapts_steps=True)
-    assert figures["adapted_steps"] == count
+    assert figures["adapted_steps"] == 2
     assert (figures["largest_step_change_m"], figures["largest_step_change_at_s"]) == pytest.approx((change, when))
     assert (figures["largest_step_delay_s"], figures["largest_step_delay_at_s"]) == pytest.approx((-0.11, 3.0))
+
+
+def test_steps_that_were_changed_and_never_came_down_are_counted_without_a_largest_change():
+    log = adapted(0.5)
+    orientation = np.tile([0.5, 0.0, 0.0], (len(log), 1))
+    falling = {name: log[name] for name in log} | {"simulation::root_link::orientation": orientation}
+    figures = score(SignalLog.from_arrays(log.times, falling), adapts_steps=True)
+    assert (figures["adapted_steps"], figures["largest_step_change_m"], figures["largest_step_delay_s"]) == (
+        2,
+        None,
+        None,
+    )
 
 
 def test_a_step_that_was_moved_and_not_delayed_has_no_time_of_a_delay():
@@ -308,3 +327,58 @@ def test_the_tick_that_froze_the_robot_counts_though_it_is_not_in_the_log():
     assert (found["com_error_m"]["max"], found["distance_m"]) == (0.04, 1.0)
     assert with_freeze(figures, None) == figures
     assert with_freeze(figures, SimpleNamespace(reference=None, robot_state=None)) == figures
+
+
+def loads_of(period=0.01, hits=(), early=0.03, late=0.0):
+    """Return ticks of two steps of 1 s, each a second of double support later: times, single supports and loads.
+
+    Each sole comes to the ground ``early`` [s] before the plan, or ``late`` after it; hits are times with load for a
+    tick on the left foot.
+    """
+    times = np.arange(0.0, 5.0, period)
+    is_single = ((times >= 1.0) & (times < 2.0)) | ((times >= 3.0) & (times < 4.0))
+    loads = np.full((len(times), 2), 0.5)
+    for foot, begin in enumerate((1.0, 3.0)):
+        swings = (times > begin + 0.02) & (times < begin + 1.0 - early + late - 1e-9)
+        loads[swings, foot], loads[swings, 1 - foot] = 0.0, 1.0
+    for hit in hits:
+        loads[np.abs(times - hit) < 0.4 * period, 0] = 0.2
+    return times, is_single, loads
+
+
+@pytest.mark.parametrize(("period", "mean"), [(0.001, 0.2), (0.01, 1.0)])
+def test_a_landing_force_is_a_mean_over_5_ms_or_a_tick_from_the_first_lift_off_on(period, mean):
+    times, is_single, loads = loads_of(period)
+    loads[np.abs(times - 0.5) < 0.4 * period, 1] = 7.0
+    loads[np.abs(times - 2.5) < 0.4 * period, 1] = 2.5
+    assert landing_force(times, is_single, loads) == pytest.approx(max(1.0, 0.5 + 2.0 * mean))
+    assert landing_force(times, np.zeros(len(times), dtype=bool), loads) is None
+    assert landing_force(times[:0], is_single[:0], loads[:0]) is None
+
+
+@pytest.mark.parametrize("period", [0.002, 0.01])
+@pytest.mark.parametrize(("early", "late"), [(0.08, 0.0), (0.0, 0.03)])
+def test_an_early_landing_is_measured_from_the_planned_touch_down_and_a_late_one_is_negative(period, early, late):
+    figures = landing_score(*loads_of(period, early=early, late=late))
+    expected = pytest.approx(early - late, abs=0.0041 if period < 0.005 else 1e-6)  # loads are means over 5 ms
+    assert figures == {"early_landing_s": {"median": expected, "max": expected}, "bounces_per_landing": 0.0}
+
+
+def test_a_sole_that_leaves_the_ground_again_bounces_and_the_load_of_a_foot_that_lifts_off_is_no_landing():
+    figures = landing_score(*loads_of(hits=(1.1, 1.8, 1.9)))
+    assert figures["early_landing_s"] == {"median": pytest.approx(0.5 * (0.2 + 0.03)), "max": pytest.approx(0.2)}
+    assert figures["bounces_per_landing"] == 1.0  # two of the first landing, none of the second
+
+
+def test_a_load_between_a_hundredth_and_a_twentieth_of_the_weight_is_neither_a_touch_down_nor_a_bounce():
+    times, is_single, loads = loads_of()
+    loads[(times > 1.6) & (times < 1.9), 0] = 0.03
+    loads[(times > 2.1) & (times < 2.2), 0] = 0.03
+    assert landing_score(times, is_single, loads) == landing_score(*loads_of())
+
+
+def test_a_swing_that_is_not_ended_is_no_landing():
+    times, is_single, loads = (values[:150] for values in loads_of())
+    nothing = {"early_landing_s": {"median": None, "max": None}, "bounces_per_landing": None}
+    assert landing_score(times, is_single, loads) == nothing
+    assert landing_score(times[:0], is_single[:0], loads[:0]) == nothing

@@ -34,7 +34,7 @@ def test_a_low_base_is_a_fall() -> None:
     assert DETECTOR.check(0.0, np.array([9.0, 9.0, 0.301]), LEANING) is None
     fall = DETECTOR.check(0.0, np.array([9.0, 9.0, 0.2]), LEANING)
     assert fall is not None
-    assert fall.reason == "base height 0.20 m, 0.10 m below the limit of 0.30 m"
+    assert fall.reason == "base height 0.200 m, 100.0 mm below the limit of 0.300 m"
 
 
 def test_a_base_whose_frame_is_below_the_com_may_drop_as_far_as_one_at_the_com() -> None:

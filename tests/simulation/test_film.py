@@ -7,11 +7,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ModelError, RobotPosture, so3
+from gradiva.common import ConfigError, ModelError, RobotPosture, Side, so3
 from gradiva.robot_model import RobotDescription, deflection_note
 from gradiva.setup import load_robot, load_setup
 from gradiva.simulation import find_mesh, floor_rotation, read_stl
-from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, film, snapshot
+from gradiva.simulation.film import Camera, FilmedMotion, FilmedSole, FilmFormat, _Studio, film, snapshot
+from gradiva.simulation.plant import load_tree
 from gradiva.simulation.scene import Mesh, build_scene, thin_out
 
 from .standing import moved, standing_posture
@@ -117,6 +118,32 @@ def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription
     frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
     red = [np.count_nonzero((frame[..., 0] > 120.0) & (frame[..., 1:].max(axis=2) < 80.0)) for frame in frames]
     assert min(red[1:]) > red[0] + 20
+
+
+@pytest.mark.parametrize("slope", [0.0, 6.0])
+def test_a_foot_in_the_air_is_above_its_shadow_and_one_that_stands_is_on_it(
+    description: RobotDescription, slope: float
+) -> None:
+    posture, turn = standing_posture(description), floor_rotation(np.radians(slope), 0.0)
+    with _Studio(description, FORM, floor_rotation=turn) as studio:
+        for lift in (0.0, 0.05):
+            lifted = moved(posture, np.array([0.3, 0.1, lift]))
+            low = studio.picture(lifted, lifted.base_position)
+            for side in Side:
+                shadow = studio._shadow(side)
+                middle = description.sole.corners(side).mean(axis=0)
+                foot = posture_frame(studio, description, side) @ [*middle, description.sole.z, 1.0]
+                np.testing.assert_allclose(shadow.corners.mean(axis=0), (turn.T @ foot[:3])[:2], atol=1e-9)
+                assert (turn.T @ foot[:3])[2] - shadow.height == pytest.approx(lift, abs=2e-3)
+            assert low.shape == (128, 160, 3)
+
+
+def posture_frame(studio: _Studio, description: RobotDescription, side: Side) -> np.ndarray:
+    """Return the pose of a sole frame in the drawn scene, homogeneous, shape (4, 4)."""
+    body = load_tree(description).body_of(description.foot_frame(side))
+    drawn, pose = studio._data.body(body.name), np.eye(4)
+    pose[:3, :3], pose[:3, 3] = drawn.xmat.reshape(3, 3), drawn.xpos
+    return pose @ body.frames[description.foot_frame(side)]
 
 
 def test_the_floor_of_a_slope_rises_in_the_picture(icub: RobotDescription, tmp_path: Path) -> None:

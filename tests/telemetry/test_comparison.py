@@ -53,6 +53,18 @@ def test_what_differs_is_shown_and_names_the_runs(page):
         assert f'value="{name}">{name}</label>' in page
 
 
+def test_seeds_that_differ_are_named_at_the_top_where_they_draw_anything(tmp_path):
+    def heading(plant, *seeds):
+        runs = [new_run(tmp_path, 1.0, walk_log(5.0), seed=seed, plant=plant) for seed in seeds]
+        text = write_comparison(runs, tmp_path / "seeds.html").read_text(encoding="utf-8")
+        return text[: text.index("<h2>Figures</h2>")]
+
+    named = '<p class="reason">Different seeds: A 55800, B 55801. A part of what differs is what they draw, not the'
+    assert named in heading("robot", 55800, 55801)
+    assert "Different seeds" not in heading("robot", 55800, 55800)
+    assert "Different seeds" not in heading("ideal", 55800, 55801)
+
+
 def test_the_best_of_those_that_stand_is_marked(page):
     assert '<th>goal error [mm]</th><td>40</td><td class="best">✓ 20</td><td>10</td>' in page
     assert "<th>distance [m] </th>" not in page

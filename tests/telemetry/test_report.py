@@ -406,8 +406,8 @@ def test_a_figure_that_reads_like_the_bound_is_usual():
     result = {"foot_slip_m": 0.002549, "usual": {"of": "", "figures": {"foot_slip_m": usual(0.001, 0.002, 0.0025)}}}
     assert tiles(result).count("unusual") == unusual_figures(result).count("usual") == 0
     assert usual_note({}) == ""
-    assert "usual figures: none, of other ground. All figures are defined on the page" in usual_note(
-        {"usual": {"of": "none, of other ground", "figures": {}}}
+    assert "usual figures: nothing to compare with: of other ground. All figures are defined on the page" in usual_note(
+        {"usual": {"of": "nothing to compare with: of other ground", "figures": {}}}
     )
 
 

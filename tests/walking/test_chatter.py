@@ -102,17 +102,14 @@ def test_the_impact_of_a_foot_that_lands_late_is_no_chatter_of_the_shift():
     assert "shift" not in walked(landing - 0.1).figures()  # it has not landed
 
 
-@pytest.mark.parametrize(("period", "force"), [(0.001, 0.2), (0.01, 1.0)])
-def test_a_landing_force_is_a_mean_over_5_ms_or_a_tick_from_the_first_lift_off_on(period, force):
-    record, standing = ChatterRecord(WEIGHT, period), ChatterRecord(WEIGHT, period)
-    for time in np.arange(0.0, END, period):
-        hits = abs(time - 0.5) < 0.4 * period or abs(time - 3.0) < 0.4 * period  # for a tick, also before lift-off
-        record.add(tick(time, (150.0, 450.0 * hits + 150.0 * (time > TOUCH_DOWN))))
-        if time < LIFT_OFF:
-            standing.add(tick(time, (150.0, 150.0)))
-    assert record.landing_force() == pytest.approx(0.5 + 1.5 * force)
-    assert standing.landing_force() is None
-    assert ChatterRecord(WEIGHT, period).landing_force() is None
+def test_the_loads_of_a_record_are_those_of_its_ticks_over_the_weight():
+    record = ChatterRecord(WEIGHT, 0.01)
+    for time in (0.5, 1.5, 2.5):
+        record.add(tick(time, (150.0, 300.0 * time)))
+    times, is_single, loads = record.loads()
+    assert times.tolist() == [0.5, 1.5, 2.5]
+    assert is_single.tolist() == [False, True, False]
+    assert loads.tolist() == [[0.5, 0.5], [0.5, 1.5], [0.5, 2.5]]
 
 
 def test_the_frequency_is_that_of_the_oscillation():

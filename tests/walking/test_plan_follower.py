@@ -15,7 +15,7 @@ from gradiva.planner import (
     foot_pose,
 )
 from gradiva.walking.plan_follower import PlanFollower
-from gradiva.walking.planning_service import answered
+from gradiva.walking.planning_service import SynchronousPlanning, answered
 from tests.walking.conftest import setup_of
 from tests.walking.walked import figure_of_eight
 
@@ -357,6 +357,79 @@ def test_a_velocity_keeps_the_heading_of_its_start_by_odometry_and_its_length(fo
 
 def landing_middle(step):
     return step.footstep.unicycle.x, step.footstep.unicycle.y
+
+
+class RecordedPlanning(SynchronousPlanning):
+    """Plans at once and keeps the requests."""
+
+    def __init__(self, planner):
+        super().__init__(planner)
+        self.requests = []
+
+    def submit(self, request):
+        self.requests.append(request)
+        super().submit(request)
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.1, 0.1], ids=["as planned", "early", "late"])
+def test_a_heading_is_corrected_once_whenever_the_step_lands_that_was_planned_with_it(shift):
+    planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
+    service = RecordedPlanning(planner)
+    follower = PlanFollower(planner, service)
+    follower.stand(0.0)
+    follower.follow(VelocityCommand(0.2, duration=12.0), 0.0, PlanarPose())
+    first, lands, yaw = len(service.requests), None, 0.0
+    for time in np.arange(0.01, 7.0, 0.01).tolist():
+        yaw = 0.0 if time < 3.0 else 0.03 if lands is None or time < lands else 0.05
+        follower.update(time, PlanarPose(0.0, 0.0, yaw))
+        if lands is None and len(service.requests) > first:  # what it asks for holds from this touch-down on
+            lands = service.requests[-1].merge_time + shift
+            if shift > 0.0:
+                follower.retarget(Retarget((Foothold(None, lands),)), time)
+        if lands is not None and shift < 0.0 and lands <= time < lands + 0.0099:
+            assert not follower.plan.at(time).is_double_support
+            follower.retarget(Retarget((Foothold(None, time),)), time)
+            assert follower.plan.at(time + 1e-6).is_double_support
+    errors = [request.command.heading_error for request in service.requests[first:]]
+    assert errors == pytest.approx([0.03, 0.02])
+    merges = [request.merge_time for request in service.requests[first:]]
+    assert merges[1] > lands + 0.5
+    assert heading_of(follower, PlanarPose(0.0, 0.0, yaw)) == pytest.approx(0.0, abs=0.012)
+
+
+@pytest.mark.parametrize(("landing", "expected"), [(-0.1, [0.03, 0.05]), (0.1, [0.03, 0.05])], ids=["early", "late"])
+def test_a_velocity_that_comes_before_the_step_has_landed_corrects_what_was_to_hold_from_there_on(landing, expected):
+    planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
+    service = RecordedPlanning(planner)
+    follower = PlanFollower(planner, service)
+    follower.stand(0.0)
+    follower.follow(VelocityCommand(0.2, duration=12.0), 0.0, PlanarPose())
+    step = next(step for step in follower.plan.steps if step.lift_off > 3.0)
+    begin = step.lift_off + 0.02
+    follower.follow(VelocityCommand(0.2, duration=8.0), begin, PlanarPose(0.0, 0.0, 0.03))
+    follower.retarget(Retarget((Foothold(None, step.touch_down + landing),)), begin + 0.01)
+    follower.follow(VelocityCommand(0.2, duration=8.0), begin + 0.02, PlanarPose(0.0, 0.0, 0.05))
+    last, again = service.requests[-2:]
+    assert [last.merge_time, again.merge_time] == pytest.approx([step.touch_down, step.touch_down + landing])
+    assert [each.command.heading_error for each in (last, again)] == pytest.approx(expected)
+    assert heading_of(follower, PlanarPose(0.0, 0.0, 0.05)) == pytest.approx(0.0, abs=0.012)
+
+
+def test_a_velocity_that_comes_after_the_step_has_landed_early_corrects_what_has_come_since_alone():
+    planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
+    service = RecordedPlanning(planner)
+    follower = PlanFollower(planner, service)
+    follower.stand(0.0)
+    follower.follow(VelocityCommand(0.2, duration=12.0), 0.0, PlanarPose())
+    step = next(step for step in follower.plan.steps if step.lift_off > 3.0)
+    follower.follow(VelocityCommand(0.2, duration=8.0), step.lift_off + 0.02, PlanarPose(0.0, 0.0, 0.03))
+    landed = step.touch_down - 0.1
+    follower.retarget(Retarget((Foothold(None, landed),)), landed)
+    following = next(each.touch_down for each in follower.plan.steps if each.touch_down > landed + 0.1)
+    follower.follow(VelocityCommand(0.2, duration=8.0), landed + 0.02, PlanarPose(0.0, 0.0, 0.05))
+    again = service.requests[-1]
+    assert (again.command.heading_error, again.merge_time) == pytest.approx((0.02, following))
+    assert heading_of(follower, PlanarPose(0.0, 0.0, 0.05)) == pytest.approx(0.0, abs=0.012)
 
 
 def test_a_velocity_whose_heading_is_kept_is_not_planned_again(follower):

@@ -60,7 +60,7 @@ def test_a_robot_that_gets_no_command_for_300_ms_walks_on_at_whatever_moment_of_
     walk.controller.walk(VelocityCommand(0.2))
     supports = []
     for _ in range(7):
-        assert walk.run(1.64)  # steps take 0.64 s: each stall is at another moment of them
+        assert walk.run(1.6)  # steps take 0.64 s: each stall is at another moment of them
         supports.append((walk.log.reference.stance_foot, walk.log.reference.is_double_support))
         walk.robot.advance(0.3)
     assert walk.run(1.64)

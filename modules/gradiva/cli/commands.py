@@ -117,7 +117,7 @@ def support(
     return 0
 
 
-_OF_ONE_WALK = ("view", "record", "film_size", "camera", "json_to")  # options of gradiva walk
+_OF_ONE_WALK = ("view", "record", "film_size", "camera", "cause", "json_to")  # options of gradiva walk
 _WHERE_TO = ("speed", "lateral", "turn", "goal", "path", "duration")  # likewise
 Command = Callable[..., int]
 

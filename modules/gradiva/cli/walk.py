@@ -138,6 +138,14 @@ CameraName = Annotated[
     ),
 ]
 Out = Annotated[str, _result(text="Below it the run gets a new folder, named by time and walk.", metavar="DIR")]
+SearchesCause = Annotated[
+    bool,
+    _result(
+        "--cause/--no-cause",
+        text="After a bad end, walk again to find its cause, some seconds a walk; Ctrl-C ends that and keeps what was"
+        " found. Without it the cause is what the measurements of this walk say.",
+    ),
+]
 Json = Annotated[str | None, _result("--json", text="Write the result as JSON; - is standard output.", metavar="FILE")]
 
 
@@ -190,13 +198,15 @@ def walk(
     record: Record = None,
     film_size: FilmSize = None,
     camera: CameraName = None,
+    cause: SearchesCause = True,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
     Velocities can be combined. Exit status: 0 walked as commanded and stands, 1 walked badly, fell or stopped,
-    2 wrong input, 130 interrupted by Ctrl-C (log and report of the part that was walked are written).
+    2 wrong input, 130 interrupted by Ctrl-C (log and report of the part that was walked are written, and what the
+    search for the cause of a bad end has found).
     """
     with leaving_at_once():
         from gradiva.cli.walk_options import WalkOptions, fault_help
@@ -213,4 +223,4 @@ def walk(
         faults=tuple(fault or ()), bumps=tuple(bump or ()),
         plant=plant, noise=noise, seed=seed,
     )  # fmt: skip
-    return walk_session(options, ResultOptions(out, json_to, record, film_size, camera, view))
+    return walk_session(options, ResultOptions(out, json_to, record, film_size, camera, view, cause))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +35,7 @@ from gradiva.simulated_walk import (
     create_run,
     finish_walk,
     footing_note,
+    healthy_bounds,
     joint_notes,
     plan_from_start,
     response_note,
@@ -68,7 +69,14 @@ BESIDE_OTHERS = FilmFormat(320, 240, rate=20.0)
 """Films of a comparison, small: those of four walks of ten seconds fit into its page."""
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
-_REPORT_ALONE = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}  # beside the walking speed
+_REPORT_ALONE = {
+    *("duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"),  # beside the walking speed
+    *(
+        "early_landing_s.median",
+        "early_landing_s.max",
+        "bounces_per_landing",
+    ),  # named where worse than usual or healthy
+}
 _MOST_VARIANTS = 6
 _MOST_DISTURBANCES = 4  # in the line that names them
 _NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}
@@ -87,6 +95,7 @@ class ResultOptions:
         film_size: WIDTHxHEIGHT in pixels.
         camera: Name of a `Camera`.
         view: Whether the robot is shown in the browser.
+        cause: Whether the cause of a bad end is looked for by further walks.
     """
 
     out: str = "runs"
@@ -95,6 +104,7 @@ class ResultOptions:
     film_size: str | None = None
     camera: str | None = None
     view: bool = False
+    cause: bool = True
 
     def film_path(self) -> Path | None:
         """Return where the film goes, None where none is wanted.
@@ -161,11 +171,10 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     with ExitStack() as stack:
         view = stack.enter_context(LiveView(request.setup, plan, walk.time, console.print)) if results.view else None
         observers += [view] if view is not None else []
-        with _progress(console, request, plan) as progress:
+        with _progress(console, request, plan) as (progress, search):
             observers.append(progress)
-            outcome = finish_walk(
-                request, walk, lambda line: console.print(line, style="dim", markup=False, soft_wrap=True)
-            )
+            report = partial(console.print, style="dim", markup=False, soft_wrap=True) if results.cause else None
+            outcome = finish_walk(request, walk, report, search)
         with console.status("writing the report"):
             lost = save_walk(outcome, folder)
         _print_outcome(console, outcome)
@@ -278,7 +287,7 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         console.print(unusual, markup=False, soft_wrap=True)
     if not outcome.result["usual"]["figures"]:
         console.print(f"usual   {outcome.result['usual']['of']}", style="dim", markup=False, soft_wrap=True)
-    if unhealthy := unhealthy_figures(outcome.result):
+    if unhealthy := unhealthy_figures(outcome.result | {"healthy": healthy_bounds(outcome.request.setup)}):
         console.print(unhealthy, markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
     for name, acted in (("pushed", acted_pushes(outcome)), ("faults", acted_faults(outcome))):
@@ -332,8 +341,10 @@ def _warn(console: Console, lines: list[str]) -> None:
 
 
 @contextmanager
-def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iterator[Observer]:
-    """Show a progress bar over the simulated time; yield its observer of the walk."""
+def _progress(
+    console: Console, request: WalkRequest, plan: WalkingPlan
+) -> Iterator[tuple[Observer, Callable[[int, int, str], None]]]:
+    """Show a bar over the simulated time, then over the search for a cause; yield what each of them calls."""
     total, last = planned_end(request, plan), 0.0
     with progress_bar(console, request.setup.robot.title, total) as update:
 
@@ -343,7 +354,10 @@ def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iter
                 last = time.monotonic()
                 update(walk.time, f"{walk.controller.state} {walk.time:5.1f} s")
 
-        yield observe
+        def search(done: int, most: int, what: str) -> None:
+            update(done, f"looks for the cause, walk {done + 1} of at most {most}: {what}", most)
+
+        yield observe, search
 
 
 def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) -> None:
@@ -499,7 +513,7 @@ def _pose(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _moment(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     moment = figure.moment(result)
-    return "" if moment is None else f", step at {moment:.2f} s"
+    return "" if moment is None else f", step that lifted off at {moment:.2f} s"
 
 
 def _number(value: float, digits: int) -> str:

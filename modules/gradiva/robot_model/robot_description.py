@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.common import ConfigError, ControlMode, ModelError, NDArray, Side, SoleRectangle, nearest_name
 from gradiva.robot_model.flexible_joints import UNLIMITED, FlexibleJoint
 from gradiva.robot_model.robot_ports import RobotPorts
 
@@ -214,7 +214,7 @@ class RobotDescription:
         force_torque_sensors: Between the feet and the ground; none: see ``without_foot_sensors``.
         com_height: Of the start posture, above the sole frames, [m].
         step_width: Distance of the sole frames in the start posture, [m].
-        max_speed: Above it a walk is refused, [m/s].
+        max_speed: Above it a walk is refused, [m/s]; known by position control.
         model_file: The URDF, found by ``gradiva.setup``.
         ports: On the YARP network; None for a robot that is only simulated in process.
         position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
@@ -226,6 +226,7 @@ class RobotDescription:
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
         max_torque_slope_deg: Steepest ground that torque control has been seen to walk, as above, [°].
+        max_torque_speed: Above it a walk by torque control is refused, [m/s]; None: ``max_speed`` counts there too.
         torque_latency: From a torque's command to the torque, bus and current control together, [s].
         rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
         flexible_joints: Passive joints in which the deflection of links is concentrated, as the controller knows them;
@@ -255,6 +256,7 @@ class RobotDescription:
     assumed_drives: bool = False
     max_slope_deg: tuple[float, float] | None = None
     max_torque_slope_deg: tuple[float, float] | None = None
+    max_torque_speed: float | None = None
     torque_latency: float = 0.01
     rotor_couplings: tuple[RotorCoupling, ...] = ()
     flexible_joints: tuple[FlexibleJoint, ...] = ()
@@ -266,6 +268,8 @@ class RobotDescription:
         for name in ("max_slope_deg", "max_torque_slope_deg"):
             if (limits := getattr(self, name)) is not None and min(limits) <= 0.0:
                 raise ConfigError(f"{name}={limits}, must be positive")
+        if self.max_torque_speed is not None and self.max_torque_speed <= 0.0:
+            raise ConfigError(f"max_torque_speed={self.max_torque_speed}, must be positive")
         if self.torque_latency < 0.0:
             raise ConfigError(f"torque_latency={self.torque_latency}, must not be negative")
         for joint, (lower, upper) in self.position_limits.items():
@@ -280,6 +284,11 @@ class RobotDescription:
             wired = {*self.actuated_joints, *self.measured_joints}
             contacts = [sensor.name for sensor in self.real_force_torque_sensors]
             self.ports.check([joint for joint in self.joints if joint in wired], contacts)
+
+    def known_speed(self, control: ControlMode) -> float:
+        """Return the fastest speed that the robot is known to walk by a control mode, [m/s]; of velocity: position."""
+        by_torque = self.max_torque_speed if control is ControlMode.TORQUE else None
+        return self.max_speed if by_torque is None else by_torque
 
     @property
     def drives_note(self) -> str:

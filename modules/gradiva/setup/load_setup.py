@@ -12,11 +12,21 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    ControlMode,
+    PlanningError,
+    SoleRectangle,
+    from_table,
+    merge,
+    nearest_name,
+)
 from gradiva.contacts import static_sinkage
 from gradiva.estimation import FootWrenchSource
 from gradiva.robot_model import FlexibilityConfig, FlexibleJoint, RobotDescription
 from gradiva.setup.layers import (
+    CHOICES,
     FIRST_RUN,
     Layer,
     Plant,
@@ -238,9 +248,10 @@ def load_setup(
     wanted += _override_layers(overrides)
     chosen = _chosen_plant(plant, wanted)
     presets = [name for name in (chosen.preset, FIRST_RUN if first_run else None) if name is not None]
-    layers = (_facts_of(description, folder), *configuration_layers([folder], presets, map(_without_plant, wanted)))
+    configured = configuration_layers([folder], presets, map(_without_plant, wanted))
+    layers = (*_facts_of(description, folder, together(configured)), *configured)
     with _naming_places(layers):
-        _check_module_keys(together(layers[1 : len(layers) - len(wanted)]), wanted)
+        _check_module_keys(together(configured[: len(configured) - len(wanted)]), wanted)
         setup = typed_setup(description, together(layers))
     tables = {"robot": argument, _PLANT: str(chosen), **{k: v for k, v in setup.tables.items() if k != "robot"}}
     return replace(setup, tables=tables, plant=chosen, layers=layers)
@@ -297,11 +308,19 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     return tables
 
 
-def _facts_of(description: RobotDescription, folder: Path) -> Layer:
-    """Return the keys of the planner and the sole that robot.toml sets."""
-    planner = {fact: getattr(description, fact) for fact in _FACTS}
-    tables = {"planner": planner, _SOLE: asdict(description.sole)}
-    return file_place(folder.resolve() / ROBOT_FILE), tables
+def _facts_of(description: RobotDescription, folder: Path, tables: Tables) -> list[Layer]:
+    """Return the keys of the planner and the sole that robot.toml sets, and its speed by torque where that counts."""
+    planner, place = {fact: getattr(description, fact) for fact in _FACTS}, file_place(folder.resolve() / ROBOT_FILE)
+    facts: list[Layer] = [(place, {"planner": planner, _SOLE: asdict(description.sole)})]
+    if (speed := _known_speed(description, tables)) != description.max_speed:
+        facts.append((f"{place} as max_torque_speed, for torque control", nested("planner.max_speed", speed)))
+    return facts
+
+
+def _known_speed(description: RobotDescription, tables: Mapping[str, Any]) -> float:
+    """Return the speed that a robot is known to walk by the control mode that merged tables choose, [m/s]."""
+    by_torque = next(choice for choice in CHOICES if choice.value == ControlMode.TORQUE).is_chosen(tables)
+    return description.known_speed(ControlMode.TORQUE if by_torque else ControlMode.POSITION)
 
 
 def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
@@ -324,7 +343,8 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
             raise ConfigError(f"{where} {name}: expected a table, got {table!r}", [name])
     walking = {name: tables.get(name, {}) for name in parts}
     walking["balance_laws"] = law_configs(str(walking["walking"].get("model", "")), tables, where)
-    walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
+    known = {fact: getattr(description, fact) for fact in _FACTS} | {"max_speed": _known_speed(description, tables)}
+    walking["planner"] = merge(known, walking["planner"])
     with _below(_SOLE):
         sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
     typed = _on_its_ground(from_table(WalkingConfig, walking, where), description.mass, sole)

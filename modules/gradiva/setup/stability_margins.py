@@ -10,6 +10,9 @@ phase margin
 :math:`M_s`
     :math:`1 / \min |1 - \lambda|`, by how much disturbances are amplified at most.
 
+One locus more is that of the DCM law alone (``WrenchLoop.of_law``): where it is unstable the others, which take it to
+be stable, say nothing.
+
 Of both feet they are those of feet that have stood for 0.25 s: before, the ZMP of old wrenches lags less.
 
 A soft floor sets the opposite limit. With :math:`\rho = k_\theta / (m g h)`, the stiffness against tipping of servos
@@ -121,7 +124,8 @@ class Margins:
     def of(cls, loop: WrenchLoop) -> Margins:
         """Return those of a loop."""
         frequencies = np.linspace(_LOWEST, 0.5 / loop.period, _FREQUENCIES)
-        loci = _loci([loop.gain(complex(np.exp(2j * np.pi * f * loop.period))) for f in frequencies])
+        points = [complex(np.exp(2j * np.pi * f * loop.period)) for f in frequencies]
+        loci = np.column_stack((_loci([loop.gain(z) for z in points]), [loop.of_law(z) for z in points]))
         largest, where = max(_crossings(loci, frequencies), default=(0.0, 0.0))
         gain = -20.0 * math.log10(largest) if largest > 0.0 else _NO_MARGIN
         peak = 1.0 / float(np.abs(1.0 - loci).min())

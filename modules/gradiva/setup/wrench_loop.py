@@ -61,6 +61,10 @@ class WrenchLoop:
         inner = np.eye(len(by_state)) - by_state @ sampled
         return np.asarray(wrench @ np.linalg.solve(inner, by_wrench))
 
+    def of_law(self, z: complex) -> complex:
+        """Return the loop of the DCM law alone: from the desired ZMP, by the estimated DCM, to the next desired one."""
+        return self._motion.of_law(z)
+
     def balance(self, z: complex) -> tuple[Complex, Complex]:
         """Return the loop cut at the velocity of the CoM, (2, 2), and the return difference of the commands, (n, n)."""
         held, velocity, moved = self._motion.parts(z)
@@ -143,18 +147,28 @@ class _MotionController:
 
     def _balance(self, z: complex) -> tuple[Complex, Complex]:
         """Return desired ZMP and velocity of the CoM, (2, all that is read) each."""
-        estimator, read, body = self._config.state_estimator, self._read, self._body
+        read, body = self._read, self._body
         to_com = (body.jacobians["com"] - body.jacobians[body.sides[0]][:3])[:2]
         com = to_com @ (read.positions + self._age * read.velocities)
-        time_constant = estimator.com_velocity_time_constant
-        passed = low_pass_gain(time_constant, self._period)
-        pull = (self._age + self._period * (1.0 - passed) / passed) * self._frequency**2
-        smooth = self._low_pass(z, time_constant) / self._frequency
-        gain = self._config.dcm_controller.proportional_gain
-        dcm = com + smooth * (to_com @ read.velocities + pull * com)
-        desired: Complex = np.asarray(gain * dcm / (1.0 + gain * smooth * pull / z))
+        gain, smooth = self._config.dcm_controller.proportional_gain, self._smooth(z)
+        dcm = com + smooth * (to_com @ read.velocities + self._pull * com)
+        desired: Complex = np.asarray(gain * dcm / (1.0 - self.of_law(z)))
         velocity = -self._gains.zmp * (desired - self._measured_zmp(z, desired)) - self._gains.com * com
         return desired, np.asarray(velocity)
+
+    def of_law(self, z: complex) -> complex:
+        """Return the desired ZMP that the desired one of the last tick makes by its pull on the estimated velocity."""
+        return -self._config.dcm_controller.proportional_gain * self._smooth(z) * self._pull / z
+
+    def _smooth(self, z: complex) -> complex:
+        """Return the low pass of the CoM velocity over the divergence rate, [s]."""
+        return self._low_pass(z, self._config.state_estimator.com_velocity_time_constant) / self._frequency
+
+    @property
+    def _pull(self) -> float:
+        """Rate of the CoM velocity by the distance of the ZMP, over the age that the estimate takes off, [1/s]."""
+        passed = low_pass_gain(self._config.state_estimator.com_velocity_time_constant, self._period)
+        return float((self._age + self._period * (1.0 - passed) / passed) * self._frequency**2)
 
     def true_zmp(self, z: complex) -> Complex:
         """Return the ZMP of the wrenches that the ground exerts behind the low pass of the measured one, (2, ...)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -46,12 +46,68 @@ PLANT_PARTS: Mapping[str, tuple[str, ...]] = {
 """Parts of a plant in words, to the beginnings of their keys."""
 
 
-def tried_cause(
-    known: KnownWalk,
-    inferred: Cause | None,
-    report: Callable[[str], None],
-    measured: CauseKind | None = None,
-) -> Cause | None:
+Progress = Callable[[int, int, str], None]
+"""Takes the number of walks that are done, the most there can be, and which one is walked now."""
+
+
+@dataclass(slots=True, eq=False)
+class Trials:
+    """Walks again, one walk after the other, until Ctrl-C: what was found by then stands, nothing is walked after it.
+
+    Attributes:
+        known: The walk that ended badly.
+        report: Takes a line for each walk.
+        progress: Is called before each walk.
+        most: Number of walks that there can be.
+        done: Number of walks that were walked to their end.
+        is_interrupted: Whether Ctrl-C came.
+        results: Of walks without a difference.
+    """
+
+    known: KnownWalk
+    report: Callable[[str], None]
+    progress: Progress = lambda done, most, what: None
+    most: int = 0
+    done: int = 0
+    is_interrupted: bool = False
+    results: list[tuple[Difference, Trial]] = field(default_factory=list)
+
+    def walk(self, what: str, walk_again: Callable[[], Trial | None]) -> Trial | None:
+        """Walk again and report how it went; None where it cannot be walked so, or after Ctrl-C."""
+        if self.is_interrupted:
+            return None
+        self.progress(self.done, max(self.most, self.done + 1), what)
+        try:
+            trial = walk_again()
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+            self.report(f"interrupted in the walk {what}: what was found until then is kept")
+            return None
+        self.done += 1
+        again = "cannot walk again" if trial is None else "walked again"
+        self.report(f"{again} {what}" + ("" if trial is None else f": the robot {self.known.bad_end.words(trial)}"))
+        return trial
+
+    def helps(self, what: str, walk_again: Callable[[], Trial | None]) -> bool:
+        """Walk again and report; return whether the robot did better."""
+        return self.walk(what, walk_again) is Trial.BETTER
+
+    def is_better_without(self, difference: Difference) -> bool:
+        """Walk again without a difference; return whether the robot did better, and note where it did not."""
+        what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
+        what = difference.advice if difference.kind is CauseKind.SPEED else what
+        trial = self.walk(what, partial(self.known.without, difference))
+        if trial is not None:
+            self.results.append((difference, trial))
+        return trial is Trial.BETTER
+
+    @property
+    def in_vain(self) -> list[Difference]:
+        """Differences without which the robot did no better, those near the limit left out."""
+        return [difference for difference, trial in self.results if trial is Trial.NO_BETTER]
+
+
+def tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | None = None) -> Cause | None:
     """Return the first difference without which the robot does better, what was inferred where there is none.
 
     A fall is chance in part: without a harmless difference the robot may stand as well. So differences of the kind that
@@ -61,21 +117,34 @@ def tried_cause(
     A slope and a push are named together where the robot does better without the one and without the other: on a slope
     a smaller push fells it.
 
+    After Ctrl-C the cause is what was found until then; advice that was not followed in a walk is untried.
+
     Args:
-        known: The walk that ended badly.
+        trials: Walk again what ended badly.
         inferred: Cause by the measurements and what else is known of the simulation.
-        report: Takes a line for each walk.
         measured: Kind of the cause by the measurements alone; an oscillation may stand above it in ``inferred``.
     """
+    cause = _tried_cause(trials, inferred, measured)
+    notes = [] if cause is None else [cause.advice]
+    if trials.done and trials.known.setup.plant is not Plant.IDEAL:
+        notes.append(f"tried on the plant of seed {trials.known.seed} alone")
+    if trials.is_interrupted:
+        notes.append(f"the search for the cause was interrupted after {trials.done} of at most {trials.most} walks")
+    return cause and replace(cause, advice="; ".join(filter(None, notes)))
+
+
+def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | None) -> Cause | None:
+    known = trials.known
     if not known.is_repeatable:
-        report("the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python")
+        trials.report("the walk cannot be repeated: parts of it, or of its configuration, were handed over in Python")
         return inferred
     found = differences(known)
     speeds = lower_speeds(known)
     candidates = _candidates(found[:_MOST_WALKS], speeds if known.is_too_fast else ())
+    trials.most = _most_walks(known, candidates, found, speeds, inferred)
     if candidates or speeds or known.setup.plant is not Plant.IDEAL:
-        lasting = "" if known.bad_end is BadEnd.WALKED_BADLY else f" {known.end + LATER:.0f} s each,"
-        report(f"looks for the cause: walks again,{lasting} without what may be the cause")
+        lasting = "" if known.bad_end is BadEnd.WALKED_BADLY else f" of {known.end + LATER:.0f} s"
+        trials.report(f"looks for the cause: at most {trials.most} walks{lasting}, without what may be the cause")
     named = (measured, inferred and inferred.kind)
 
     def rank(each: Difference) -> int:
@@ -83,18 +152,35 @@ def tried_cause(
         return len(named) if is_last else named.index(each.kind)
 
     candidates.sort(key=rank)
-    cure = next((difference for difference in candidates if _is_better_without(known, difference, report)), None)
+    cure = next((difference for difference in candidates if trials.is_better_without(difference)), None)
     if cure is not None and cure.is_choice:
-        return _beside_choice(known, cure, inferred, report)
+        return _beside_choice(trials, cure, inferred)
     if cure is not None:
-        partner = _partner(known, cure, candidates, report)
+        partner = _partner(trials, cure, candidates)
         is_like_push = CauseKind.PUSH in named and not known.settings.get(PUSHES)
-        cause = _cause_of(known, cure, partner, inferred, report)
+        cause = _cause_of(trials, cure, partner, inferred)
         return replace(cause, text=f"{cause.text}{'; no push acted' * is_like_push}", is_shown=True)
-    if len(found) > 1 and _helps(_reported(known, report, "with all settings as shipped", known.as_shipped)):
+    if len(found) > 1 and trials.helps("with all settings as shipped", known.as_shipped):
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
-    return _without_differences(known, found, speeds, inferred, report)
+    return _without_differences(trials, found, speeds, inferred)
+
+
+def _most_walks(
+    known: KnownWalk,
+    candidates: Sequence[Difference],
+    found: Sequence[Difference],
+    speeds: Sequence[Difference],
+    inferred: Cause | None,
+) -> int:
+    """Return the most walks that a search can take: the candidates, then what follows one that helps, or none."""
+    advice = len(inferred.trials) + 1 if inferred and inferred.kind is CauseKind.PUSH else 1
+    pushes = any(each.kind is CauseKind.PUSH for each in candidates)
+    after_push = advice + _PUSH_WALKS if pushes else 0
+    after_others = max((len(each.trials) for each in candidates), default=0)
+    plant = 0 if known.setup.plant is Plant.IDEAL else 1 + len(PLANT_PARTS)
+    after_none = (len(found) > 1) + plant + (0 if known.is_too_fast else len(speeds))
+    return len(candidates) + max(after_push, after_others, after_none)
 
 
 def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> list[Difference]:
@@ -110,43 +196,55 @@ def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
 
 
 def _without_differences(
-    known: KnownWalk,
-    found: Sequence[Difference],
-    speeds: Sequence[Difference],
-    inferred: Cause | None,
-    report: Callable[[str], None],
+    trials: Trials, found: Sequence[Difference], speeds: Sequence[Difference], inferred: Cause | None
 ) -> Cause | None:
     """Return as the cause, where no difference is one, the plant as drawn or the speed."""
-    innocent = "; ".join(difference.text for difference in found)
+    known = trials.known
+    by_plant = _by_plant(trials, inferred)
+    untried = () if known.is_too_fast or by_plant else speeds
+    speed = next((speed for speed in untried if trials.is_better_without(speed)), None)
+    innocent = "; ".join(each.text for each in found if each in trials.in_vain)
     aside = f" (it {known.bad_end.no_better_either} without: {innocent})" if innocent else ""
-    if by_plant := _by_plant(known, inferred, report):
+    if by_plant:
         return replace(by_plant, text=f"{by_plant.text}{aside}")
-    untried = () if known.is_too_fast else speeds
-    if speed := next((speed for speed in untried if _is_better_without(known, speed, report)), None):
+    if speed:
         advice = f"{speed.advice} {known.bad_end.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
-    tried = [*(speed.advice for speed in speeds), *(["--plant ideal"] if known.setup.plant is not Plant.IDEAL else [])]
-    why = f"tried and {known.bad_end.no_better_either}: {', '.join(tried)}" if tried else ""
-    return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials={})
+    return _not_found(trials, inferred, aside)
 
 
-def _by_plant(known: KnownWalk, inferred: Cause | None, report: Callable[[str], None]) -> Cause | None:
+def _not_found(trials: Trials, inferred: Cause, aside: str = "") -> Cause:
+    """Return a cause that was not found, with what was walked in vain; what was not is still untried advice."""
+    options = CauseKind.SPEED, CauseKind.PLANT
+    tried = [_option(each) for each in trials.in_vain if each.kind in options]
+    why = f"tried and {trials.known.bad_end.no_better_either}: {', '.join(tried)}" if tried else ""
+    followed = {_option(each).split()[0] for each, _ in trials.results if each.kind in options}
+    left = {advice: keys for advice, keys in inferred.trials.items() if not followed & set(advice.split())}
+    return replace(inferred, text=f"{inferred.text}{aside}", why=why, trials=left if trials.is_interrupted else {})
+
+
+def _option(difference: Difference) -> str:
+    """Return the option of ``gradiva walk`` with which a speed or a plant is another."""
+    return f"--plant {difference.plant}" if difference.plant else difference.advice
+
+
+def _by_plant(trials: Trials, inferred: Cause | None) -> Cause | None:
     """Return the plant where the robot does better on the ideal one, beside what was inferred; None where it does not.
 
     Its parts that alone are to blame are named.
     """
+    known = trials.known
     text = f"the plant {known.setup.plant}, as seed {known.seed} draws it"
     ideal = Difference(CauseKind.PLANT, text, "", {}, 1.0, Plant.IDEAL)
-    if known.setup.plant is Plant.IDEAL or not _is_better_without(known, ideal, report):
+    if known.setup.plant is Plant.IDEAL or not trials.is_better_without(ideal):
         return None
     exact, own = (flat_keys(known.configured({}, plant).tables) for plant in (Plant.IDEAL, None))
     parts = []
     for name, prefixes in PLANT_PARTS.items():
         part = {key: exact[key] for key in own if key.startswith(prefixes) and exact[key] != own[key]}
-        walk_again = partial(known.with_settings, {**part, **known.settings})
-        if part and _helps(_reported(known, report, f"without {name}", walk_again)):
+        if part and trials.helps(f"without {name}", partial(known.with_settings, {**part, **known.settings})):
             parts.append(name)
     if len(parts) == 1:
         text = f"{text}: it {known.bad_end.better} without {parts[0]}"
@@ -157,122 +255,105 @@ def _by_plant(known: KnownWalk, inferred: Cause | None, report: Callable[[str], 
     return Cause(kind, f"{text}{beside}", advice, is_tried=True)
 
 
-def _partner(
-    known: KnownWalk, cure: Difference, candidates: Sequence[Difference], report: Callable[[str], None]
-) -> Difference | None:
+def _partner(trials: Trials, cure: Difference, candidates: Sequence[Difference]) -> Difference | None:
     """Return the push beside a slope, or the slope beside a push, without which the robot does better as well."""
     if cure.kind not in _PARTNERS:
         return None
     untried = candidates[candidates.index(cure) + 1 :]  # without those before it the robot does no better
     others = [each for each in untried if each.kind is _PARTNERS[cure.kind]]
-    return next((other for other in others if _is_better_without(known, other, report)), None)
+    return next((other for other in others if trials.is_better_without(other)), None)
 
 
-def _cause_of(
-    known: KnownWalk,
-    difference: Difference,
-    partner: Difference | None,
-    inferred: Cause | None,
-    report: Callable[[str], None],
-) -> Cause:
+def _cause_of(trials: Trials, difference: Difference, partner: Difference | None, inferred: Cause | None) -> Cause:
+    known = trials.known
     text = f"{difference.text}: it {known.bad_end.better} without that"
     if partner is not None:
         text = f"{difference.text} and {partner.text}: it {known.bad_end.better} without the one or the other"
     if difference.kind is CauseKind.PUSH:
-        cause = _push_with_advice(known, difference, text, inferred, report)
+        cause = _push_with_advice(trials, difference, text, inferred)
         level = f"{partner.advice}: tried, the robot {known.bad_end.better}; " if partner is not None else ""
         return replace(cause, advice=f"{level}{cause.advice}")
-    tried, helps = _followed(known, difference.trials, report)
+    tried, left, helps = _followed(trials, difference.trials)
     if not helps:
         tried.insert(0, f"{difference.advice}: tried, the robot {known.bad_end.better}")
-    return Cause(difference.kind, text, "; ".join(tried), is_tried=True)
+    return Cause(difference.kind, text, "; ".join(tried), is_tried=True, trials=left)
 
 
-def _beside_choice(
-    known: KnownWalk, choice: Difference, inferred: Cause | None, report: Callable[[str], None]
-) -> Cause:
+def _beside_choice(trials: Trials, choice: Difference, inferred: Cause | None) -> Cause:
     """Return what explains a bad end beside a choice that is shipped, as a control mode: that was asked for."""
+    known = trials.known
     other = f"{choice.advice}: tried, the robot {known.bad_end.better}"
-    if by_plant := _by_plant(known, inferred, report):
+    if by_plant := _by_plant(trials, inferred):
         return replace(by_plant, advice=f"{by_plant.advice}; {other}")
     if inferred is None:
         return Cause(None, f"not found; it {known.bad_end.better} with {choice.advice}", other, is_tried=True)
+    if inferred.kind is None:
+        lower = () if known.is_too_fast else lower_speeds(known)
+        speed = next((speed for speed in lower if trials.is_better_without(speed)), None)
+        other = f"{speed.advice}: tried, the robot {known.bad_end.better}; {other}" if speed else other
+        inferred = _not_found(trials, inferred)
     advice = f"{other}; {inferred.advice}" if inferred.is_tried else other
     return replace(inferred, advice=advice, is_tried=True)
 
 
-def _push_with_advice(
-    known: KnownWalk, push: Difference, text: str, inferred: Cause | None, report: Callable[[str], None]
-) -> Cause:
+def _push_with_advice(trials: Trials, push: Difference, text: str, inferred: Cause | None) -> Cause:
     """Return a push as the cause, with what was advised against it and whether the robot stands so, which is tried."""
+    known = trials.known
     mode, measured = known.setup.walking.step_adaptation.mode, inferred and inferred.kind is CauseKind.PUSH
-    trials: dict[str, Mapping[str, Any]] = {}
+    advised: dict[str, Mapping[str, Any]] = {}
     if mode is not SteppingMode.PLACE_AND_TIME:
-        trials[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
-    trials |= inferred.trials if inferred and measured else {}
-    tried, helps = _followed(known, trials, report)
+        advised[f"--step-adaptation {_ADAPTED}"] = {_MODE: _ADAPTED}
+    advised |= inferred.trials if inferred and measured else {}
+    tried, left, helps = _followed(trials, advised)
     if helps:
         return Cause(CauseKind.PUSH, text, "; ".join(tried), is_tried=True)
     options = "--control", str(known.setup.walking.walking.control), "--speed", f"{known.asked_speed:.3g}"
-    advice = "; ".join(
-        [_largest_push(known, push, report), *tried, maps_of_pushes(known.setup.robot_argument, *options)]
-    )
-    return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "")
+    maps = maps_of_pushes(known.setup.robot_argument, *options)
+    advice = "; ".join(filter(None, [_largest_push(trials, push), *tried, maps]))
+    return Cause(CauseKind.PUSH, text, advice, True, inferred.why if inferred and measured else "", left)
 
 
-def _largest_push(known: KnownWalk, push: Difference, report: Callable[[str], None]) -> str:
+def _largest_push(trials: Trials, push: Difference) -> str:
     """Return the largest force with which a robot holds a push, in words, by a bisection of walks with the same draw.
 
-    A smaller push may fell it nevertheless: what is between was not walked.
+    A smaller push may fell it nevertheless: what is between was not walked. Empty where no smaller one was walked.
     """
+    known = trials.known
     pushes, others = list(known.settings[PUSHES]), push.settings[PUSHES]
     number = next(k for k in range(len(pushes)) if [*pushes[:k], *pushes[k + 1 :]] == list(others))
     force, end = pushes[number]["force"], pushes[number]["start"] + pushes[number]["duration"]
     watched = replace(known, end=max(known.end, end + _WATCHED))
-    held, fells, size = 0.0, 1.0, math.hypot(*force)
+    held, fells, size, before, how = 0.0, 1.0, math.hypot(*force), trials.done, Trial.NO_BETTER
     for _ in range(_PUSH_WALKS):
         middle = 0.5 * (held + fells)
         smaller = {**pushes[number], "force": [middle * each for each in force]}
         settings = {PUSHES: [*pushes[:number], smaller, *pushes[number + 1 :]]}
-        what = f"with {middle * size:.0f} N"
-        if _helps(_reported(known, report, what, partial(watched.with_settings, settings))):
+        trial = trials.walk(f"with {middle * size:.0f} N", partial(watched.with_settings, settings))
+        if trials.is_interrupted:
+            break
+        if trial is Trial.BETTER:
             held = middle
         else:
-            fells = middle
-    worse = f"{known.bad_end.no_better} with {fells * size:.0f} N"
+            fells, how = middle, trial or how
+    if trials.done == before:
+        return ""
+    worse = f"{known.bad_end.words(how)} with {fells * size:.0f} N"
     return f"it {known.bad_end.better} with {held * size:.0f} N there and {worse}" if held else f"it {worse} as well"
 
 
 def _followed(
-    known: KnownWalk, trials: Mapping[str, Mapping[str, Any]], report: Callable[[str], None]
-) -> tuple[list[str], bool]:
-    """Follow advice until one helps; return what became of each that was followed, and whether the last one helps."""
-    tried = []
-    for advice, settings in trials.items():
-        trial = _reported(known, report, f"with {advice}", partial(known.with_settings, settings))
+    trials: Trials, advised: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[str], dict[str, Mapping[str, Any]], bool]:
+    """Follow advice until one helps; return what became of it, what Ctrl-C left untried, whether the last one helps."""
+    known, tried, left = trials.known, list[str](), dict[str, Mapping[str, Any]]()
+    for advice, settings in advised.items():
+        trial = trials.walk(f"with {advice}", partial(known.with_settings, settings))
+        if trials.is_interrupted:
+            left[advice] = settings
+            continue
         if trial is None:
             continue
-        drawn = "" if known.setup.plant is Plant.IDEAL else f", on the plant of seed {known.seed} alone"
-        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}{drawn}")
-        if _helps(trial):
-            return tried, True
-    return tried, False
-
-
-def _is_better_without(known: KnownWalk, difference: Difference, report: Callable[[str], None]) -> bool:
-    what = f"on the plant {difference.plant}" if difference.plant else f"without: {difference.text}"
-    what = difference.advice if difference.kind is CauseKind.SPEED else what
-    return _helps(_reported(known, report, what, partial(known.without, difference)))
-
-
-def _helps(trial: Trial | None) -> bool:
-    return trial is Trial.BETTER
-
-
-def _reported(
-    known: KnownWalk, report: Callable[[str], None], what: str, walk_again: Callable[[], Trial | None]
-) -> Trial | None:
-    trial = walk_again()
-    again = "cannot walk again" if trial is None else "walked again"
-    report(f"{again} {what}" + ("" if trial is None else f": the robot {known.bad_end.words(trial)}"))
-    return trial
+        tried.append(f"{advice} was tried and {known.bad_end.words(trial, is_beside_another=True)}")
+        if trial is Trial.BETTER:
+            return tried, left, True
+    return tried, left, False

@@ -227,7 +227,8 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     return Cause(
         CauseKind.SPEED,
         text,
-        "a lower --speed, at most planner.max_speed of robots/<name>/robot.toml; [planner] min_step_duration",
+        "a lower --speed, at most max_speed (by torque max_torque_speed) of robots/<name>/robot.toml;"
+        " [planner] min_step_duration",
     )
 
 
@@ -346,7 +347,7 @@ def _limit_of_steps(log: SignalLog, begin: float) -> str:
     step, late = moved[0], round(1e3 * moved[0].delay)
     delay = f", {abs(late)} ms {'later' if late > 0 else 'earlier'}" if late else ""
     moved_by = f"moved by {1e3 * step.distance:.0f} mm{delay},"
-    return f"the step at {step.nominal.time:.2f} s, {moved_by} did not reach the DCM"
+    return f"the step that lifted off at {step.nominal.time:.2f} s, {moved_by} did not reach the DCM"
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

@@ -27,7 +27,7 @@ from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
 from gradiva.simulation import FaultKind, GroundKind, Push
-from gradiva.telemetry import SignalLog
+from gradiva.telemetry import SignalLog, adapted_steps
 from gradiva.walking import Chatter, SafetyEvent, WalkingConfig
 
 _DEGREES = 180.0 / np.pi
@@ -41,6 +41,7 @@ _TOO_SOFT_BY_SERVOS = 0.07  # [rad] the same by position and velocity control, w
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _STIFFER = "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°"
+_SLOW_RISE = 0.1  # [s] for which an error grew from half of its bound on: worth a word
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 _PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
 _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
@@ -94,6 +95,11 @@ class WatchedQuantity:
     bound: float
     unit: str
     scale: float
+
+    def rise(self, row: int) -> int:
+        """Return the row from which on the quantity was beyond half of its bound up to ``row``."""
+        below = np.flatnonzero(self.values[: row + 1] <= 0.5 * self.bound)
+        return int(below[-1]) + 1 if len(below) else 0
 
     def departure(self, times: NDArray) -> int | None:
         """Return the row at which the quantity left its bound for good; None when it did not.
@@ -239,7 +245,7 @@ def _evidence(
     events: Sequence[SafetyEvent],
     speed_ahead: float = 0.0,
 ) -> FallEvidence:
-    known_speed = load_robot(setup.robot_argument).max_speed
+    known_speed = load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
     return FallEvidence(
         *(measured, log, onset, velocity_limits, known_speed, events, speed_ahead, servo_lag(setup)),
         stepping=setup.walking.step_adaptation.mode,
@@ -489,8 +495,22 @@ def _first_sign(log: SignalLog) -> tuple[int | None, str]:
     if not departures:
         return None, ""
     row, first = min(departures, key=lambda departure: departure[0])
-    value = first.scale * first.values[row]
-    return row, f"{first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
+    value, before = (first.scale * first.values[each] for each in (row, first.rise(row)))
+    text = f"{first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s"
+    if log.times[row] - log.times[first.rise(row)] >= _SLOW_RISE:
+        text += f" ({before:.0f} {first.unit} at {log.times[first.rise(row)]:.2f} s)"
+    return row, f"{text}, {_phase(log, row)}{_step_before(log, float(log.times[row]))}"
+
+
+def _step_before(log: SignalLog, time: float) -> str:
+    """Return in words the last step that was adapted and lifted off shortly before a time [s]; empty where none did.
+
+    It restarts the references where the robot is, so that errors leave their bounds for good later than it is moved.
+    """
+    steps = [step for step in adapted_steps(log) if time - _RECENT < step.nominal.time < time]
+    if not steps:
+        return ""
+    return f", after the step that lifted off at {steps[-1].nominal.time:.2f} s was changed"
 
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:

@@ -189,8 +189,15 @@ class KnownWalk:
 
     @property
     def known_speed(self) -> float:
-        """Speed at which the robot is known to walk by position control, [m/s]."""
-        return load_robot(self.setup.robot_argument).max_speed
+        """Speed at which the robot is known to walk by ``known_control``, [m/s]."""
+        return load_robot(self.setup.robot_argument).known_speed(self.setup.walking.walking.control)
+
+    @property
+    def known_control(self) -> ControlMode:
+        """Control mode by which the known speed was walked: its own by torque where that is known, else position."""
+        robot, control = load_robot(self.setup.robot_argument), self.setup.walking.walking.control
+        is_torque = control is ControlMode.TORQUE and robot.max_torque_speed is not None
+        return ControlMode.TORQUE if is_torque else ControlMode.POSITION
 
     @property
     def is_too_fast(self) -> bool:
@@ -374,17 +381,16 @@ def _kind_of(key: str) -> CauseKind:
 def lower_speeds(known: KnownWalk) -> list[Difference]:
     """Return the speed as differences to lower ones, the highest first: to half of it; none where none is asked.
 
-    One beyond the known speed differs from that, and from fractions of it: it is known by position control, and other
-    controls may be slower.
+    One beyond the known speed differs from that, and from fractions of it: where it is known by position control alone,
+    other controls may be slower.
     """
-    asked, limit = known.asked_speed, known.known_speed
+    asked, limit, known_by = known.asked_speed, known.known_speed, known.known_control
     if asked == 0.0:
         return []
-    text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked by position control"
+    text = f"too fast: {asked:.2f} m/s were asked for, {limit:.2f} m/s are known to be walked by {known_by} control"
     lower = [(_rounded(_SLOWER * asked), text)]
     if known.is_too_fast:
-        control = known.setup.walking.walking.control
-        by = "as configured" if control is ControlMode.POSITION else "by this control"
+        by = "as configured" if known.setup.walking.walking.control is known_by else "by this control"
         slower = f"{text}; at that speed it {known.bad_end.no_better_either} {by}"
         lower = [(limit, text), *((_rounded(factor * limit), slower) for factor in _SLOWER_THAN_KNOWN)]
     settings = {_MAX_SPEED: None}

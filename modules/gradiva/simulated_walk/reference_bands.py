@@ -107,7 +107,7 @@ def _usual_at(speed: float, setup: Setup) -> dict[str, Any]:
         return min(reversed(found), key=lambda band: abs(speed - 0.5 * (band.slowest + band.fastest))).usual()
     walk = f"{setup.robot.name}, {setup.plant} plant, {setup.walking.walking.control} control"
     if not known:
-        return _none(f"there are no known walks of {walk}")
+        return _none(f"no walks of {walk}, are on record; gradiva experiment reference_bands walks them")
     return _none(f"the known walks of {walk}, are of {_speeds(known)}, this one is of {speed:g} m/s")
 
 
@@ -134,7 +134,7 @@ def _difference(setup: Setup, command: Command, has_own_tasks: bool) -> str:
 
 
 def _none(why: str) -> dict[str, Any]:
-    return {"of": f"none, {why}", "figures": {}}
+    return {"of": f"nothing to compare with: {why}", "figures": {}}
 
 
 def healthy_errors(setup: Setup) -> dict[str, float]:

@@ -23,7 +23,7 @@ from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, stands_softly
 from gradiva.simplified_model import BalanceLayer, DcmLaw
-from gradiva.simulated_walk.cause_search import tried_cause
+from gradiva.simulated_walk.cause_search import Progress, Trials, tried_cause
 from gradiva.simulated_walk.commanded_end import (
     SLIP_TOLERANCE,
     EndError,
@@ -43,8 +43,16 @@ from gradiva.simulated_walk.known_causes import BadEnd, KnownWalk
 from gradiva.simulated_walk.live_view import LiveView
 from gradiva.simulated_walk.reference_bands import healthy_errors, usual_figures
 from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refuse_endless
-from gradiva.simulated_walk.walk_score import score, specific_energetic_cost, with_freeze
-from gradiva.simulation import Push, ground_name
+from gradiva.simulated_walk.walk_score import (
+    BOUNCES,
+    EARLY_LANDING,
+    landing_force,
+    landing_score,
+    score,
+    specific_energetic_cost,
+    with_freeze,
+)
+from gradiva.simulation import GroundKind, Push, ground_name
 from gradiva.telemetry import LogError, RunFolder, SignalLog, WalkRecord, draw_plot, plain, unsaved, write_report
 from gradiva.walking import WalkingState
 from gradiva.whole_body import Task
@@ -158,19 +166,26 @@ class WalkOutcome:
         """
         return self.log.to_dataframe()
 
-    def explained(self, report: Callable[[str], None] = lambda line: None) -> WalkOutcome:
+    def explained(
+        self, report: Callable[[str], None] = lambda line: None, progress: Progress | None = None
+    ) -> WalkOutcome:
         """Look for the cause of a bad end by further walks, as ``gradiva walk`` does; return the outcome with it.
 
         Each is a walk without one of the things that differ from a shipped one, and takes some seconds. A walk that
-        ended well stays as it is, as does one with a law, task or check that was handed over in Python.
+        ended well stays as it is, as does one with a law, task or check that was handed over in Python. Ctrl-C ends
+        the search: what it found until then stands, and ``was_interrupted`` is set.
 
         Args:
             report: Takes a line for each of these walks, ``print`` for instance.
+            progress: Is called before each walk with the number of those that are done, the most that there can be,
+                and which one is walked now.
         """
         if self.diagnosis is None:
             return self
         known = KnownWalk.of(self.walk, self.request.command, _BAD_ENDS[self.result["outcome"]])
-        return self.with_cause(tried_cause(known, self.diagnosis.cause, report, self.diagnosis.measured))
+        trials = Trials(known, report, progress or _without_progress)
+        found = self.with_cause(tried_cause(trials, self.diagnosis.cause, self.diagnosis.measured))
+        return replace(found, was_interrupted=self.was_interrupted or trials.is_interrupted)
 
     def with_cause(self, cause: Cause | None) -> WalkOutcome:
         """Return the outcome of a walk that ended badly with another cause."""
@@ -235,6 +250,10 @@ def simulate(
     return outcome
 
 
+def _without_progress(done: int, most: int, what: str) -> None:
+    """Show nothing."""
+
+
 def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
     for observe in observers:
         observe(walk)
@@ -266,13 +285,19 @@ def run_walk(
     return outcome
 
 
-def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str], None] | None = None) -> WalkOutcome:
+def finish_walk(
+    request: WalkRequest,
+    walk: SimulatedWalk,
+    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+) -> WalkOutcome:
     """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome.
 
     Args:
         request: What is to be walked.
         walk: The robot on the ground.
         report: As in `WalkOutcome.explained`, which looks for the cause of a bad end; None: it is not called.
+        progress: As in `WalkOutcome.explained`.
     """
     started = time.perf_counter()
     failure = ""
@@ -294,13 +319,7 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk, report: Callable[[str
     if result["position_limits"] and not changed_in_words(request.setup, *LOOP_TABLES):
         result = _without_oscillation(result)
     outcome = WalkOutcome(request, result, walk, failure == _INTERRUPTED, ending.diagnosis)
-    if report is None:
-        return outcome
-    try:
-        return outcome.explained(report)
-    except KeyboardInterrupt:  # of the further walks alone: this one is done
-        report("interrupted: the cause was not looked for to the end")
-        return replace(outcome, was_interrupted=True)
+    return outcome if report is None else outcome.explained(report, progress)
 
 
 def create_run(request: WalkRequest, parent: Path) -> RunFolder:
@@ -386,6 +405,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
     figures = with_freeze(score(walk.recorder.log, adapts_steps=adapts_steps), walk.freezing)
     truth = walk.robot.truth()
     pose = true_pose(truth)
+    loads = walk.chatter.loads()
     cost = specific_energetic_cost(walk.robot.positive_work_j, request.setup.robot.mass, figures["distance_m"])
     return {
         **figures,
@@ -396,7 +416,8 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk, error: EndError) -> 
         "commanded_end_m": list(error.end),
         "heading_error_rad": error.heading,
         "foot_slip_m": truth.foot_slip_m,
-        "landing_force_weights": walk.chatter.landing_force(),
+        "landing_force_weights": landing_force(*loads),
+        **landing_score(*loads),
         "specific_energetic_cost": cost,
         "chatter": chatter_table(walk),
     }
@@ -518,15 +539,18 @@ def _margins(setup: Setup) -> dict[str, Any] | None:
     return None
 
 
-def _healthy_bounds(setup: Setup) -> dict[str, float]:
+def healthy_bounds(setup: Setup) -> dict[str, float]:
     """Return up to where figures of the result are healthy, of margins from where on, by the names of the figures.
 
-    M_s of balance is that on a soft floor, so it is bounded on such a floor alone.
+    M_s of balance is that on a soft floor, so it is bounded on such a floor alone; landings are on a rigid one: on soft
+    ground a sole touches as much earlier as it sinks.
     """
+    is_rigid = setup.simulation.ground.kind == GroundKind.RIGID
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
         **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
+        **({"early_landing_s.median": EARLY_LANDING, "bounces_per_landing": BOUNCES} if is_rigid else {}),
         **({"stability_margins.balance_peak": PEAK} if stands_softly(setup) else {}),
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }
@@ -555,7 +579,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
             for drawn in outcome.walk.robot.drawn_values()
         ],
         "stability_margins": _margins(setup),
-        "healthy": _healthy_bounds(setup),
+        "healthy": healthy_bounds(setup),
         "pushes": [f"{_end_before(push, outcome)}{push}" for push in setup.simulation.pushes],
         "faults": [f"{fault}" for fault in setup.simulation.faults],
         "push_times_s": [[push.start, push.end] for push in setup.simulation.pushes],

@@ -127,17 +127,20 @@ def _nothing() -> dict[str, Any]:
 def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
     """Return how many steps step adaptation changed, by how much at most (earlier is negative), and when they began.
 
-    None while it is off. Steps that came down on the ground count, not feet of a robot that falls.
+    None while it is off. The largest change is of steps that came down on the ground, not of feet of a robot that
+    falls; None where no changed step did.
     """
     is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
     if not is_on and not is_logged:
         return dict.fromkeys(_STEPPING)
-    steps = [step for step in adapted_steps(log) if _has_landed(log, step)] if is_logged else []
+    changed = adapted_steps(log) if is_logged else []
+    steps = [step for step in changed if _has_landed(log, step)]
     if not steps:
-        return dict(zip(_STEPPING, (0, 0.0, None, 0.0, None), strict=True))
+        largest = None if changed else 0.0
+        return dict(zip(_STEPPING, (len(changed), largest, None, largest, None), strict=True))
     moved, late = max(steps, key=lambda step: step.distance), max(steps, key=lambda step: abs(step.delay))
     at = late.nominal.time if abs(late.delay) > _SAME_TIME else None
-    return dict(zip(_STEPPING, (len(steps), moved.distance, moved.nominal.time, late.delay, at), strict=True))
+    return dict(zip(_STEPPING, (len(changed), moved.distance, moved.nominal.time, late.delay, at), strict=True))
 
 
 def _has_landed(log: SignalLog, step: AdaptedStep) -> bool:
@@ -279,6 +282,80 @@ def _tilt(roll_pitch_yaw: NDArray) -> NDArray:
 def _spread(values: NDArray) -> Mapping[str, float]:
     median, p99 = np.percentile(values, [50, 99])
     return {"median": float(median), "p99": float(p99), "max": float(values.max())}
+
+
+# -- landings ----------------------------------------------------------------------------------------------------------
+
+_HIT = 0.005  # [s] over which a landing force is a mean: a stiff floor takes the velocity of a sole in 3 to 5 ms
+EARLY_LANDING = 0.08  # [s] median of a healthy walk; by position control on the plant `robot` at most 0.07
+BOUNCES = 1.0  # [-] a landing of a healthy walk, which touches down and once more; by position control at most 0.6
+_TOUCHES, _LEAVES = 0.05, 0.01  # [-] of the weight, on a sole that comes to the ground and that is in the air again
+
+
+def landing_force(times: NDArray, is_single: BoolArray, loads: NDArray) -> float | None:
+    """Return the largest normal force of a foot from the first lift-off on, over the weight, [-]; None before it.
+
+    It is a mean over 5 ms, or over a tick where that is longer.
+
+    Args:
+        times: Of the ticks, [s], shape (T,).
+        is_single: Whether one foot stands alone by the plan, shape (T,).
+        loads: Normal forces over the weight, as means over each tick, [-], shape (T, 2).
+    """
+    swings = np.flatnonzero(is_single)
+    means = _means(times, loads[swings[0] if len(swings) else len(loads) :])
+    return float(means.max()) if len(means) else None
+
+
+def _means(times: NDArray, loads: NDArray) -> NDArray:
+    """Return the means of loads over 5 ms, or over a tick where that is longer, one for each time that is whole."""
+    count = math.ceil(_HIT / float(np.median(np.diff(times))) - 1e-6) if len(times) > 1 else 1
+    if len(loads) < count:
+        return loads[:0]
+    sums = np.cumsum(np.concatenate((np.zeros((1, 2)), loads)), axis=0)
+    return np.asarray((sums[count:] - sums[:-count]) / count)
+
+
+def landing_score(times: NDArray, is_single: BoolArray, loads: NDArray) -> dict[str, Any]:
+    """Return how early soles come down beside the plan that is followed, and how often they bounce; None: no landing.
+
+    A sole touches from a twentieth of the weight on and leaves the ground below a hundredth, as means over 5 ms or a
+    longer tick, so that ticks of any length count the same. A landing is a time in
+    which one foot stands alone by the plan and both after it; the sole is looked at from the middle of its swing to
+    its next lift-off. One that is loaded in the middle already counts as touching from there on.
+
+    Args:
+        times: As in `landing_force`, like the others.
+        is_single: Likewise by name.
+        loads: Likewise by name.
+    """
+    loads = _means(times, loads)
+    times, is_single = times[len(times) - len(loads) :], is_single[len(is_single) - len(loads) :]
+    runs = runs_of(is_single)
+    ends = [*(first for first, _ in runs), len(times)][1:] if runs else []
+    early, bounces = [], []
+    for (first, last), end in zip(runs, ends, strict=True):
+        middle, foot = (first + last + 1) // 2, int(loads[first : last + 1].sum(axis=0).argmin())
+        touches = _touch_downs(loads[middle:end, foot])
+        if last + 1 < end and touches:
+            early.append(float(times[last + 1] - times[middle + touches[0]]))
+            bounces.append(len(touches) - 1)
+    if not early:
+        return {"early_landing_s": {"median": None, "max": None}, "bounces_per_landing": None}
+    return {
+        "early_landing_s": {"median": float(np.median(early)), "max": max(early)},
+        "bounces_per_landing": sum(bounces) / len(bounces),
+    }
+
+
+def _touch_downs(loads: NDArray) -> list[int]:
+    """Return the rows in which a sole comes to the ground, of its loads over the weight, shape (T,)."""
+    rows, touches = list[int](), False
+    for row, load in enumerate(loads.tolist()):
+        if not touches and load >= _TOUCHES:
+            rows.append(row)
+        touches = load >= _LEAVES if touches else load >= _TOUCHES
+    return rows
 
 
 # -- links that bend ---------------------------------------------------------------------------------------------------

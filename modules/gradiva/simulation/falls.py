@@ -60,8 +60,8 @@ class FallDetector:
         if tilt > self._config.tilt:
             return Fall(f"base tilt above the limit of {math.degrees(self._config.tilt):.0f}°", time)
         if height < self._lowest:
-            drop = self._lowest - height
-            return Fall(f"base height {height:.2f} m, {drop:.2f} m below the limit of {self._lowest:.2f} m", time)
+            drop = 1e3 * (self._lowest - height)
+            return Fall(f"base height {height:.3f} m, {drop:.1f} mm below the limit of {self._lowest:.3f} m", time)
         return None
 
 

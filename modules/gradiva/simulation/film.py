@@ -16,8 +16,9 @@ import mujoco.gl_context
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, RobotPosture, WalkingError, so3
+from gradiva.common import ConfigError, NDArray, RobotPosture, Side, WalkingError, so3
 from gradiva.robot_model import RobotDescription, deflection_note
+from gradiva.simulation.plant import load_tree
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.scene import FLOOR, build_scene
 
@@ -28,6 +29,8 @@ _SIZES = (64, 4096)  # [pixels] least and greatest edge of a picture
 _SOLE_THICKNESS = 0.002  # [m]
 _LEVEL = 0.05  # [deg] below which no slope is written
 _MOST_SOLES = 200  # in one picture
+_SHADOW = (0.08, 0.09, 0.11, 0.55)  # red, green, blue and opacity
+_LARGE = 640  # [pixels] width from which on the letters are larger
 _VIEW_WIDTH = 0.7  # [-] height that is seen, per distance of the camera (its field of view is 45°)
 
 
@@ -196,7 +199,8 @@ class OffscreenRenderer:
             self._scene.flags[flag] = False  # costly without a graphics card
         self._option = mujoco.MjvOption()
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
-        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        scales = mujoco.mjtFontScale
+        self._context = mujoco.MjrContext(model, scales.mjFONTSCALE_150 if width >= _LARGE else scales.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._pixels = np.empty((height, width, 3), dtype=np.uint8)
 
@@ -286,6 +290,7 @@ class _Studio:
         floor_rotation: NDArray | None = None,
     ) -> None:
         """Open the scene; ``extent`` [m] of the way is seen beside the robot, on the floor of ``film``."""
+        self._description, self._tree = description, load_tree(description)
         self._model = build_scene(description, form.width, form.height)
         self._data = mujoco.MjData(self._model)
         self._joints = _addresses(self._model, description.joints)
@@ -304,7 +309,11 @@ class _Studio:
     def picture(
         self, posture: RobotPosture, target: NDArray, text: str = "", soles: Sequence[FilmedSole] = ()
     ) -> npt.NDArray[np.uint8]:
-        """Draw a posture and soles, looking at ``target`` (world, [m]), with a text in the corner."""
+        """Draw a posture and soles, looking at ``target`` (world, [m]), with a text in the corner.
+
+        Below each foot its sole darkens the floor, straight down, so that one sees whether it touches; shadows of the
+        whole robot take two and a half times as long to draw without a graphics card.
+        """
         self._data.qpos[:3] = self._turn @ posture.base_position
         self._data.qpos[3:7] = quaternion(self._turn @ posture.base_rotation)
         self._data.qpos[self._joints] = posture.joint_positions
@@ -313,7 +322,17 @@ class _Studio:
         self._height = self._height or float(posture.base_position[2])
         self._camera.distance = _DISTANCE * self._height + self._extent / _VIEW_WIDTH
         self._camera.lookat[:] = self._turn @ [target[0], target[1], _LOOK_AT * self._height]
-        return self._renderer.render(self._data, self._camera, text, soles, self._turn)
+        shadows = [self._shadow(side) for side in Side]
+        return self._renderer.render(self._data, self._camera, text, [*soles, *shadows], self._turn)
+
+    def _shadow(self, side: Side) -> FilmedSole:
+        """Return the sole of a foot, projected on the floor."""
+        robot, frame = self._description, self._description.foot_frame(side)
+        body = self._tree.body_of(frame)
+        drawn, sole = self._data.body(body.name), np.column_stack((robot.sole.corners(side), np.full(4, robot.sole.z)))
+        in_body = sole @ body.frames[frame][:3, :3].T + body.frames[frame][:3, 3]
+        level = in_body @ drawn.xmat.reshape(3, 3).T + drawn.xpos
+        return FilmedSole((level @ self._turn)[:, :2], robot.sole.z, _SHADOW, -math.inf)
 
     def __enter__(self) -> _Studio:
         return self

@@ -124,13 +124,28 @@ def _heading(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
         for run in runs
     )
     switches = legend({name: (colour, False) for name, colour in zip(names, _COLOURS, strict=False)})
-    robots = [str(run.record.result.get("robot") or "unknown") for run in runs]
-    note = ", ".join(f"{run.letter} {robot}" for run, robot in zip(runs, robots, strict=True))
-    different = f'<p class="reason">Different robots: {escape(note)}.</p>' if len(set(robots)) > 1 else ""
+    different = "".join(
+        f'<p class="reason">{escape(text)}</p>' for text in (_different(runs, "robot"), _different_draws(runs)) if text
+    )
     return (
         f'<header><div class="line"><h1>{len(runs)} runs</h1></div>{different}</header>'
         f'<div class="card runs">{rows}</div><div class="card switches">{switches}</div>'
     )
+
+
+def _different(runs: Sequence[ComparedRun], what: str) -> str:
+    """Return in words which run has which value of a key of the results; empty where all have the same."""
+    values = [run.record.result.get(what, "unknown") for run in runs]
+    if len(set(values)) < 2:
+        return ""
+    return f"Different {what}s: {', '.join(f'{run.letter} {each}' for run, each in zip(runs, values, strict=True))}."
+
+
+def _different_draws(runs: Sequence[ComparedRun]) -> str:
+    """Return which run has which seed, where seeds differ and draw anything."""
+    seeds = _different(runs, "seed")
+    draws = any(run.record.result.get("plant") != "ideal" for run in runs)
+    return f"{seeds} A part of what differs is what they draw, not the settings." if seeds and draws else ""
 
 
 def _unusual(result: Mapping[str, Any]) -> str:

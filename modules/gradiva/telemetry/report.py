@@ -199,7 +199,7 @@ def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     if figure.key == "steps" and result.get("planned_steps") is not None:
         text = f"planned: {result['planned_steps']}"
     if (moment := figure.moment(result)) is not None:
-        text = f"of the step at {moment:.2f} s"
+        text = f"of the step that lifted off at {moment:.2f} s"
     if figure.key == "end_error_m" and end:
         text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
     return f'<div class="label">{text}</div>' if text else ""
@@ -555,6 +555,19 @@ KEY_FIGURES = (
         2,
         better=-1,
         definition="Largest normal force of a foot from the first lift-off on, as a mean over 5 ms or a longer tick.",
+    ),
+    *(
+        KeyFigure(
+            *(f"early_landing_s.{what}", f"early landing, {label} (later: negative)", "ms", 1e3, 0),
+            better=-1,
+            definition="From a sole's first load of 5 % of the weight to the touch-down of the plan that is followed.",
+        )
+        for what, label in (("median", "median"), ("max", "largest"))
+    ),
+    KeyFigure(
+        *("bounces_per_landing", "bounces a landing", "", 1.0, 1),
+        better=-1,
+        definition="Times for which a sole that has come down leaves the ground again, as a mean over the landings.",
     ),
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),

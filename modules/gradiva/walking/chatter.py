@@ -33,7 +33,6 @@ _ZMP, _COMMANDS = slice(2, 4), slice(4, None)  # channels, behind both normal fo
 _MEMORY = 1.0  # [s] of the mean that is known online
 _LANDED, _SHIFTED = 0.1, 1.0  # [s] after the last touch-down, between which the last weight shift is looked at
 _LOADED = 0.05  # [-] of the weight, on a foot that has landed
-_HIT = 0.005  # [s] over which a landing force is a mean: a stiff floor takes the velocity of a sole in 3 to 5 ms
 _STANDING, _SINGLE, _DOUBLE = 0.0, 1.0, 2.0  # phases in the record
 
 Mask = npt.NDArray[np.bool_]
@@ -170,18 +169,10 @@ class ChatterRecord:
         landed = times[(times > lifted) & is_loaded].min(initial=math.inf)
         return (landed + _LANDED, landed + _SHIFTED) if math.isfinite(lifted + landed) else (math.nan, math.nan)
 
-    def landing_force(self) -> float | None:
-        """Return the largest normal force of a foot from the first lift-off on, over the weight, [-]; None before it.
-
-        It is a mean over 5 ms, or over a tick where that is longer.
-        """
-        _, phases, values = self._arrays()
-        swings, count = np.flatnonzero(phases == _SINGLE), math.ceil(_HIT / self._period - 1e-6)
-        forces = values[swings[0] if len(swings) else len(values) :, :2]
-        if len(forces) < count:
-            return None
-        sums = np.cumsum(np.concatenate((np.zeros((1, 2)), forces)), axis=0)
-        return float((sums[count:] - sums[:-count]).max()) / (count * self._weight)
+    def loads(self) -> tuple[NDArray, Mask, NDArray]:
+        """Return times [s], whether one foot stands alone by the plan, (T,), normal forces over the weight, (T, 2)."""
+        times, phases, values = self._arrays()
+        return times, phases == _SINGLE, values[:, :2] / self._weight
 
     def sustained(self, begin: float, end: float) -> float | None:
         """Return how much of its weight a foot's force oscillates with in each part of a time, [-]; None: not known.
