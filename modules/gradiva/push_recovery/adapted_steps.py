@@ -116,8 +116,8 @@ class AdaptedSteps(StepAdaptation):
         self._is_active = self._rests = self.catches = False
         self._nominal: NominalStep | None = None
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
-        self._changes = self._changes_before = 0  # in all, and up to the last touch-down
-        self._is_calm = self._stood = False  # no error triggered since the last touch-down; both feet in the last tick
+        self._changes = 0
+        self._is_calm = self._stood = False  # since the last touch-down nothing triggered or changed; both feet stood
         self._last_dcm: tuple[float, float] | None = None
         self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
         self._logged: tuple[object, ...] = ()
@@ -137,8 +137,7 @@ class AdaptedSteps(StepAdaptation):
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
         if self._stood and not stood:  # a touch-down
-            self._is_active = self._is_active and not (self._is_calm and self._changes == self._changes_before)
-            self._is_calm, self._changes_before = True, self._changes
+            self._is_active, self._is_calm = self._is_active and not self._is_calm, True
         if self._stood or step is None:
             self._is_active = self._is_active and step is not None
             self._stand(pendulum, reference, step, is_pushed)
@@ -152,6 +151,8 @@ class AdaptedSteps(StepAdaptation):
                 nominal = self._nominal = self._planned(plan, index)
             is_refused = not left and reference.time < self._asked_again
             change = None if is_refused else self._change(pendulum, reference, step, nominal, left)
+        if change is not None:
+            self._changes, self._is_calm = self._changes + 1, False
         self._log(step if change is None else _changed(step, change))
         return StepChange(change, falls_away=falls_away) if falls_away or change is not None else None
 
@@ -189,7 +190,6 @@ class AdaptedSteps(StepAdaptation):
             has_landed = rested and self._rests and MINIMUM_DELAY < early < 0.5 * (step.touch_down - step.lift_off)
             if not left or not has_landed:
                 return None
-            self._changes += 1
             foothold = Foothold(touch_down=reference.time)
             return Retarget((foothold,), state.dcm_position, state.com_position, left, self._is_quick)
         self._rests = False
@@ -204,7 +204,6 @@ class AdaptedSteps(StepAdaptation):
         moved = self._foothold(adapted, step, reference.time)
         if moved is None and left:
             return None
-        self._changes += 1
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         foothold, following = moved or Foothold(), left if left and is_enough else max(left, CATCHING_STEPS)
         return Retarget((foothold,), state.dcm_position, state.com_position, following, self._is_quick)
