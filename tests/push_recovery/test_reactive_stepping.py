@@ -12,6 +12,7 @@ from gradiva.planner import CATCHING_STEPS, VelocityCommand, WalkingPlanner
 from gradiva.push_recovery import AdaptedSteps, SteppingMode
 from gradiva.push_recovery.adapted_steps import (
     MINIMUM_DELAY,
+    RELEASE_TIME,
     STANCE_LOAD,
     TRIGGER_TIME,
 )
@@ -240,18 +241,25 @@ def test_no_step_catches_a_push_that_goes_mainly_over_the_foot_that_stands_alone
         assert step.stepping.catches == catches
 
 
-def test_the_error_that_triggers_grows_with_the_speed_of_the_walk():
+def test_the_errors_that_trigger_and_release_grow_with_the_speed_of_the_walk():
     step = SingleSupport(0.5, trigger=0.01)
+    swinging, standing = step.reference, step.plan.at(step.plan.steps[4].touch_down + 0.05)
     for margin in (-0.01, 0.01):
         step.stepping.reset()
         step.retarget((1.0 + margin) * TRIGGER_TIME * SPEED * AHEAD)
         assert step.stepping.log.is_active == (margin > 0.0)
+        step.retarget(0.2 * AHEAD)
+        step.reference = standing
+        step.retarget((1.0 + margin) * RELEASE_TIME * SPEED * AHEAD)
+        assert step.stepping.log.is_active == (margin > 0.0)
+        step.reference = swinging
 
 
 @pytest.mark.parametrize(("error", "is_active"), [(0.9, False), (1.1, True)], ids=["calm", "triggers again"])
-def test_a_robot_is_released_after_a_step_that_nothing_triggered(error, is_active):
+def test_a_robot_that_always_tracks_badly_is_released_after_a_step_that_nothing_triggered(error, is_active):
     walk = SingleSupport(0.9, trigger=0.05)
     least = max(0.05, TRIGGER_TIME * SPEED)
+    assert 0.9 * least > RELEASE_TIME * SPEED
     for step, swinging, expected in zip(walk.plan.steps[4:6], (1.1, error), (True, is_active), strict=True):
         for time, part in ((step.touch_down - 0.05, swinging), (step.touch_down + 0.05, 0.9)):
             walk.reference = walk.plan.at(time)

@@ -8,6 +8,7 @@ import pytest
 
 from gradiva.common import ConfigError, PlanarPose, Side
 from gradiva.push_recovery import SOLE_MARGIN, ZMP_LAG, Legs, RunningStep, StepAdapter, SteppingMode
+from gradiva.push_recovery.step_adapter import RELEASE_ERROR
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva_experiments.shipped.pushed_pendulum import AttainableImpulses
 
@@ -200,7 +201,10 @@ def test_a_mirrored_step_has_the_mirrored_answer(adapter):
 
 
 def test_settings_without_sense_are_refused():
-    for wrong in ({"trigger": 0.0}, {"lateness": -0.01}, {"reach": 0.0}):
+    assert replace(CONFIG, trigger=RELEASE_ERROR).trigger == RELEASE_ERROR
+    with pytest.raises(ConfigError, match=r"trigger.*releases"):
+        replace(CONFIG, trigger=0.99 * RELEASE_ERROR)
+    for wrong in ({"lateness": -0.01}, {"reach": 0.0}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             replace(CONFIG, **wrong)
 

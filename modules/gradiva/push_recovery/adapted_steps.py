@@ -22,6 +22,7 @@ from gradiva.push_recovery.capture_steps import CaptureStepping
 from gradiva.push_recovery.step_adaptations import StepAdaptation, StepChange, SteppingLog
 from gradiva.push_recovery.step_adapter import (
     LONGEST_SUPPORT,
+    RELEASE_ERROR,
     AdaptedStep,
     RunningStep,
     StepAdaptationConfig,
@@ -33,7 +34,7 @@ from gradiva.push_recovery.step_adapter import (
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.whole_body import RESTING_LOAD
 
-TRIGGER_TIME = 0.13  # [s] times the speed is the error that triggers, where it is more
+TRIGGER_TIME, RELEASE_TIME = 0.13, 0.07  # [s] times the speed is the error that triggers, or releases, where it is more
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
@@ -62,10 +63,10 @@ class NominalStep:
 class AdaptedSteps(StepAdaptation):
     r"""Moves the landing of the running step, in place and time, when the DCM leaves its reference.
 
-    The error of the DCM triggers it in single support, and keeps it active until a step is over in which none triggers
-    and nothing is changed. Where servos follow late, it counts from where the reference has been for ``lateness``. The
-    faster a healthy robot walks the farther it is off: the limit grows with the speed; it doubles on a foot without a
-    sensor.
+    The error of the DCM triggers it in single support, and keeps it active until a double support in which it is small,
+    or until a step is over in which none triggers and nothing is changed. Where servos follow late, it counts from
+    where the reference has been for ``lateness``. The faster a healthy robot walks the farther it is off: both limits
+    grow with the speed, and the first one doubles on a foot without a sensor.
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
     All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
@@ -133,13 +134,13 @@ class AdaptedSteps(StepAdaptation):
         is_believed, falls_away = self._is_believed(x, y), False
         distance, factor = self._distance_from_way(x, y, reference), 1.0 if pendulum.zmp_is_measured else _WITHOUT_ZMP
         step = plan.landings[index] if index < len(plan.landings.times) else None
-        is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, plan, index)
+        is_pushed = is_believed and _is_far(distance / factor, self._config.trigger, TRIGGER_TIME, plan, index)
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
-        if self._stood and not stood:  # a touch-down
+        if self._stood and not stood:  # a touch-down; the limit that releases may never be met
             self._is_active, self._is_calm = self._is_active and not self._is_calm, True
         if self._stood or step is None:
-            self._is_active = self._is_active and step is not None
+            self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
             self._stand(pendulum, reference, step, is_pushed)
             return self._capture(pendulum, reference, plan) if step is None else None
         if is_pushed and not self._is_active:
@@ -274,7 +275,7 @@ class AdaptedSteps(StepAdaptation):
         self._way.appendleft((reference.time, now_x, now_y))
         while self._way[-1][0] < reference.time - lateness - TIME_ROUNDING:
             self._way.pop()
-        if distance <= self._config.trigger:
+        if distance <= (RELEASE_ERROR if self._is_active else self._config.trigger):
             return distance
         return min(math.hypot(x - way_x, y - way_y) for _, way_x, way_y in self._way)
 
@@ -298,12 +299,12 @@ def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedSte
     return bool(swing.twist[2] < 0.0 and error @ (swing.position - stance.position)[:2] < 0.0)
 
 
-def _is_far(distance: float, least: float, plan: WalkingPlan, index: int) -> bool:
-    """Return whether an error [m] exceeds ``least`` [m], and the way in ``TRIGGER_TIME`` at the commanded speed."""
+def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:
+    """Return whether an error [m] exceeds ``least`` [m] and the way in ``time`` [s] at the commanded speed."""
     if distance <= least:
         return False
     unicycles = (step.footstep.unicycle for step in plan.landings[max(0, index - 1) : index + 1])
-    return distance > TRIGGER_TIME * max((math.hypot(path.forward, path.lateral) for path in unicycles), default=0.0)
+    return distance > time * max((math.hypot(path.forward, path.lateral) for path in unicycles), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

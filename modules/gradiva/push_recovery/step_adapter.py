@@ -15,6 +15,7 @@ from gradiva.common import DcmReference, NDArray, PlanarPose, Side, SoleRectangl
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 
+RELEASE_ERROR = 0.008  # [m] of the DCM error, below which the footholds are the plan's again
 SHORTEST_SUPPORT = 0.45  # [s] single support of a step from standing; the swing sole lags behind in shorter ones
 LONGEST_SUPPORT = 1.6  # [-] of the planned single support
 STEP_WEIGHT = 1.0  # [-] w_u, on the change of the foothold
@@ -61,7 +62,7 @@ class StepAdaptationConfig:
 
     mode: SteppingMode
     law: str
-    trigger: float = setting("m", above=0.0)
+    trigger: float = setting("m", least=RELEASE_ERROR, why="an error below it releases")
     lateness: float = setting("s", least=0.0)
     reach: float = setting("-", above=0.0)
     tipping_margin: float = setting("m", least=0.0)

@@ -318,7 +318,7 @@ class PlanFollower:
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
     def is_catching(self, time: float) -> bool:
-        """Return whether a step that catches a push is under way, or one of the quick ones after it."""
+        """Return whether a step that catches a push is under way, or the one after it."""
         return time + TIME_ROUNDING < self._caught_until
 
     @property
@@ -327,10 +327,10 @@ class PlanFollower:
         return self._command is not None and not isinstance(self._command, StopCommand)
 
     def _note_catch(self, time: float) -> None:
-        """Remember until when a push at ``time`` [s] is being caught: to the end of the steps that follow at once."""
+        """Remember until when a push at ``time`` [s] is being caught: to the touch-down after the next one."""
         landings = self.present_plan.landings
         self._caught, first = time, landings.after(time)
-        self._caught_until = landings.times[min(first + CATCHING_STEPS, len(landings) - 1)]
+        self._caught_until = landings.times[min(first + 1, len(landings) - 1)]
 
     def _complete(self, time: float) -> bool:
         """Note that the plan is done; a command that is being planned keeps the walk from being done."""
