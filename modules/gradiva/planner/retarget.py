@@ -226,7 +226,8 @@ def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> li
     """Return the step that catches, its yaw counted near ``yaw`` [rad], and those that bring the feet side by side."""
     pose, side = capture.pose.near_yaw(yaw), capture.side
     middle = pose.beside(side.other, 0.5 * config.step_width)
-    footstep = Footstep(side, pose, config.min_step_duration, UnicycleState(middle.x, middle.y, middle.yaw))
+    duration = 0.5 * (config.min_step_duration + config.max_step_duration)
+    footstep = Footstep(side, pose, duration, UnicycleState(middle.x, middle.y, middle.yaw))
     catching = PlannedStep(footstep, capture.lift_off, capture.touch_down)
     return [catching, *_closing_steps([catching], capture.following, config)]
 
@@ -305,10 +306,11 @@ def _soonest(step: PlannedStep, before: PlannedStep, config: PlannerConfig) -> t
 
 
 def _closing_steps(steps: Sequence[PlannedStep], count: int, config: PlannerConfig) -> list[PlannedStep]:
-    """Return ``count`` of the shortest steps, on the spot, that follow ``steps`` and bring the feet side by side."""
+    """Return ``count`` steps on the spot that follow ``steps`` and bring the feet side by side."""
     closing: list[PlannedStep] = []
-    last, duration = steps[-1], config.min_step_duration
+    last = steps[-1]
     for _ in range(count):
+        duration = last.footstep.duration
         side, touch_down = last.footstep.side.other, last.touch_down + duration
         middle = last.footstep.pose.beside(side, 0.5 * config.step_width)
         pose = last.footstep.pose.beside(side, config.step_width)

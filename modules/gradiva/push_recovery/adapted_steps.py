@@ -38,6 +38,7 @@ TRIGGER_TIME, RELEASE_TIME = 0.13, 0.07  # [s] times the speed is the error that
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
+_MISSED = 0.08  # [m] likewise, of one that no ankle makes up for: the steps after it come at once
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground: 30 mm at 0.35 m/s at most; it strikes in a shorter one
 MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
@@ -53,11 +54,13 @@ class NominalStep:
         step: With its times.
         running: What the law takes of it; the rest is written in each tick.
         standing: Of the last step: DCM at which the robot then stands, [m], shape (2,); None: others follow.
+        is_quick: Whether the steps after it come as soon as they can, since its landing misses the offset by far.
     """
 
     step: PlannedStep
     running: RunningStep
     standing: NDArray | None = None
+    is_quick: bool = False
 
 
 class AdaptedSteps(StepAdaptation):
@@ -119,6 +122,7 @@ class AdaptedSteps(StepAdaptation):
         self._asked_again = -math.inf  # [s] from when on, where the planner has refused a change of the last step
         self._changes = 0
         self._is_calm = self._stood = False  # since the last touch-down nothing triggered or changed; both feet stood
+        self._is_new = False  # triggered in this step
         self._last_dcm: tuple[float, float] | None = None
         self._way: deque[tuple[float, float, float]] = deque()  # time [s], x and y of the DCM reference, latest first
         self._logged: tuple[object, ...] = ()
@@ -139,19 +143,21 @@ class AdaptedSteps(StepAdaptation):
         stood, self._stood = self._stood, reference.is_double_support
         if self._stood and not stood:  # a touch-down; the limit that releases may never be met
             self._is_active, self._is_calm = self._is_active and not self._is_calm, True
+            self._is_new = False
         if self._stood or step is None:
             self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
             self._stand(pendulum, reference, step, is_pushed)
             return self._capture(pendulum, reference, plan) if step is None else None
         if is_pushed and not self._is_active:
             self._is_active, falls_away = True, _falls_away(pendulum, reference, step)
+            self._is_new = True
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
             if nominal is None or (nominal.standing is not None and left > CATCHING_STEPS):  # of another command
                 nominal = self._nominal = self._planned(plan, index)
             is_refused = not left and reference.time < self._asked_again
-            change = None if is_refused else self._change(pendulum, reference, step, nominal, left)
+            change = None if is_refused else self._change(pendulum, reference, plan, index, nominal)
         if change is not None:
             self._changes, self._is_calm = self._changes + 1, False
         self._log(step if change is None else _changed(step, change))
@@ -178,13 +184,14 @@ class AdaptedSteps(StepAdaptation):
         return bool(outward @ offset > self._edge[side] or outward @ error > abs(ahead @ error))
 
     def _change(
-        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: NominalStep, left: int
+        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, index: int, nominal: NominalStep
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late.
 
         As many steps as are ``left`` follow it where it brings the DCM to its planned offset, else ``CATCHING_STEPS``
         at least. The last step stays as it is where the ankles can stop the DCM after it.
         """
+        step, left = plan.landings[index], len(plan.landings.times) - 1 - index
         stance, early = step.footstep.side.other, step.touch_down - reference.time
         if state.zmp_is_measured and state.part_of_load(stance) < STANCE_LOAD:
             rested, self._rests = self._rests, state.foot_wrench(stance.other)[2] > RESTING_LOAD * self._weight
@@ -192,7 +199,7 @@ class AdaptedSteps(StepAdaptation):
             if not left or not has_landed:
                 return None
             foothold = Foothold(touch_down=reference.time)
-            return Retarget((foothold,), state.dcm_position, state.com_position, left, self._is_quick)
+            return Retarget((foothold,), state.dcm_position, state.com_position, left, nominal.is_quick)
         self._rests = False
         if early < FROZEN_TIME + TIME_ROUNDING:
             return None
@@ -200,19 +207,20 @@ class AdaptedSteps(StepAdaptation):
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
             return None
         adapted = self.adapter.adapt(nominal.running)
-        is_enough = math.hypot(*adapted.offset_error.tolist()) < _CAUGHT
+        is_quick = nominal.is_quick or not self._is_new or self.mode is SteppingMode.PLACE
+        if not is_quick and _left(adapted) > _MISSED:
+            offset, double_support = self._planner.catching_offset(plan, index, is_quick=True)
+            running = replace(nominal.running, dcm_offset=offset, double_support=double_support)
+            nominal = self._nominal = replace(nominal, running=running, is_quick=True)
+            adapted = self.adapter.adapt(running)
+        is_enough = _left(adapted) < _CAUGHT
         self.catches = is_enough and not self._goes_over_stance(state, reference, stance)
         moved = self._foothold(adapted, step, reference.time)
         if moved is None and left:
             return None
         self._asked_again = -math.inf if left else reference.time + _REFUSED
         foothold, following = moved or Foothold(), left if left and is_enough else max(left, CATCHING_STEPS)
-        return Retarget((foothold,), state.dcm_position, state.com_position, following, self._is_quick)
-
-    @property
-    def _is_quick(self) -> bool:
-        """Whether the steps after a changed one come as soon as they can."""
-        return self.mode is SteppingMode.PLACE_AND_TIME
+        return Retarget((foothold,), state.dcm_position, state.com_position, following, nominal.is_quick)
 
     def _write_tick(
         self, nominal: NominalStep, state: RobotState, reference: WalkingReference, step: PlannedStep
@@ -232,7 +240,7 @@ class AdaptedSteps(StepAdaptation):
         side, pose = step.footstep.side, step.footstep.pose
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, dcm = stance.zmp_point(side.other, planner.zmp_offset), plan.dcm_at(step.touch_down)[0].position
-        offset, double_support = self._planner.catching_offset(plan, index, self._is_quick)
+        offset, double_support = self._planner.catching_offset(plan, index, is_quick=False)
         running = RunningStep(
             dcm_position=dcm,
             zmp_position=zmp,
@@ -290,6 +298,11 @@ class AdaptedSteps(StepAdaptation):
         logged = self.mode, self._is_active, nominal, step, self._changes
         if logged != self._logged:
             self._logged, self.log = logged, SteppingLog.of(*logged)
+
+
+def _left(adapted: AdaptedStep) -> float:
+    """Return how far the DCM will be from its offset after a landing, [m]."""
+    return math.hypot(*adapted.offset_error.tolist())
 
 
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:

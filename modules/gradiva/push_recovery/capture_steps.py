@@ -50,7 +50,8 @@ class CaptureStepping:
         self._config, self._planner, self._adapter = adapter.config, planner, adapter
         limits, sole = planner.config, adapter.sole
         self._shortest = shortest_single_support(limits)
-        self._double_support = limits.min_step_duration - limits.single_support(limits.min_step_duration)
+        duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+        self._double_support = duration - limits.single_support(duration)
         margin = _STANDING_MARGIN
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
         self.reset()

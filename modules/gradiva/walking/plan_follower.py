@@ -305,7 +305,7 @@ class PlanFollower:
             return self._complete(time)
         if self._asked is not None or self._coming is not None:
             return False
-        if self._stream.newest is not None and not self.is_catching(time):
+        if self._stream.newest is not None:
             self._follow_stream(time, plan_origin)
         elif isinstance(self._given, VelocityCommand):
             self._continue_velocity(self._given, time, plan_origin)
@@ -350,10 +350,10 @@ class PlanFollower:
             self._route.follow((place.x, place.y), time)
         missed = self._planned_origin.inverse() @ plan_origin
         is_off = self._has_left_way or max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
-        is_caught = self._caught > self._planned_time
+        is_caught = self._caught > self._planned_time and time > self._caught + _PAUSE
         is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.present_plan.end_time - _LAST_CORRECTION
         is_due = is_due or (is_caught and time > self.present_plan.end_time - _LAST_CORRECTION)
-        if is_off and is_due and not self.is_catching(time):
+        if is_off and is_due:
             self._planned_time = time
             rest = given if self._route is None else self._route.rest
             self._ask(Purpose.CORRECTION, rest, time, plan_origin)
@@ -366,8 +366,7 @@ class PlanFollower:
 
     def _continue_velocity(self, given: VelocityCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan on a velocity that has no end before its plan slows down; correct the heading of any."""
-        margin = 0.5 * _REPLAN_MARGIN if self.is_catching(time) else _REPLAN_MARGIN
-        if given.duration is None and self.walks and time > self.present_plan.end_time - margin:
+        if given.duration is None and self.walks and time > self.present_plan.end_time - _REPLAN_MARGIN:
             self._command = StopCommand()  # where it cannot be planned on, the plan's end stands
             self._ask(Purpose.EXTENSION, given, time, plan_origin)
         else:
