@@ -305,6 +305,23 @@ def test_a_robot_falls_away_from_a_sole_that_comes_down_in_the_tick_in_which_the
     assert not step.falls_away, "it began a tick earlier"
 
 
+def test_a_foot_that_comes_down_lands_later_only_where_the_robot_does_not_tilt_onto_it():
+    def delay(part, error):
+        step = SingleSupport(part, 0.1)
+        change = step.retarget(0.09 * error)
+        return 0.0 if change is None else change.footholds[0].touch_down - step.plan.steps[4].touch_down
+
+    step, late = SingleSupport(0.7, 0.1), 0.7
+    way = (step.reference.foot(step.side).position - step.reference.foot(step.side.other).position)[:2]
+    way = way / np.linalg.norm(way)
+    back = -step.side.sign * np.array([way[1], -way[0]])
+    assert back @ AHEAD < 0.0
+    assert delay(late, back) > MINIMUM_DELAY
+    for degrees, is_later in ((25.0, True), (35.0, False)):  # from back to the swinging foot
+        angle = math.radians(degrees)
+        assert (delay(late, math.cos(angle) * back + math.sin(angle) * way) > MINIMUM_DELAY) == is_later
+
+
 @pytest.mark.parametrize("index", [3, 4])
 @pytest.mark.parametrize("part", [0.1, 0.3])
 def test_a_step_that_is_pushed_back_lands_at_the_end_of_the_shortest_single_support(part, index):

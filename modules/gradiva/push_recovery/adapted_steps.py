@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Self
 
-from gradiva.common import GRAVITY, TIME_ROUNDING, NDArray, RobotState, Side, WalkingReference
+from gradiva.common import GRAVITY, TIME_ROUNDING, FootReference, NDArray, RobotState, Side, WalkingReference
 from gradiva.planner import (
     CATCHING_STEPS,
     FROZEN_TIME,
@@ -35,11 +35,13 @@ from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.whole_body import RESTING_LOAD
 
 TRIGGER_TIME, RELEASE_TIME = 0.13, 0.07  # [s] times the speed is the error that triggers, or releases, where it is more
+LAST_DELAY = 0.6  # [-] of the planned single support, after which a foot onto which the robot tilts lands no later
 _WITHOUT_ZMP = 2.0  # [-] of the trigger, while no sensor measures the ZMP: 45 mm of DCM error are usual then
 _LARGEST_JUMP = 0.06  # [m] of the DCM from tick to tick; a larger one is an error of the estimate
 _CAUGHT = 0.02  # [m] of the DCM beside its offset from a landing that is enough
 _MISSED = 0.08  # [m] likewise, of one that no ankle makes up for: the steps after it come at once
 _SHORTEST_FALL = 0.15  # [s] of a foot in the air to the ground: 30 mm at 0.35 m/s at most; it strikes in a shorter one
+_TOWARDS = 0.5  # [-] cosine of the angle between the DCM error and the way to a foot onto which the robot tilts
 MINIMUM_MOVE, MINIMUM_DELAY = 0.01, 0.03  # [m], [s] of a foothold and its touch-down, which else stay
 STANCE_LOAD = 0.5  # [-] of the load, on the foot that stands alone before the landing of the other one moves
 _REFUSED = 0.05  # [s] after which a change of the last step that the planner refused is asked for again
@@ -75,7 +77,7 @@ class AdaptedSteps(StepAdaptation):
     All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
     Nothing changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. If then the
     other one rests on the ground for two ticks, in the second half of a swing that is not the last, it has landed: it
-    stands where its swing is.
+    stands where its swing is. A foot onto which the robot tilts lands earlier but never later.
 
     A landing does not catch the robot where the push goes over the foot that stands alone, now or next: no step gets
     there. Where the error that triggers points away from a sole that comes down, the robot tilts, the sole hangs in the
@@ -142,15 +144,13 @@ class AdaptedSteps(StepAdaptation):
         self._is_calm = self._is_calm and not is_pushed
         stood, self._stood = self._stood, reference.is_double_support
         if self._stood and not stood:  # a touch-down; the limit that releases may never be met
-            self._is_active, self._is_calm = self._is_active and not self._is_calm, True
-            self._is_new = False
+            self._is_active, self._is_calm, self._is_new = self._is_active and not self._is_calm, True, False
         if self._stood or step is None:
             self._is_active = self._is_active and _is_far(distance, RELEASE_ERROR, RELEASE_TIME, plan, index)
             self._stand(pendulum, reference, step, is_pushed)
             return self._capture(pendulum, reference, plan) if step is None else None
         if is_pushed and not self._is_active:
-            self._is_active, falls_away = True, _falls_away(pendulum, reference, step)
-            self._is_new = True
+            self._is_active, self._is_new, falls_away = True, True, _falls_away(pendulum, reference, step)
         change, self.catches = None, self.catches and self._is_active
         if self._is_active and is_believed:
             left, nominal = len(plan.landings.times) - 1 - index, self._nominal
@@ -227,8 +227,9 @@ class AdaptedSteps(StepAdaptation):
     ) -> None:
         """Write into the nominal step what changes from tick to tick."""
         side, running = step.footstep.side, nominal.running
-        swing = reference.foot(side)
-        running.shortest, running.longest = self._times(step, nominal, reference.time)
+        swing, error = reference.foot(side), state.dcm_position - reference.dcm.position
+        tilts_onto_it = _part_towards(swing, reference.foot(side.other), error) > _TOWARDS
+        running.shortest, running.longest = self._times(step, nominal, reference.time, tilts_onto_it)
         running.time_left = max(nominal.step.touch_down - reference.time, running.shortest)
         dcm, zmp, zeta = state.dcm_position, state.zmp_position, running.natural_frequency
         running.dcm_position, running.zmp_position = predicted_dcm(dcm, zmp, reference.dcm, zeta, _DCM_AGE), zmp
@@ -254,14 +255,14 @@ class AdaptedSteps(StepAdaptation):
         growth = math.exp(0.5 * planner.natural_frequency * double_support)
         return NominalStep(step, running, zmp + growth * (dcm - zmp) if is_last else None)
 
-    def _times(self, step: PlannedStep, nominal: NominalStep, time: float) -> tuple[float, float]:
+    def _times(self, step: PlannedStep, nominal: NominalStep, time: float, tilts_onto_it: bool) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
         left, elapsed = step.touch_down - time, time - step.lift_off
         if self.mode is SteppingMode.PLACE:
             return left, left
         planned = nominal.step.touch_down - nominal.step.lift_off
         shortest = min(left, max(self.adapter.legs.shortest - elapsed, _SHORTEST_FALL))
-        is_falling = elapsed > planned + TIME_ROUNDING
+        is_falling = elapsed > (LAST_DELAY if tilts_onto_it else 1.0) * planned + TIME_ROUNDING
         return shortest, left if is_falling else max(left, LONGEST_SUPPORT * planned - elapsed)
 
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
@@ -308,8 +309,14 @@ def _left(adapted: AdaptedStep) -> float:
 def _falls_away(state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
     """Return whether the DCM error points from a swinging sole, which comes down, to the one that stands."""
     side, error = step.footstep.side, state.dcm_position - reference.dcm.position
-    swing, stance = reference.foot(side), reference.foot(side.other)
-    return bool(swing.twist[2] < 0.0 and error @ (swing.position - stance.position)[:2] < 0.0)
+    swing = reference.foot(side)
+    return bool(swing.twist[2] < 0.0 and _part_towards(swing, reference.foot(side.other), error) < 0.0)
+
+
+def _part_towards(swing: FootReference, stance: FootReference, error: NDArray) -> float:
+    """Return the cosine of the angle between the DCM error and the way from the stance foot to the swinging one."""
+    way = (swing.position - stance.position)[:2]
+    return float(error @ way) / (math.hypot(*error) * math.hypot(*way) or 1.0)
 
 
 def _is_far(distance: float, least: float, time: float, plan: WalkingPlan, index: int) -> bool:
