@@ -86,7 +86,8 @@ def test_from_lift_off_on_the_dcm_ends_sideways_where_a_step_in_place_goes_on(of
     dcm = reference.dcm.position + growth * (offset - kappa * last) - ((1.0 - kappa) * growth - 1.0) * zmp
     foot, stance = (plan.phase_at(5.0).foot(each).pose for each in (side, side.other))
     over, swing = stance.zmp_point(side.other, limits.zmp_offset), shortest_single_support(limits)
-    double_support = limits.min_step_duration - limits.single_support(limits.min_step_duration)
+    duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+    double_support = duration - limits.single_support(duration)
     end = over + math.exp(rate * (swing + 0.5 * double_support)) * (dcm - over)
     in_place = CaptureStep(side, foot, step.lift_off, step.lift_off + swing)
     wanted = foot.zmp_point(side, limits.zmp_offset) + PLANNER.capture_offset(in_place)

@@ -194,9 +194,9 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
 @pytest.mark.parametrize(
     ("robot", "phase", "force"),
     [
-        ("icub_v2_7", "middle", (0.0, -175.0)),
-        long("icub_v3", "late", (-121.0, 209.0)),
-        ("g1", "middle", (0.0, -160.0)),
+        ("icub_v2_7", "middle", (0.0, -161.0)),
+        long("icub_v3", "late", (-110.0, 190.0)),
+        ("g1", "middle", (0.0, -142.0)),
     ],
 )
 def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase, force, tilts):
