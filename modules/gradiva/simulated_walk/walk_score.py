@@ -288,7 +288,7 @@ def _spread(values: NDArray) -> Mapping[str, float]:
 
 _HIT = 0.005  # [s] over which a landing force is a mean: a stiff floor takes the velocity of a sole in 3 to 5 ms
 EARLY_LANDING = 0.08  # [s] median of a healthy walk; by position control on the plant `robot` at most 0.07
-BOUNCES = 1.5  # [-] a landing of a healthy walk; on the plant `ideal` by torque at most 1.3, by position control 0.6
+BOUNCES = 2.5  # [-] a landing of a healthy walk; on the plant `ideal` by torque at most 2.0, by position control 0.6
 _TOUCHES, _LEAVES = 0.05, 0.01  # [-] of the weight, on a sole that comes to the ground and that is in the air again
 
 
