@@ -75,6 +75,7 @@ class AdaptedSteps(StepAdaptation):
     While it is active, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM then restart where the robot is, with the error predicted over the DCM's age.
     All later steps are translated and delayed with it, so that the DCM's offset from the landing foot stays as planned.
+    Where no landing of the step in which it triggers comes within ``_MISSED`` of it, two steps follow at once.
     Nothing changes shortly before touch-down, nor while the stance foot carries less than ``STANCE_LOAD``. If then the
     other one rests on the ground for two ticks, in the second half of a swing that is not the last, it has landed: it
     stands where its swing is. A foot onto which the robot tilts lands earlier but never later.
