@@ -124,7 +124,7 @@ class Footstep:
     Attributes:
         side: The foot that moves.
         pose: Where it lands.
-        duration: Δt since the impact before, [s].
+        duration: Δt since the impact before, [s]; a plan that was changed may step sooner.
         unicycle: Pose and velocity of the unicycle at the impact.
     """
 

@@ -167,7 +167,7 @@ class WalkingPlanner:
         The running swing continues in position, velocity and acceleration to its new landing. DCM and CoM continue, or
         restart from the positions of ``change``; the DCM reaches the end of the swing as the moved footsteps need it,
         over a constant ZMP, which the caller may have to compare with the sole. All steps after the given ones keep
-        their relative places and durations. No footsteps are planned.
+        their relative places and, but for two that come at once, durations. No footsteps are planned.
 
         Raises:
             PlanningError: No step is left, a limit of a step is exceeded, or the swing cannot be continued so;
