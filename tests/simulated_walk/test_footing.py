@@ -201,14 +201,6 @@ def test_motors_follow_the_plan_at_a_fifth_of_a_metre_per_second(robot):
     assert joint_notes(layers, plan) == []
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos", "g1"])
-def test_a_walk_by_torque_as_shipped_warns_of_no_joint_of_its_plan(robot):
-    layers, plan = layers_and_plan(robot, 0.19, **{"walking.control": "torque"})
-    assert joint_notes(layers, plan) == []
-    legs = [layers.robot.joints.index(joint) for joint in layers.robot.leg_joints]
-    assert planned_joints(layers, plan).margins[legs].min() > math.radians(0.8)
-
-
 def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_spares_them():
     layers, plan = layers_and_plan("icub_v3", 0.36)
     knee = layers.robot.joints.index("l_knee")
