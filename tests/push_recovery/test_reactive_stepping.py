@@ -164,6 +164,21 @@ class SingleSupport:
         return change and change.retarget
 
 
+@pytest.mark.parametrize(
+    ("mode", "error", "is_quick"),
+    [("place_and_time", -0.09, False), ("place_and_time", -0.3, True), ("place", -0.3, False)],
+)
+def test_steps_come_at_once_only_where_no_landing_catches_the_push_and_their_times_may_change(mode, error, is_quick):
+    step = SingleSupport(0.6, speed=0.1, index=2)
+    step.stepping.mode = SteppingMode(mode)
+    change = step.retarget(np.array([error, 0.0]))
+    assert change.is_quick is is_quick
+    new = WalkingPlanner(SETUP.walking.planner).retarget(step.plan, change, step.reference.time)
+    running, following = new.landings[2:4]
+    planned = step.plan.steps[3].touch_down - step.plan.steps[2].touch_down
+    assert (following.touch_down - running.touch_down < planned - 0.05) == is_quick
+
+
 def test_on_a_foot_without_a_sensor_twice_the_error_of_the_dcm_moves_a_step():
     ahead = np.array([1.9 * CONFIG.trigger, 0.0])
     step = SingleSupport(0.4, speed=0.02)

@@ -69,14 +69,13 @@ BESIDE_OTHERS = FilmFormat(320, 240, rate=20.0)
 """Films of a comparison, small: those of four walks of ten seconds fit into its page."""
 _FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
-_REPORT_ALONE = {
-    *("duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"),  # beside the walking speed
-    *(
-        "early_landing_s.median",
-        "early_landing_s.max",
-        "bounces_per_landing",
-    ),  # named where worse than usual or healthy
-}
+_BESIDE_SPEED = {"duration_s", "commanded_speed_mps", "mean_speed_mps", "peak_speed_mps"}
+_LANDINGS = {
+    "early_landing_s.median",
+    "early_landing_s.max",
+    "bounces_per_landing",
+}  # named beyond healthy
+_REPORT_ALONE = _BESIDE_SPEED | _LANDINGS
 _MOST_VARIANTS = 6
 _MOST_DISTURBANCES = 4  # in the line that names them
 _NAMES = {"from_files": "files", "push": "pushes", "fault": "faults", "bump": "bumps"}

@@ -208,8 +208,8 @@ class AdaptedSteps(StepAdaptation):
         if not left and nominal.standing is not None and self.adapter.comes_to_stand(nominal.running, nominal.standing):
             return None
         adapted = self.adapter.adapt(nominal.running)
-        is_quick = nominal.is_quick or not self._is_new or self.mode is SteppingMode.PLACE
-        if not is_quick and _left(adapted) > _MISSED:
+        may_hurry = self._is_new and not nominal.is_quick and self.mode is SteppingMode.PLACE_AND_TIME
+        if may_hurry and _left(adapted) > _MISSED:
             offset, double_support = self._planner.catching_offset(plan, index, is_quick=True)
             running = replace(nominal.running, dcm_offset=offset, double_support=double_support)
             nominal = self._nominal = replace(nominal, running=running, is_quick=True)
