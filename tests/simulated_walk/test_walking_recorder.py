@@ -57,6 +57,21 @@ def test_rigid_ground_has_no_such_signals():
     assert ground_signals(MujocoRobot(robot, configured(), standing_posture(robot)).ground, robot) == {}
 
 
+def test_the_tick_in_which_a_foot_lands_early_is_recorded_between_those_that_are_due():
+    """Step adaptation says in that tick alone that the step is over; a loop of 1 kHz records every seventh."""
+    recorder = SimulatedWalk(load_setup("icub_v2_7")).recorder
+
+    def tick(time, is_double_support, adapted):
+        reference, stepping = SimpleNamespace(is_double_support=is_double_support), SimpleNamespace(adapted=adapted)
+        return SimpleNamespace(desired=object(), time=time, reference=reference, stepping=stepping)
+
+    recorder._pass(1.0)
+    assert [recorder.wants(tick(time, False, "foothold")) for time in (1.003, 1.007)] == [False, True]
+    assert recorder.wants(tick(1.003, True, "foothold"))
+    assert not recorder.wants(tick(1.003, True, None))
+    assert not recorder.wants(SimpleNamespace(desired=None, time=1.003))
+
+
 def _on_and_above(posture):
     return posture, moved(posture, np.array([0.0, 0.0, 0.1]))
 

@@ -56,8 +56,8 @@ class WalkingRecorder:
         self.log.describe("mpc::solve_time", ("solve_time",), "s")
 
     def wants(self, log: WalkingLog) -> bool:
-        """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
-        return log.desired is not None and log.time >= self._due
+        """Return whether to record a tick of the loop: some time after the last, or one in which a foot lands early."""
+        return log.desired is not None and (log.time >= self._due or _lands_early(log))
 
     def record_standing(self, log: WalkingLog, measurement: Measurement) -> None:
         """Keep what is measured in a tick in which the robot is prepared and does not balance yet."""
@@ -96,6 +96,14 @@ class WalkingRecorder:
         for name in self.log:
             if not self.log.info(name).unit.strip("-"):
                 self.log.describe(name, element_names(name, self._joints, self._flexible), unit_of(name))
+
+
+def _lands_early(log: WalkingLog) -> bool:
+    """Return whether step adaptation lets the swinging foot stand from this tick on, in which alone it says so."""
+    stepping, reference = log.stepping, log.reference
+    return (
+        stepping is not None and stepping.adapted is not None and reference is not None and reference.is_double_support
+    )
 
 
 def _signals(

@@ -142,9 +142,9 @@ class AdaptedStep:
 
     Attributes:
         nominal: Foothold of the plan.
-        move: From there to where the foot was to land in the end, world, [m], shape (2,).
+        move: From there to where the foot was to land in the end, or landed early, world, [m], shape (2,).
         delay: Of its touch-down, [s].
-        end: Last time of the log at which the foot was in the air, [s].
+        end: Last time of the log at which the foot was in the air, or that of its early landing, [s].
     """
 
     nominal: Footprint
@@ -171,10 +171,20 @@ def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
         height = f"{stance}_foot::position::desired"
         position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
         foothold = Footprint(stance.other, position, float(nominal[last, 2]), float(log.times[first]))
-        step = AdaptedStep(foothold, (adapted - nominal)[last, :2], float(delays[last, 0]), float(log.times[last]))
+        move = _landing(log, stance.other, adapted, last) - nominal[last, :2]
+        step = AdaptedStep(foothold, move, float(delays[last, 0]), float(log.times[last]))
         if step.distance > _SAME_PLACE or abs(step.delay) > _SAME_TIME:
             steps.append(step)
     return steps
+
+
+def _landing(log: SignalLog, side: Side, adapted: NDArray, row: int) -> NDArray:
+    """Return where a foot was to land in its last row, [m], shape (2,); one that lands there early stands as it is."""
+    desired = f"{side}_foot::position::desired"
+    has_landed = (
+        desired in log and "walking::is_double_support" in log and log["walking::is_double_support"][row, 0] > 0.5
+    )
+    return np.asarray((log[desired] if has_landed else adapted)[row, :2])
 
 
 def nominal_footprints(log: SignalLog) -> list[Footprint]:
