@@ -10,8 +10,8 @@ from test_report import drawn_data
 from gradiva.common import ConfigError
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_comparison
 from gradiva.telemetry.comparison import figure_cells, separated
+from gradiva.telemetry.key_figures import KEY_FIGURES
 from gradiva.telemetry.page_plots import thinned
-from gradiva.telemetry.report import KEY_FIGURES
 from gradiva.telemetry.walk_panels import attitude_panels, contact_panels, zmp_panels
 
 SHARED = {"walking": {"control": "position"}, "dcm_controller": {"gain": 2.0}}

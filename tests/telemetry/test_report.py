@@ -15,21 +15,11 @@ from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import TRACKING_FIGURES, RunFolder, SignalLog, WalkRecord, draw_plot, write_report
 from gradiva.telemetry.comparison import figure_cells
+from gradiva.telemetry.key_figures import KEY_FIGURES, number, unhealthy_figures, unusual_figures
 from gradiva.telemetry.page_plots import thinned
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS
 from gradiva.telemetry.plots import JOINTS as JOINT_PLOT
-from gradiva.telemetry.report import (
-    KEY_FIGURES,
-    drawn_values,
-    heading,
-    joint_table,
-    number,
-    tables,
-    tiles,
-    unhealthy_figures,
-    unusual_figures,
-    usual_note,
-)
+from gradiva.telemetry.report import drawn_values, heading, joint_table, tables, tiles, usual_note
 from gradiva.telemetry.walk_panels import (
     TIGHT,
     attitude_panels,

@@ -1,22 +1,21 @@
 """Keep logs and run folders, write reports, show the robot in the browser."""
 
 from gradiva.telemetry.comparison import write_comparison
-from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
-from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
-from gradiva.telemetry.plots import draw_plot
-from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
-from gradiva.telemetry.report import (
+from gradiva.telemetry.key_figures import (
     ERRORS,
     KEY_FIGURES,
     TRACKING_FIGURES,
     KeyFigure,
     further_steps,
     number,
-    page,
     unhealthy_figures,
     unusual_figures,
-    write_report,
 )
+from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
+from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, MUTED, REFERENCE, STYLE, WARNING, ZMP, shade
+from gradiva.telemetry.plots import draw_plot
+from gradiva.telemetry.replay import Motion, Replay, replay, rotations_from_rpy, save_replay_page
+from gradiva.telemetry.report import page, write_report
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder, unsaved, unused_path
 from gradiva.telemetry.signal_log import (

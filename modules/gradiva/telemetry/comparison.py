@@ -11,18 +11,11 @@ from string import ascii_uppercase
 from typing import Any
 
 from gradiva.common import ConfigError, Side
+from gradiva.telemetry.key_figures import KEY_FIGURES, TRACKING_FIGURES, KeyFigure, unusual_figures
 from gradiva.telemetry.page_plots import PlotSheet, RunSeries, legend
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, WARNING
 from gradiva.telemetry.plots import FROM_ABOVE, PLOTS, Plot
-from gradiva.telemetry.report import (
-    KEY_FIGURES,
-    TRACKING_FIGURES,
-    KeyFigure,
-    outcome_badge,
-    page,
-    plot_card,
-    unusual_figures,
-)
+from gradiva.telemetry.report import outcome_badge, page, plot_card
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_panels import FromAbove, Panel
 from gradiva.telemetry.walk_record import WalkRecord

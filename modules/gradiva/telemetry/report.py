@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,22 +11,27 @@ from typing import Any
 
 import numpy as np
 
+from gradiva.telemetry.key_figures import (
+    BAD_OUTCOMES,
+    ERRORS,
+    KEY_FIGURES,
+    SHIFT_FIGURES,
+    TRACKING_FIGURES,
+    KeyFigure,
+    further_steps,
+    number,
+    unusual_figures,
+)
 from gradiva.telemetry.page_plots import PlotSheet, RunSeries
 from gradiva.telemetry.plots import FROM_ABOVE, JOINTS, PLOTS, Plot
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_panels import TIGHT, FromAbove, JointFigures, joint_figures
 from gradiva.telemetry.walk_record import WalkRecord
 
-SOFT_GROUND = "soft"
-"""Name of soft ground in results; some figures exist on it only."""
-ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM"), ("foot_error_m", "foot"))
-"""Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
-_GOOD, _BAD = ("walked",), ("fell", "failed")
+_GOOD = ("walked",)
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
 _PAGE = "All figures are defined on the page 'Simulated walk' of the documentation."
-_WITH_WARNING = "stability_margins.", "chatter."  # figures with a warning of their own
 _MOST_DRAWN = 12  # rows of the table of drawn values
-_MOST_UNUSUAL = 4  # figures in the line that names them
 _PHASES = ("double_support", "single_support", "shift")
 _COMMANDS = {"command_rad": ("mrad", 1e3, 2), "command_radps": ("mrad/s", 1e3, 1), "command_nm": ("N·m", 1.0, 2)}
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
@@ -100,7 +103,7 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
 def outcome_badge(result: Mapping[str, Any]) -> str:
     """Return the outcome in the colour of a good, a bad or another one."""
     outcome = str(result.get("outcome", "no result"))
-    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
+    kind = "good" if outcome in _GOOD else "bad" if outcome in BAD_OUTCOMES else "open"
     return f'<span class="outcome {kind}">{escape(outcome)}</span>'
 
 
@@ -127,52 +130,6 @@ def usual_note(result: Mapping[str, Any]) -> str:
     return f'<p class="note">{escape(text)}</p>'
 
 
-def unusual_figures(result: Mapping[str, Any]) -> str:
-    """Return the figures that are worse than usual, the worst first; empty where there are none, or the robot fell."""
-    if result.get("outcome") in _BAD:
-        return ""
-    found = [figure for figure in (*TRACKING_FIGURES, *KEY_FIGURES) if figure.is_unusual(result)]
-    found.sort(key=lambda figure: -float(figure.value(result)) / max(figure.usual(result)["most"], 1e-12))
-    what = "worse than usual" + ", which is of walks without pushes" * bool(
-        (result.get("usual") or {}).get("is_pushed")
-    )
-    return _listed(what, [(figure, f"usual {figure.usual_range(result)}") for figure in found], result)
-
-
-def unhealthy_figures(result: Mapping[str, Any]) -> str:
-    """Return the figures beyond their healthy bounds of which nothing usual is known; empty where there are none.
-
-    Stability margins are not among them: they are warned of before the walk; nor is an oscillation, which has a line.
-    """
-    if result.get("outcome") in _BAD:
-        return ""
-    figures = (one for one in (*TRACKING_FIGURES, *KEY_FIGURES) if not one.key.startswith(_WITH_WARNING))
-    found = [figure for figure in figures if figure.is_beyond(result)]
-    return _listed(
-        "beyond healthy", [(each, _healthy_range(each, result)) for each in found if not each.usual(result)], result
-    )
-
-
-def further_steps(result: Mapping[str, Any]) -> str:
-    """Return a line on steps beyond those of the plan, with what they were for; empty where there were none."""
-    steps, planned = result.get("steps"), result.get("planned_steps")
-    if steps is None or planned is None or steps <= planned:
-        return ""
-    adapted, on_the_spot = result.get("adapted_steps") or 0, result.get("further_steps_on_the_spot") or 0
-    found = [f"{on_the_spot} of them on the spot"] * bool(on_the_spot) + [f"{adapted} adapted"] * bool(adapted)
-    found = found or ["planned anew on the way"]
-    return f"steps   {'; '.join([f'{steps} taken, {planned} planned: {steps - planned} more', *found])}"
-
-
-def _listed(what: str, figures: Sequence[tuple[KeyFigure, str]], result: Mapping[str, Any]) -> str:
-    """Return figures with what each is compared with, the first few; empty where there are none."""
-    texts = [
-        f"{figure.label} {figure.number(result)} {figure.unit}".rstrip() + f" ({other})" for figure, other in figures
-    ]
-    more = f" and {len(texts) - _MOST_UNUSUAL} more" * (len(texts) > _MOST_UNUSUAL)
-    return f"{what}: {', '.join(texts[:_MOST_UNUSUAL])}{more}" if texts else ""
-
-
 def _mark(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     """Return the class of a value: nothing if it is usual, else beyond its healthy bound, else unusual or nothing."""
     if figure.usual(result) and not figure.is_unusual(result):
@@ -185,11 +142,11 @@ def _usual(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 
 def _healthy(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    return f'<div class="label">{shown}</div>' if (shown := _healthy_range(figure, result)) else ""
+    return f'<div class="label">{shown}</div>' if (shown := figure.healthy_range(result)) else ""
 
 
 def _case(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    return f'<div class="label">in {escape(str(case))}</div>' if (case := _nested_value(result, figure.case)) else ""
+    return f'<div class="label">in {escape(str(case))}</div>' if (case := figure.case_in(result)) else ""
 
 
 def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
@@ -209,110 +166,6 @@ def _definition(figure: KeyFigure) -> str:
     return f' title="{escape(figure.definition)}"' if figure.definition else ""
 
 
-def _nested_value(result: Mapping[str, Any], key: str) -> Any:
-    """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
-    found: Any = result
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
-
-
-def _healthy_range(figure: KeyFigure, result: Mapping[str, Any]) -> str:
-    """Return up to where a figure is healthy, or from where on; nothing where the result does not say."""
-    if (bound := figure.bound(result)) is None:
-        return ""
-    return f"healthy {'from' if figure.better > 0 else 'up to'} {number(bound, figure.factor, figure.digits)}"
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigure:
-    """A number of a result as terminal and report show it.
-
-    Attributes:
-        key: In ``result.json``; dots lead into its tables.
-        label: The same words as the key.
-        unit: Behind the number; empty for a pure number.
-        factor: From the value in SI units to ``unit``.
-        digits: Behind the decimal point.
-        ground: The only ground on which it is shown; any when empty.
-        better: 1 where more is better, -1 where less is, 0 where neither is, or what differs is mostly chance.
-        is_enough: Whether a value within its healthy bound is as good as any other.
-        case: Key of the text that says in which case the value is found; empty where there is one case.
-        definition: Sentence that a tooltip shows; empty where the label says it.
-        healthy: Key of its bound; empty: its own key in the table ``healthy``.
-        when: Key of the time of the step that the value is of; empty where it is of the whole walk.
-        unfinished: Label where the robot does not stand at the end; empty: the same.
-    """
-
-    key: str
-    label: str
-    unit: str = ""
-    factor: float = 1.0
-    digits: int = 0
-    ground: str = ""
-    better: int = 0
-    is_enough: bool = False
-    case: str = ""
-    definition: str = ""
-    healthy: str = ""
-    when: str = ""
-    unfinished: str = ""
-
-    def name(self, result: Mapping[str, Any]) -> str:
-        """Return the label, which may differ where the robot does not stand at the end."""
-        return self.unfinished if self.unfinished and result.get("is_standing") is False else self.label
-
-    def moment(self, result: Mapping[str, Any]) -> float | None:
-        """Return when the step began that the value is of, [s]; None where it is of no single step."""
-        return _nested_value(result, self.when) if self.when else None
-
-    def is_shown(self, result: Mapping[str, Any]) -> bool:
-        """Return whether a result has this figure."""
-        return self.value(result) is not None and self.ground in ("", result.get("ground"))
-
-    def value(self, result: Mapping[str, Any]) -> Any:
-        """Return the value in SI units; None where the result has none."""
-        return _nested_value(result, self.key)
-
-    def bound(self, result: Mapping[str, Any]) -> float | None:
-        """Return up to where the value is healthy (from where on, if more is better); None where no bound is known."""
-        return _nested_value(result, self.healthy) if self.healthy else (result.get("healthy") or {}).get(self.key)
-
-    def is_beyond(self, result: Mapping[str, Any]) -> bool:
-        """Return whether the value is outside its bound."""
-        value, bound = self.value(result), self.bound(result)
-        return value is not None and bound is not None and bool(self.better * value < self.better * bound)
-
-    def usual(self, result: Mapping[str, Any]) -> Mapping[str, float]:
-        """Return ``least``, ``most`` and ``unusual`` of known good walks; empty where there are none."""
-        return ((result.get("usual") or {}).get("figures") or {}).get(self.key) or {}
-
-    def usual_range(self, result: Mapping[str, Any]) -> str:
-        """Return least and most of known good walks without their unit; empty where there are none."""
-        ends = (self.usual(result).get(end) for end in ("least", "most"))
-        texts = dict.fromkeys(number(end, self.factor, self.digits) for end in ends if end is not None)
-        return "–".join(texts)
-
-    def is_unusual(self, result: Mapping[str, Any]) -> bool:
-        """Return whether the value, as it is read, is worse than usual."""
-        usual, value = self.usual(result), self.value(result)
-        if not usual or value is None or value <= usual["unusual"]:
-            return False
-        return self.number(result) != number(usual["unusual"], self.factor, self.digits)
-
-    def number(self, result: Mapping[str, Any]) -> str:
-        """Return the value without its unit."""
-        return number(self.value(result), self.factor, self.digits)
-
-
-def number(value: Any, factor: float, digits: int) -> str:
-    """Return a number for reading, zero without a sign; a dash for what is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return "–"
-    rounded = round(value * factor, digits) + 0.0  # -0.0 + 0.0 is 0.0
-    return f"{rounded:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
-
-
 def tables(result: Mapping[str, Any]) -> str:
     """Return the tracking errors, the tick times, what oscillates and what was drawn side by side."""
     errors = [(label, _errors(result, key)) for key, label in ERRORS if isinstance(result.get(key), Mapping)]
@@ -327,7 +180,7 @@ def tables(result: Mapping[str, Any]) -> str:
     chatter = result.get("chatter") or {}
     oscillating = [(phase.replace("_", " "), _chatter(chatter[phase])) for phase in _PHASES if chatter.get(phase)]
     if chatter.get("shift"):
-        oscillating[-1][1][:2] = [_marked(figure, result) for figure in _SHIFT_FIGURES]
+        oscillating[-1][1][:2] = [_marked(figure, result) for figure in SHIFT_FIGURES]
     if "lasting_foot_force" in chatter and chatter.get("shift"):  # not known where the record ends within the shift
         oscillating.append((_quietest(chatter), [number(chatter["lasting_foot_force"], 1e2, 2), "–", "–"]))
     if usual := _usual_shift(result):
@@ -367,7 +220,7 @@ def _marked(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 def _usual_shift(result: Mapping[str, Any]) -> list[str]:
     """Return what is usual of foot force and ZMP in the last shift; empty where no walks are known."""
-    found = [one.usual_range(result) for one in _SHIFT_FIGURES]
+    found = [one.usual_range(result) for one in SHIFT_FIGURES]
     return found if all(found) else []
 
 
@@ -499,109 +352,3 @@ def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
     missing = plot.missing(record)
     why = f"the log has no {', '.join(missing)}" if missing else "the log has less than two ticks"
     return f"<p>“{escape(plot.title)}” is left out: {escape(why)}.</p>"
-
-
-TRACKING_FIGURES = (
-    *(
-        KeyFigure(f"{key}.{what}", f"{label} error, {what}", "mm", 1e3, 1, better=-1)
-        for key, label in ERRORS
-        for what in ("rms", "max")
-    ),
-    *(
-        KeyFigure(
-            *(f"chatter.shift.{key}", f"{label} above 25 Hz, last shift", unit, factor, 2),
-            better=-1,
-            healthy=f"chatter.healthy_shift.{key}",
-        )
-        for key, label, unit, factor in (("foot_force", "foot force", "% of weight", 1e2), ("zmp_m", "ZMP", "mm", 1e3))
-    ),
-    # Neither tick time is the better one: other programs on the computer make as much of a difference.
-    KeyFigure("tick_us.total.median", "tick time, median", "µs"),
-    KeyFigure("tick_us.total.p99", "tick time, p99", "µs"),
-)
-"""Figures that a report has in tables."""
-_SHIFT_FIGURES = tuple(one for one in TRACKING_FIGURES if one.key.startswith("chatter.shift"))
-KEY_FIGURES = (
-    KeyFigure("distance_m", "distance", "m", 1.0, 2, unfinished="distance of whole steps"),
-    KeyFigure("steps", "steps"),
-    KeyFigure(
-        *("duration_s", "duration, standing included", "s", 1.0, 1),
-        definition="Of the simulation: preparation, command, closing step, and standing before and after.",
-    ),
-    *(
-        KeyFigure(f"{key}_speed_mps", f"{key} speed", "m/s", 1.0, 3, definition=definition)
-        for key, definition in (
-            ("commanded", "What the command asks for, along the ground."),
-            ("walking", "Distance over the time from the first lift-off to the last touch-down, ramps included."),
-            ("mean", "Distance over the time from the first weight shift until the robot stands."),
-            ("peak", "That of the fastest stride."),
-        )
-    ),
-    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0, better=-1),
-    KeyFigure(
-        *("end_error_m", "end error", "mm", 1e3, 0),
-        better=-1,
-        definition="Distance of the middle of the feet, by the simulator's truth, from where the command ends.",
-    ),
-    KeyFigure("heading_error_rad", "heading error", "°", math.degrees(1.0), 1, better=-1),
-    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1, better=-1),
-    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1, better=-1),
-    KeyFigure("foot_tilt_rad", "max tilt of a loaded sole", "°", math.degrees(1.0), 1, better=-1),
-    KeyFigure(
-        "landing_force_weights",
-        "max landing force",
-        "weights",
-        1.0,
-        2,
-        better=-1,
-        definition="Largest normal force of a foot from the first lift-off on, as a mean over 5 ms or a longer tick.",
-    ),
-    *(
-        KeyFigure(
-            *(f"early_landing_s.{what}", f"early landing, {label} (later: negative)", "ms", 1e3, 0),
-            better=-1,
-            definition="From a sole's first load of 5 % of the weight to the touch-down of the plan that is followed.",
-        )
-        for what, label in (("median", "median"), ("max", "largest"))
-    ),
-    KeyFigure(
-        *("bounces_per_landing", "bounces a landing", "", 1.0, 1),
-        better=-1,
-        definition="Times for which a sole that has come down leaves the ground again, as a mean over the landings.",
-    ),
-    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
-    KeyFigure("adapted_steps", "adapted steps"),
-    KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0, when="largest_step_change_at_s"),
-    KeyFigure(
-        *("largest_step_delay_s", "largest step delay (earlier: negative)", "ms", 1e3, 0),
-        when="largest_step_delay_at_s",
-    ),
-    KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
-    KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
-    KeyFigure("flexible_joints.deflection_error_rad.max", "max deflection error", "°", math.degrees(1.0), 3, better=-1),
-    KeyFigure("flexible_joints.true_com_error_m.max", "max true CoM error", "mm", 1e3, 1, better=-1),
-    KeyFigure("mpc.decisions", "MPC decisions"),
-    KeyFigure("mpc.fallbacks", "MPC fallbacks", better=-1),
-    KeyFigure("mpc.late_decisions", "late MPC decisions", better=-1),
-    KeyFigure("mpc.inaccurate", "inaccurate MPC decisions", better=-1),
-    KeyFigure("mpc.residual_max", "largest MPC residual", "% of the cost", 100.0, 2, better=-1),
-    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0, better=-1),
-    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2, better=-1),
-    KeyFigure(
-        *("stability_margins.margins.gain_db", "gain margin, wrench loop", "dB", 1.0, 1),
-        better=1,
-        is_enough=True,
-        case="stability_margins.case",
-    ),
-    KeyFigure("stability_margins.margins.phase_deg", "phase margin, wrench loop", "°", better=1, is_enough=True),
-    KeyFigure("stability_margins.margins.peak", "M_s from 5 Hz, wrench loop", "", 1.0, 1, better=-1, is_enough=True),
-    KeyFigure(
-        *("stability_margins.balance_peak", "M_s up to 5 Hz, balance, one foot, 28 ms floor", "", 1.0, 1),
-        better=-1,
-        is_enough=True,
-    ),
-    KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
-    KeyFigure("qp_failures", "QP failures", better=-1),
-    KeyFigure("held_ticks", "held ticks", better=-1, definition="Ticks in which the last command was held."),
-    KeyFigure("deadline_misses", "deadline misses", better=-1),
-)
