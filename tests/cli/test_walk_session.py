@@ -22,7 +22,7 @@ from gradiva.cli.walk_session import (
     result_table,
 )
 from gradiva.common import Side
-from gradiva.simulated_walk import plan_from_start
+from gradiva.simulated_walk import SimulatedWalk, plan_from_start
 from gradiva.simulation import Bump, Fault, FaultKind, Push
 from gradiva.telemetry import SignalLog, further_steps
 from gradiva.telemetry.report import tiles
@@ -144,9 +144,15 @@ def test_a_reason_is_not_taken_for_markup():
     assert outcome_line({"outcome": "fell", "reason": "the [base]"}) == r"[bold red]fell[/]: the \[base]"
 
 
+class PushedWalk(SimpleNamespace):
+    """Time and pushes of a walk."""
+
+    acted_pushes = SimulatedWalk.acted_pushes
+
+
 def test_pushes_that_acted_are_named_the_first_ones_of_many():
     pushes = [Push("chest", (0.0, 30.0, 0.0), start, 0.1) for start in (2.0, 9.0)]
-    walk = SimpleNamespace(time=8.5, robot=SimpleNamespace(pushes=pushes))
+    walk = PushedWalk(time=8.5, robot=SimpleNamespace(pushes=pushes))
     assert acted_pushes(SimpleNamespace(walk=walk)) == "30 N to the left on chest from 2.00 to 2.10 s"
     walk.robot.pushes = [pushes[0]] * 6
     assert acted_pushes(SimpleNamespace(walk=walk)).endswith(

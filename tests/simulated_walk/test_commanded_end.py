@@ -122,24 +122,35 @@ def tilt_of(degrees):
     return LastingTilt(Side.LEFT, math.radians(degrees), math.radians(7.0), 5.22, 0.14)
 
 
+class PushedWalk(SimpleNamespace):
+    """What a walk is judged by."""
+
+    acted_pushes = SimulatedWalk.acted_pushes
+
+
 @pytest.mark.parametrize(
-    ("kind", "bumps", "pushes", "found"),
+    ("kind", "bumps", "pushes", "since"),
     [
-        ("rigid", (), [], 1),
-        ("rigid", (), [(9.0, True)], 1),
-        ("rigid", (), [(2.0, False)], 1),
-        ("rigid", (), [(2.0, True)], 0),
-        ("rigid", ("bump",), [], 0),
-        ("viscoelastic", (), [], 0),
+        ("rigid", (), [], -math.inf),
+        ("rigid", (), [(9.0, True)], -math.inf),
+        ("rigid", (), [(2.0, False)], -math.inf),
+        ("rigid", (), [(2.0, True)], 4.5),
+        ("rigid", ("bump",), [], None),
+        ("viscoelastic", (), [], None),
     ],
 )
-def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeypatch, kind, bumps, pushes, found):
-    monkeypatch.setattr(commanded_end, "lasting_sole_tilt", lambda log, duration, bound: tilt_of(12.0))
+def test_soles_have_to_be_flat_on_rigid_ground_of_a_robot_that_was_pushed_at_the_end(
+    monkeypatch, kind, bumps, pushes, since
+):
+    asked = []
+    monkeypatch.setattr(
+        commanded_end, "lasting_sole_tilt", lambda log, duration, bound, since: asked.append(since) or tilt_of(12.0)
+    )
     monkeypatch.setattr(commanded_end, "final_tilt", lambda walk: 0.0)
     simulation = SimpleNamespace(
         ground=SimpleNamespace(kind=kind, bumps=bumps), slip=SimpleNamespace(least_load=lambda weight: 30.0)
     )
-    walk = SimpleNamespace(
+    walk = PushedWalk(
         setup=SimpleNamespace(simulation=simulation, robot=SimpleNamespace(mass=30.0)),
         robot=SimpleNamespace(
             truth=truth, pushes=[SimpleNamespace(start=start, is_felt=felt) for start, felt in pushes]
@@ -148,7 +159,8 @@ def test_soles_have_to_be_flat_on_rigid_ground_as_long_as_nothing_pushes(monkeyp
         time=5.0,
     )
     judged = judged_walk(walk, EndError(0.0, 0.0, 0.0, 1.0, (1.0, 0.0)))
-    assert complaints_of(judged) == [TILTED.format(12)] * found
+    assert complaints_of(judged) == [TILTED.format(12)] * (since is not None)
+    assert asked == ([] if since is None else [since])
 
 
 def test_a_tilt_of_a_loaded_sole_counts_where_it_lasts():
@@ -167,6 +179,8 @@ def test_a_tilt_of_a_loaded_sole_counts_where_it_lasts():
     assert (short.side, short.angle, short.begin) == (Side.LEFT, pytest.approx(0.2), pytest.approx(0.3))
     assert short.duration == pytest.approx(0.09)
     assert lasting_sole_tilt(log, 0.1, 0.15).bound == pytest.approx(0.1)  # it came no farther
+    late = lasting_sole_tilt(log, 0.1, 0.05, since=0.65)  # 0.06 s of it are left
+    assert (late.side, late.angle) == (Side.LEFT, pytest.approx(0.02))
     assert lasting_sole_tilt(Log({}, times), 0.1, 0.05) is None
     assert lasting_sole_tilt(Log(names, times[:1]), 0.1, 0.05) is None
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +14,13 @@ from gradiva.simulated_walk.fall_diagnosis import (
     advised,
     bending_links,
     chatter_table,
+    impossible_causes,
     limited_joints,
     oscillating_loop,
+    pushes_before,
 )
 from gradiva.simulated_walk.fall_evidence import Cause, CauseKind, joints_at_limits, spares_joints
+from gradiva.simulated_walk.known_causes import known_push
 from gradiva.simulated_walk.walk_result import WalkOutcome, WalkRequest
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
@@ -186,9 +190,46 @@ def test_a_push_shortly_before_the_first_sign_is_named():
     assert text_of(log, pushes, FALL).endswith("; before it, a push of 90 N to the left on chest from 5.20 to 5.30 s")
 
 
+def test_a_push_from_which_the_robot_has_not_recovered_is_named_however_long_ago_it_was():
+    def rocking(times):  # beyond 6 cm at 3.2, 4.1, 5.0 and 5.9 s
+        return 0.07 * (np.abs((times - 3.2 + 0.1) % 0.9 - 0.1) < 0.015)[:, None] * (times > 3.1)[:, None]
+
+    pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (0.5, 3.0, 5.95)]
+    log = walk_log(FALL, dcm__position__measured=rocking)
+    assert pushes_before(log, pushes, 5.9) == (pushes[1],)
+    assert pushes_before(walk_log(FALL), pushes, 5.9) == ()
+    assert pushes_before(log, pushes, 3.0) == (pushes[1],)
+
+
+def test_a_push_that_acted_and_was_measured_is_one_push():
+    pushes = [Push("chest", (0.0, size, 0.0), start, 0.1) for size, start in ((30.0, 3.0), (100.0, 4.0))]
+    measured = Cause(CauseKind.PUSH, "a push of about 87 N to the left at 4.01 s", "maps", begin=4.01)
+    cause = known_push(pushes, measured, "icub_v2_7")
+    known = "a push of 100 N to the left on chest from 4.00 to 4.10 s"
+    assert cause.text == f"{known}, measured as about 87 N to the left at 4.01 s"
+    assert str(Diagnosis("", None, cause, (pushes[1],))) == f"; cause: {cause.text}"
+    other = str(Diagnosis("DCM error", 4.3, cause, tuple(pushes)))
+    assert other.endswith("; first sign: DCM error; before it, a push of 30 N to the left on chest from 3.00 to 3.10 s")
+    tipping = replace(measured, begin=4.9)  # a foot that tips after the push
+    for unseen in (None, tipping):
+        cause = known_push(pushes, unseen, "icub_v2_7")
+        assert (cause.kind, cause.text) == (CauseKind.PUSH, f"{known}: the measurements name nothing else")
+
+
+@pytest.mark.parametrize(
+    ("asked", "pushed", "is_possible"), [(0.2, False, True), (0.2, True, False), (0.4, True, True), (None, True, False)]
+)
+def test_no_speed_below_the_known_one_is_too_fast_where_a_push_acted(asked, pushed, is_possible):
+    setup = load_setup("icub_v2_7")
+    walk = SimpleNamespace(setup=setup, robot=SimpleNamespace(faults=()))
+    acted = [Push("chest", (0.0, 90.0, 0.0), 3.0, 0.1)] * pushed
+    impossible = impossible_causes(walk, asked, acted)
+    assert (CauseKind.SPEED not in impossible, CauseKind.PUSH not in impossible) == (is_possible, pushed)
+
+
 def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
     push = Push("chest", (0.0, 30.0, 40.0), 5.0, 0.5, torque=(0.0, 0.0, 2.0))
-    text = "; before it, a push of 50 N along (0, 30, 40) and 2 N·m on chest from 5.00 to 5.50 s"
+    text = "; after a push of 50 N along (0, 30, 40) and 2 N·m on chest from 5.00 to 5.50 s"
     assert text_of(SignalLog(), [push], FALL) == text
     assert text_of(SignalLog(), [push], 8.0) == ""
 

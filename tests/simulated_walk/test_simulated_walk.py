@@ -1,9 +1,11 @@
 """`SimulatedWalk` in a notebook: the examples of its pages, and what its arguments reach."""
 
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import gradiva_experiments
@@ -116,6 +118,54 @@ def test_a_walk_that_does_not_end_is_given_up_long_after_the_end_of_its_plan():
     assert not walk.follow(VelocityCommand(0.1, duration=4.0))
     assert walk.time == 17.0
     assert walk.overdue.startswith("still steps 10 s after the planned end of the walk")
+
+
+class StandingWalk(EndlessWalk):
+    """Has ended its walk, and sways until a time [s]; falls at another one."""
+
+    def __init__(self, until, falls=math.inf, hops=0.0):
+        super().__init__()
+        self._until, self._falls, self._hops, self.times = until, falls, hops, []
+
+    log = recorder = chatter = property(lambda self: self)
+    is_down = property(lambda self: self.time >= self._falls)
+
+    def tick(self):
+        self.time += 0.05
+        self.times = np.append(self.times, self.time)
+
+    def loads(self):
+        left = np.where((self.times < self._hops) & (self.times % 0.1 < 0.05), 0.0, 0.5)
+        return self.times, None, np.stack([left, np.full_like(left, 0.5)], axis=1)
+
+    def __len__(self):
+        return len(self.times)
+
+    def __getitem__(self, name):
+        size = 0.05 if name == "simulation::com::position" else 0.1  # [m], [rad]
+        return np.outer(size * np.sin(6.0 * self.times) * (self.times < self._until), [0.0, 1.0, 0.0])
+
+
+def test_a_robot_that_moves_after_its_walk_is_watched_until_it_rests_or_falls():
+    rests, rocks, falls, still = StandingWalk(9.0), StandingWalk(99.0), StandingWalk(99.0, 8.475), StandingWalk(0.0)
+    for walk in (rests, rocks, falls, still):
+        assert walk.run_until(lambda walk=walk: walk.time >= 8.0, 9.0)
+    assert not rests.rests
+    assert rests.come_to_stand()
+    assert rests.time == pytest.approx(9.55)
+    assert not rocks.come_to_stand()
+    assert rocks.overdue == "still moves 10 s after its walk has ended: it does not come to a stand"
+    assert not falls.come_to_stand()
+    assert (falls.overdue, falls.time) == ("", pytest.approx(8.5))
+    hops = StandingWalk(0.0, hops=9.0)
+    assert hops.run_until(lambda: hops.time >= 8.0, 9.0)
+    assert hops.come_to_stand()
+    assert 9.4 < hops.time < 9.7
+    begin = still.time
+    assert still.come_to_stand()
+    assert still.time == begin  # no walk that ends at rest is longer
+    still.controller.plan.end_time = 8.7  # a step is planned
+    assert not still.rests
 
 
 def test_a_negative_seed_is_refused():

@@ -299,8 +299,7 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
 
 def acted_pushes(outcome: WalkOutcome) -> str:
     """Return the pushes that began before the end of the walk, the first ones of many; empty where none did."""
-    pushes = (push for push in outcome.walk.robot.pushes if push.start < outcome.walk.time and push.is_felt)
-    return _first_of([f"{push}".removeprefix("push of ") for push in pushes])
+    return _first_of([f"{push}".removeprefix("push of ") for push in outcome.walk.acted_pushes])
 
 
 def acted_faults(outcome: WalkOutcome) -> str:

@@ -210,6 +210,8 @@ def _without_differences(
     if speed:
         advice = f"{speed.advice} {known.bad_end.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
+    if inferred and inferred.kind is CauseKind.PUSH and any(each.kind is CauseKind.PUSH for each in trials.in_vain):
+        return Cause(None, f"not found{aside}", "gradiva view RUN shows the fall slowly", is_tried=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     return _not_found(trials, inferred, aside)

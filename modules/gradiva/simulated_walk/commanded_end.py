@@ -43,6 +43,7 @@ _LEANING = math.radians(5.0)  # [rad]
 # Landings on an edge are over within a tenth of a second; a sole that stands askew for longer does not lie down.
 _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the weight, from the floor
 _LASTING = 0.1  # [s]
+_AT_LAST = 0.5  # [s] of the final stand, in which soles of a robot that was pushed are looked at
 AS_HEALTHY = 2.0 / 3.0  # [-] of a tolerance, which is half as much again as healthy walks need
 
 Pose = tuple[float, float, float]
@@ -265,10 +266,10 @@ def final_tilt(walk: SimulatedWalk) -> float:
 def judged_walk(walk: SimulatedWalk, error: EndError) -> list[Judged]:
     """Return the figures by which a walk is judged that the controller takes for done."""
     least_load = walk.setup.simulation.slip.least_load(walk.setup.robot.mass * GRAVITY)
-    is_pushed = any(push.start < walk.time and push.is_felt for push in walk.robot.pushes)  # soles tip then
     ground = walk.setup.simulation.ground
-    is_flat = ground.kind == GroundKind.RIGID and not ground.bumps and not is_pushed
-    sole_tilt = lasting_sole_tilt(walk.recorder.log, _LASTING, _SOLE_TILT) if is_flat else None
+    is_flat = ground.kind == GroundKind.RIGID and not ground.bumps
+    since = walk.time - _AT_LAST if walk.acted_pushes else -math.inf  # soles tip, and lie flat in the end
+    sole_tilt = lasting_sole_tilt(walk.recorder.log, _LASTING, _SOLE_TILT, since) if is_flat else None
     return [*error.judged(), *judged_posture(walk.robot.truth(), final_tilt(walk), least_load, sole_tilt)]
 
 

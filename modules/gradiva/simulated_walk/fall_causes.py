@@ -1,8 +1,8 @@
 """Infers why a robot fell from what it measured, cause by cause.
 
 Nothing here knows what was done to a simulated robot, nor the simulator's truth. Beside the measurements, the model
-(mass, soles) and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the configuration. The
-advice alone looks at more of it, so as not to repeat what is set.
+(mass, soles), the command and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the
+configuration. The advice alone looks at more of it, so as not to repeat what is set.
 """
 
 from __future__ import annotations
@@ -202,15 +202,20 @@ def _weak_motor(evidence: FallEvidence) -> Cause | None:
 
 
 def _speed(evidence: FallEvidence) -> Cause | None:
-    """Return a walk that is planned faster than the robot is known to walk, or as fast as its joints turn.
+    """Return a speed beyond that which the robot is known to walk, or as fast as its joints turn.
 
+    It is the commanded one; where that is not known, that of the plan. Steps that were adapted say nothing of either.
     A plant with weaker motors is slower: joints that are commanded their velocity limit and give way show it.
     """
     log = evidence.log
     if not len(log):
         return None
-    speed = max(evidence.speed_ahead, greatest_speed(log.times, log["com::position::desired"], moves(log)))
+    speed, moved = evidence.asked_speed, moves(log)
+    if speed is None:
+        speed = max(evidence.speed_ahead, greatest_speed(log.times, log["com::position::desired"], moved))
     rows = (log.times > evidence.onset - RECENT) & (log.times <= evidence.onset)
+    for time in moved:
+        rows &= (log.times <= time) | (log.times >= time + _MOVED)
     robot = evidence.walk.robot
     legs = leg_joints(robot)
     joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
@@ -220,7 +225,8 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     bound = _FAST_FOR_LATE_JOINTS if late else _FAST if fastest > _AT_LIMIT else 1.0
     if speed < bound * evidence.max_speed:
         return None
-    text = f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked"
+    which = "were planned" if evidence.asked_speed is None else "were asked for"
+    text = f"too fast: {speed:.2f} m/s {which}, {evidence.max_speed:.2f} m/s are known to be walked"
     if fastest > _AT_LIMIT:
         text += f", and {name} was commanded {100 * fastest:.0f} % of its velocity limit"
         text += " and gave way" if late else ""
@@ -317,7 +323,8 @@ def _push_of(evidence: FallEvidence, force: NDArray, begin: float) -> Cause:
         trials["--step-adaptation place_and_time"] = {"step_adaptation.mode": str(SteppingMode.PLACE_AND_TIME)}
     if evidence.dcm_gain < _GOOD_DCM_GAIN:
         trials[f"--set {_DCM_GAIN}={_GOOD_DCM_GAIN:g}"] = {_DCM_GAIN: _GOOD_DCM_GAIN}
-    return Cause(CauseKind.PUSH, text, maps_of_pushes(evidence.robot or evidence.walk.robot.name), True, why, trials)
+    maps = maps_of_pushes(evidence.robot or evidence.walk.robot.name)
+    return Cause(CauseKind.PUSH, text, maps, True, why, trials, begin=begin)
 
 
 def maps_of_pushes(*options: str) -> str:

@@ -14,6 +14,7 @@ from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
+from gradiva.simulated_walk.commanded_end import commanded_speed
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import (
     Cause,
@@ -23,6 +24,7 @@ from gradiva.simulated_walk.fall_evidence import (
     supporting_joints_at_limits,
 )
 from gradiva.simulated_walk.footing import response_note
+from gradiva.simulated_walk.known_causes import known_push
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
@@ -123,7 +125,7 @@ class Diagnosis:
         first_sign: The quantity that left its healthy range first, with value, time and support phase; empty if none.
         first_sign_time: Of the log, [s]; None if there is none.
         cause: Inferred from the measurements; None where they name none.
-        pushes: That acted in simulation shortly before.
+        pushes: That acted in simulation before, and from which the robot had not recovered.
         measured: Cause by the measurements alone, as on a robot; None where they name none.
     """
 
@@ -137,7 +139,8 @@ class Diagnosis:
         """Return what follows the reason of the outcome; nothing where nothing is known."""
         cause = f"; cause: {self.cause.text}" if self.cause else ""
         sign = f"; first sign: {self.first_sign}" if self.first_sign else ""
-        return cause + sign + "".join(f"; before it, a {push}" for push in self.pushes if str(push) not in cause)
+        after = "before it," if sign else "after"
+        return cause + sign + "".join(f"; {after} a {push}" for push in self.pushes if str(push) not in cause)
 
     def as_table(self) -> dict[str, Any]:
         """Return the diagnosis as it stands in ``result.json``."""
@@ -169,20 +172,25 @@ def diagnose(
     row, sign = _first_sign(log)
     time = None if row is None else float(log.times[row])
     onset = end if time is None else time
-    before = tuple(push for push in pushes if push.start <= onset <= push.end + _RECENT)
-    return Diagnosis(sign, time, causes(onset) if causes else None, before)
+    return Diagnosis(sign, time, causes(onset) if causes else None, pushes_before(log, pushes, onset))
 
 
 def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     """Return why a simulated walk ended badly, from its log and what was measured before the robot balanced."""
     log, measured, events = walk.recorder.log, _measured(walk), walk.controller.safety_events
+    stop = next((event.time for event in events if event.text == walk.controller.reason), walk.time)
 
     def cause(onset: float) -> Cause | None:
         if measured is None:
             return None
-        evidence = replace(_evidence_of(walk, measured, onset), impossible=impossible_causes(walk))
+        acted = pushes_before(log, walk.acted_pushes, min(onset, stop))
+        evidence = _evidence_of(walk, measured, onset)
+        evidence = replace(evidence, impossible=impossible_causes(walk, evidence.asked_speed, acted))
         went_wrong = walk.robot.fall is not None or onset < walk.time
-        found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
+        found = find_cause(evidence)
+        if acted and (found is None or found.kind is CauseKind.PUSH):
+            found = known_push(acted, found, evidence.robot)
+        found = found or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
             return None
         is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
@@ -191,12 +199,24 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         limited = limited_joints(walk, onset) if oscillating or found.kind is None else None
         return advised(limited or oscillating or bending or found, response_note(walk.setup))
 
-    diagnosis = diagnose(log, walk.robot.pushes, walk.time, cause)
+    diagnosis = diagnose(log, walk.acted_pushes, walk.time, cause)
+    if diagnosis.first_sign_time is None:
+        diagnosis = replace(diagnosis, pushes=pushes_before(log, walk.acted_pushes, stop))
     if measured is None or diagnosis.cause is None:
         return diagnosis
     onset = walk.time if diagnosis.first_sign_time is None else diagnosis.first_sign_time
     found = find_cause(_evidence_of(walk, measured, onset))
     return replace(diagnosis, measured=None if found is None else found.kind)
+
+
+def pushes_before(log: SignalLog, pushes: Sequence[Push], onset: float) -> tuple[Push, ...]:
+    """Return the pushes that began before a time [s] and from which the robot had not recovered for 2 s."""
+    watched = _watched(log) if len(log) else []
+    outside = np.any([each.values > each.bound for each in watched], axis=0) if watched else np.zeros(0, dtype=bool)
+    begin = onset
+    for time in log.times[: len(outside)][outside][::-1]:
+        begin = float(time) if begin - _RECENT <= time < begin else begin
+    return tuple(push for push in pushes if push.start <= onset and begin <= push.end + _RECENT)
 
 
 def _measured(walk: SimulatedWalk) -> MeasuredWalk | None:
@@ -233,7 +253,9 @@ def diagnose_recording(
 
 def _evidence_of(walk: SimulatedWalk, measured: MeasuredWalk, onset: float) -> FallEvidence:
     limits, events = walk.layers.joint_bounds.velocities, walk.controller.safety_events
-    return _evidence(walk.setup, walk.recorder.log, measured, onset, limits, events, _speed_ahead(walk))
+    asked = None if walk.command is None else commanded_speed(walk.command, walk.setup.walking.planner)
+    evidence = _evidence(walk.setup, walk.recorder.log, measured, onset, limits, events)
+    return replace(evidence, speed_ahead=_speed_ahead(walk), asked_speed=asked)
 
 
 def _evidence(
@@ -243,11 +265,10 @@ def _evidence(
     onset: float,
     velocity_limits: NDArray,
     events: Sequence[SafetyEvent],
-    speed_ahead: float = 0.0,
 ) -> FallEvidence:
-    known_speed = load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
     return FallEvidence(
-        *(measured, log, onset, velocity_limits, known_speed, events, speed_ahead, servo_lag(setup)),
+        *(measured, log, onset, velocity_limits, _known_speed(setup), events),
+        servo_lag=servo_lag(setup),
         stepping=setup.walking.step_adaptation.mode,
         models_soft_ground=setup.walking.knows_soft_ground,
         dcm_gain=_dcm_gain(setup.walking),
@@ -256,15 +277,26 @@ def _evidence(
     )
 
 
-def impossible_causes(walk: SimulatedWalk) -> frozenset[CauseKind]:
-    """Return the disturbances that did not act in a simulated walk."""
+def _known_speed(setup: Setup) -> float:
+    return load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
+
+
+def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Sequence[Push]) -> frozenset[CauseKind]:
+    """Return the disturbances that did not act in a simulated walk, and what a push explains.
+
+    Args:
+        walk: That ended badly.
+        asked_speed: Commanded speed, [m/s]; None where it is not known.
+        acted: Pushes that acted before the first sign: joints may come late then at any speed.
+    """
     simulation, faults = walk.setup.simulation, {fault.kind for fault in walk.robot.faults}
     floor, errors = simulation.ground, simulation.model_errors
     exact = load_setup(walk.setup.robot_argument).simulation.sensors
     own = load_setup(walk.setup.robot_argument, plant=walk.setup.plant).simulation
     drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
     acted = {
-        CauseKind.PUSH: bool(walk.robot.pushes),
+        CauseKind.PUSH: bool(acted),
+        CauseKind.SPEED: not acted or (asked_speed is not None and asked_speed > _known_speed(walk.setup)),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
         CauseKind.MASS: simulation.plant.mass_scale != 1.0,
         CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,

@@ -75,6 +75,7 @@ class Cause:
         why: It fell nevertheless, where something should have prevented it; empty where nothing should.
         trials: Further advice, in words, to the settings with which a walk follows it; none was followed.
         is_shown: Whether a walk without it went better, with the same noise of the sensors.
+        begin: When it began, [s]; None where it is not known.
     """
 
     kind: CauseKind | None
@@ -84,6 +85,7 @@ class Cause:
     why: str = ""
     trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     is_shown: bool = False
+    begin: float | None = None
 
     @property
     def next_step(self) -> str:
@@ -105,6 +107,7 @@ class FallEvidence:
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
         speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
+        asked_speed: Commanded speed, which no step that catches a push changes, [m/s]; None where it is not known.
         servo_lag: Of joints behind references of constant speed, one tick for the measurement left out, as far as no
             feed-forward undoes it, [s], shape (n,).
         stepping: What step adaptation may change; of the advice alone, like the next.
@@ -122,6 +125,7 @@ class FallEvidence:
     max_speed: float
     events: Sequence[SafetyEvent] = ()
     speed_ahead: float = 0.0
+    asked_speed: float | None = None
     servo_lag: NDArray | float = 0.0
     stepping: SteppingMode = SteppingMode.OFF
     models_soft_ground: bool = False

@@ -27,7 +27,8 @@ from gradiva.setup.changed_keys import (
     shipped_values,
 )
 from gradiva.simulated_walk.commanded_end import AS_HEALTHY, commanded_speed, excess_of
-from gradiva.simulated_walk.fall_evidence import Cause, CauseKind
+from gradiva.simulated_walk.fall_causes import maps_of_pushes
+from gradiva.simulated_walk.fall_evidence import AFTER, LONGEST_PUSH, Cause, CauseKind
 from gradiva.simulated_walk.footing import SlopeFooting
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulation import Bump, FaultKind, Push
@@ -244,14 +245,16 @@ class KnownWalk:
             return None
 
     def _excess_at_end(self, walk: SimulatedWalk, command: Command) -> float:
-        if self.bad_end is BadEnd.WALKED_BADLY:
-            return excess_of(walk, command) if walk.follow(command) else math.inf
+        if self.bad_end in (BadEnd.OVERDUE, BadEnd.WALKED_BADLY):
+            stands = walk.follow(command) and walk.come_to_stand()
+            excess = excess_of(walk, command) if stands else math.inf
+            return excess if self.bad_end is BadEnd.WALKED_BADLY or math.isinf(excess) else 0.0
         walk.controller.walk(command)
         walk.run(max(0.0, self.end + LATER - walk.time))
         state = walk.controller.state
-        is_overdue = self.bad_end is BadEnd.OVERDUE and state is WalkingState.WALKING
         has_stopped = self.bad_end is not BadEnd.FELL and state is WalkingState.STOPPED
-        return math.inf if walk.is_down or is_overdue or has_stopped else 0.0
+        walks_on = state is WalkingState.WALKING or walk.come_to_stand()
+        return 0.0 if walks_on and not walk.is_down and not has_stopped else math.inf
 
     def configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
         """Return the configuration of the robot with other settings, on the plant of this walk or on another one."""
@@ -313,6 +316,27 @@ def _pushes(known: KnownWalk) -> Iterator[Difference]:
 def _push_in_words(push: Mapping[str, Any]) -> str:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in push.items()}
     return str(Push(**values))
+
+
+def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cause:
+    """Return as the cause the push that acted, of several that one which was measured: it is one push, and named once.
+
+    Args:
+        acted: In simulation before the first sign, at least one.
+        measured: By the robot; None: it names nothing.
+        robot: Name or folder.
+    """
+    push = None if measured is None or measured.begin is None else _seen_push(acted, measured.begin)
+    if measured is None or push is None:
+        text = f"a {acted[-1]}: the measurements name nothing else"
+        return Cause(CauseKind.PUSH, text, maps_of_pushes(robot), True)
+    return replace(measured, text=f"a {push}, measured as {measured.text.removeprefix('a push of ')}")
+
+
+def _seen_push(acted: Sequence[Push], begin: float) -> Push | None:
+    """Return the push that a force which was seen from ``begin`` [s] on may be; None where it is none of them."""
+    near = [push for push in acted if push.start - AFTER <= begin <= push.end + LONGEST_PUSH]
+    return min(near, key=lambda push: abs(push.start - begin)) if near else None
 
 
 def _bumps(known: KnownWalk) -> Iterator[Difference]:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradiva.common import GRAVITY, ConfigError, ControlMode, Measurement, NDArray, PlanningError
 from gradiva.planner import Command, VelocityCommand
 from gradiva.robot_model import Compiler
@@ -21,7 +23,7 @@ from gradiva.simulated_walk.walking_recorder import (
     solver_signals,
     torque_signals,
 )
-from gradiva.simulation import GroundKind, MujocoRobot
+from gradiva.simulation import GroundKind, MujocoRobot, Push
 from gradiva.walking import ChatterRecord, WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from gradiva.simulated_walk.walk_result import WalkOutcome
 
 _LATEST, _LATEST_PART = 10.0, 0.5  # [s], [-] of the plan, beyond its end: a caught push takes a few steps, 3 s
+# Robots that stand move by 1 cm and turn by 1° at most in that time; one that rocks about an edge by 4 cm and 4°.
+_REST, _REST_WAY, _REST_TURN = 0.5, 0.02, 0.035  # [s], [m] of the CoM, [rad] of the base
+_AIR = 0.01  # [-] of the weight, below which a sole carries nothing
+_LOOK = 0.1  # [s] at which a robot that does not rest is looked at
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
 
@@ -69,6 +75,7 @@ class SimulatedWalk:
     Attributes:
         setup: Configuration of robot, controller and plant.
         seed: Of the noise.
+        command: That `follow` was asked for last; None before it, and where the controller was commanded by itself.
         layers: The layers of the controller.
         model: Name of the law of layer 2.
         robot: The plant.
@@ -80,7 +87,7 @@ class SimulatedWalk:
         freezing: Log of the tick that froze the robot; None where none did.
         fault_reasons: Reason of each fault of the controller.
         held_ticks: Number of ticks in which the last command was held.
-        overdue: Reason why `follow` gave up on a robot that does not end its walk; empty: it did not.
+        overdue: Reason why `follow` or `come_to_stand` gave up on a robot that does not end its walk; empty: none did.
     """
 
     def __init__(
@@ -114,6 +121,7 @@ class SimulatedWalk:
         setup.steps_per_tick()  # refuses a period that the physics cannot keep
         self.setup = setup
         self.seed = seed
+        self.command: Command | None = None
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
         self._is_as_configured, self._steps = dcm_law is None and not tasks and not checks, layers.push_recovery.steps
@@ -148,6 +156,11 @@ class SimulatedWalk:
     def is_down(self) -> bool:
         """Whether the robot fell or the controller gave up."""
         return self.robot.fall is not None or self.controller.state is WalkingState.FAULT
+
+    @property
+    def acted_pushes(self) -> tuple[Push, ...]:
+        """Pushes that have begun, those without force left out."""
+        return tuple(push for push in self.robot.pushes if push.start < self.time and push.is_felt)
 
     def tick(self) -> WalkingLog:
         """Sense, control, and let one period pass."""
@@ -255,7 +268,7 @@ class SimulatedWalk:
             PlanningError: The command never ends, or cannot be planned.
         """
         refuse_endless(command)
-        self.overdue, done, reason = "", False, ""
+        self.command, self.overdue, done, reason = command, "", False, ""
         self.controller.walk(command)
         while not done and not self.is_down and self.controller.reason != reason:  # else an observer commands on
             reason, plan = self.controller.reason, self.controller.plan
@@ -265,6 +278,33 @@ class SimulatedWalk:
         if not done and not self.is_down:
             self.overdue = f"still steps {late:.0f} s after the planned end of the walk: it does not come to a stand"
         return done and self.run(settle)
+
+    def come_to_stand(self, at_most: float = _LATEST) -> bool:
+        """Tick until a robot whose walk is over rests, ``at_most`` [s]; return whether it does.
+
+        One that was pushed in its last steps may step on, rock, or fall after the time in which others stand.
+        """
+        end = self.time + at_most
+        while not self.rests:
+            if self.time >= end:
+                self.overdue = f"still moves {at_most:.0f} s after its walk has ended: it does not come to a stand"
+                return False
+            if not self.run(_LOOK):
+                return False
+        return True
+
+    @property
+    def rests(self) -> bool:
+        """Whether no step is planned, no sole has come or gone lately, and CoM and base have hardly moved."""
+        plan, log, since = self.controller.plan, self.recorder.log, self.time - _REST
+        if self.is_down or not len(log) or log.times[-1] <= since or (plan is not None and plan.end_time > self.time):
+            return False
+        rows, (times, _, loads) = log.times > since, self.chatter.loads()
+        carries = loads[times > since] > _AIR
+        way = np.ptp(log["simulation::com::position"][rows, :2], axis=0)
+        turns = np.ptp(log["simulation::root_link::orientation"][rows, :2], axis=0)
+        is_still = np.hypot(*way) < _REST_WAY and np.hypot(*turns) < _REST_TURN
+        return bool(is_still and (carries == carries[0]).all())
 
 
 def refuse_endless(command: Command) -> None:

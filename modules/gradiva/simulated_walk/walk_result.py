@@ -46,6 +46,7 @@ from gradiva.simulated_walk.simulated_walk import Observer, SimulatedWalk, refus
 from gradiva.simulated_walk.walk_score import (
     BOUNCES,
     EARLY_LANDING,
+    LANDING_FORCE,
     landing_force,
     landing_score,
     score,
@@ -302,7 +303,7 @@ def finish_walk(
     started = time.perf_counter()
     failure = ""
     try:
-        stands = walk.get_ready() and walk.follow(request.command)
+        stands = walk.get_ready() and walk.follow(request.command) and walk.come_to_stand()
         if not stands:
             failure = walk.overdue
             walk.come_to_rest()
@@ -499,11 +500,11 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
-    """Return how a walk ended, judged by its command where the controller takes it for done; pushes are named."""
+    """Return how a walk ended, judged by its command where the controller takes it for done; all pushes are named."""
     if ending.outcome != WALKED or not (found := complaints_of(judged_walk(walk, error))):
         return ending
-    pushes = [f"after a {push}" for push in walk.robot.pushes if push.start < walk.time and push.is_felt]
-    return _Ending(WALKED_BADLY, "; ".join([*found, *pushes]), diagnose_walk(walk), stands=True)
+    diagnosis = replace(diagnose_walk(walk), pushes=walk.acted_pushes)
+    return _Ending(WALKED_BADLY, "; ".join(found), diagnosis, stands=True)
 
 
 def _freeze_before(walk: SimulatedWalk) -> str:
@@ -546,11 +547,16 @@ def healthy_bounds(setup: Setup) -> dict[str, float]:
     ground a sole touches as much earlier as it sinks.
     """
     is_rigid = setup.simulation.ground.kind == GroundKind.RIGID
+    landings = {
+        "landing_force_weights": LANDING_FORCE,
+        "early_landing_s.median": EARLY_LANDING,
+        "bounces_per_landing": BOUNCES,
+    }
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
         **healthy_errors(setup),
         "foot_slip_m": SLIP_TOLERANCE,
-        **({"early_landing_s.median": EARLY_LANDING, "bounces_per_landing": BOUNCES} if is_rigid else {}),
+        **(landings if is_rigid else {}),
         **({"stability_margins.balance_peak": PEAK} if stands_softly(setup) else {}),
         **{f"stability_margins.margins.{name}": bound for name, bound in margins.items()},
     }

@@ -239,26 +239,29 @@ class LastingTilt:
         )
 
 
-def lasting_sole_tilt(log: SignalLog, duration: float, bound: float) -> LastingTilt | None:
+def lasting_sole_tilt(log: SignalLog, duration: float, bound: float, since: float = -math.inf) -> LastingTilt | None:
     """Return the largest tilt below which a loaded sole does not come for a ``duration`` [s]; None: unknown.
 
     Args:
         log: With the tilts of the soles, which are no numbers without load.
         duration: For which a tilt has to last, [s].
         bound: Beyond which a sole is tilted, [rad].
+        since: Time from which on the log is looked at, [s].
     """
     sides = [side for side in Side if f"simulation::{side}_foot::tilt" in log]
-    tick = float(np.median(np.diff(log.times))) if len(log) > 1 else math.inf
+    rows = log.times >= since
+    times = log.times[rows]
+    tick = float(np.median(np.diff(times))) if len(times) > 1 else math.inf
     count = round(duration / tick)
-    if not sides or not 0 < count <= len(log):
+    if not sides or not 0 < count <= len(times):
         return None
-    tilts = np.nan_to_num(np.stack([log[f"simulation::{side}_foot::tilt"][:, 0] for side in sides]))  # without load: 0
+    tilts = np.nan_to_num(np.stack([log[f"simulation::{side}_foot::tilt"][rows, 0] for side in sides]))  # no load: 0
     lasting = np.lib.stride_tricks.sliding_window_view(tilts, count, axis=1).min(axis=-1)
     foot, row = divmod(int(lasting.argmax()), lasting.shape[1])
     angle = float(lasting[foot, row])
     first, last = next(run for run in runs_of(tilts[foot] >= min(bound, angle)) if run[0] <= row <= run[1])
-    times = log.times[[first, last]]
-    return LastingTilt(sides[foot], angle, min(bound, angle), float(times[0]), float(times[1] - times[0]) + tick)
+    begin, end = times[[first, last]].tolist()
+    return LastingTilt(sides[foot], angle, min(bound, angle), begin, end - begin + tick)
 
 
 def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
@@ -288,6 +291,7 @@ def _spread(values: NDArray) -> Mapping[str, float]:
 
 _HIT = 0.005  # [s] over which a landing force is a mean: a stiff floor takes the velocity of a sole in 3 to 5 ms
 EARLY_LANDING = 0.08  # [s] median of a healthy walk; by position control on the plant `robot` at most 0.07
+LANDING_FORCE = 2.5  # [weights] of a healthy walk; on `ideal` at most 1.3, by position control on `robot` 1.9
 BOUNCES = 2.5  # [-] a landing of a healthy walk; on the plant `ideal` by torque at most 2.0, by position control 0.6
 _TOUCHES, _LEAVES = 0.05, 0.01  # [-] of the weight, on a sole that comes to the ground and that is in the air again
 
