@@ -123,7 +123,7 @@ def tilt_of(degrees):
 
 
 class PushedWalk(SimpleNamespace):
-    """What a walk is judged by."""
+    """Everything that a walk is judged by."""
 
     acted_pushes = SimulatedWalk.acted_pushes
 

@@ -490,7 +490,7 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
         return _Ending(_FELL, reason, diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = f"{failure} at {walk.time:.2f} s" if failure else _stop_in_words(walk), final_tilt(walk)
+    why, tilt = _failure_in_words(walk, failure) if failure else _stop_in_words(walk), final_tilt(walk)
     if tilt > _LEANING:
         leaning = f"left leaning by {math.degrees(tilt):.0f}° at {walk.time:.2f} s"
         return _Ending(_FELL, f"{why}; {leaning}", diagnose_walk(walk))
@@ -513,6 +513,10 @@ def _freeze_before(walk: SimulatedWalk) -> str:
     if freeze is None or fall is None or fall.time - freeze.time < _LONG_BEFORE:
         return ""
     return f", after it froze at {freeze.time:.2f} s: {freeze.reason}"
+
+
+def _failure_in_words(walk: SimulatedWalk, failure: str) -> str:
+    return f"{failure} {'by' if failure == walk.overdue else 'at'} {walk.time:.2f} s"
 
 
 def _stop_in_words(walk: SimulatedWalk) -> str:
