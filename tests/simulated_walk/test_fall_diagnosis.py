@@ -236,7 +236,7 @@ def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
 
 def test_a_foot_that_turns_is_reported_in_degrees():
     log = walk_log(FALL, right_foot__orientation__measured=growing_from(5.0, column=2, columns=3))
-    assert text_of(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
+    assert text_of(log) == "; first sign: right foot turned by 6° at 5.11 s, in double support"
 
 
 def test_a_foot_that_sinks_is_not_off_its_path():
@@ -246,7 +246,7 @@ def test_a_foot_that_sinks_is_not_off_its_path():
 
 def test_a_sole_that_rolls_and_sinks_under_load_is_named():
     log = walk_log(FALL, simulation__left_foot__tilt=rolling_from(4.995), simulation__left_foot__sinkage=growth(5.5))
-    assert text_of(log) == "; first sign: left sole tilted by 8 ° at 5.14 s, in double support"
+    assert text_of(log) == "; first sign: left sole tilted by 8° at 5.14 s, in double support"
     log = walk_log(FALL, simulation__right_foot__sinkage=growth(4.998))
     assert text_of(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
 

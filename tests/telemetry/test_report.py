@@ -341,6 +341,8 @@ def test_figures_that_are_worse_than_usual_are_marked_and_named_the_worst_first(
     assert unusual_figures(result) == (
         "worse than usual: DCM error, rms 20.0 mm (usual 4.0–6.1), foot slip 3.0 mm (usual 1.0–2.0)"
     )
+    tilted = {"max_tilt_rad": 0.02, "usual": {"figures": {"max_tilt_rad": usual(0.007, 0.008, 0.01)}}}
+    assert unusual_figures(tilted) == "worse than usual: max tilt 1.1° (usual 0.4–0.5)"
     assert "usual: least and greatest of 4 good walks; amber" in usual_note(result)
     assert unusual_figures(result | {"outcome": "fell"}) == ""
     pushed = result | {"usual": result["usual"] | {"is_pushed": True}}

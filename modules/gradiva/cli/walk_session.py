@@ -490,7 +490,7 @@ def result_table(result: Mapping[str, Any]) -> Table:
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and value of the key figures, the tracking errors and the tick's duration."""
     figures = [
-        (figure.name(result), f"{figure.number(result)}{_space(figure.unit)}{figure.unit}{_moment(figure, result)}")
+        (figure.name(result), f"{figure.with_unit(result)}{_moment(figure, result)}")
         for figure in KEY_FIGURES
         if figure.is_shown(result) and figure.key not in _REPORT_ALONE
     ]
@@ -516,10 +516,6 @@ def _moment(figure: KeyFigure, result: Mapping[str, Any]) -> str:
 
 def _number(value: float, digits: int) -> str:
     return number(value, 1.0, digits)
-
-
-def _space(unit: str) -> str:
-    return "" if unit in ("", "°") else " "
 
 
 def _pair(error: Mapping[str, float | None]) -> str:

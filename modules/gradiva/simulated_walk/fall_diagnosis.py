@@ -88,7 +88,7 @@ class WatchedQuantity:
         name: In the report.
         values: Its size over the log, shape (T,).
         bound: What healthy walks stay below.
-        unit: In which it is written.
+        unit: In which it is written, with the space before it.
         scale: From the values to that unit.
     """
 
@@ -528,9 +528,9 @@ def _first_sign(log: SignalLog) -> tuple[int | None, str]:
         return None, ""
     row, first = min(departures, key=lambda departure: departure[0])
     value, before = (first.scale * first.values[each] for each in (row, first.rise(row)))
-    text = f"{first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s"
+    text = f"{first.name} {value:.0f}{first.unit} at {log.times[row]:.2f} s"
     if log.times[row] - log.times[first.rise(row)] >= _SLOW_RISE:
-        text += f" ({before:.0f} {first.unit} at {log.times[first.rise(row)]:.2f} s)"
+        text += f" ({before:.0f}{first.unit} at {log.times[first.rise(row)]:.2f} s)"
     return row, f"{text}, {_phase(log, row)}{_step_before(log, float(log.times[row]))}"
 
 
@@ -547,14 +547,14 @@ def _step_before(log: SignalLog, time: float) -> str:
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:
     quantities = [
-        WatchedQuantity("DCM error", _gap(log, "dcm::position"), HEALTHY_ERRORS["dcm"], "cm", 100.0),
-        WatchedQuantity("ZMP error", _gap(log, "zmp"), HEALTHY_ERRORS["zmp"], "cm", 100.0),
-        WatchedQuantity("CoM error", _gap(log, "com::position"), HEALTHY_ERRORS["com"], "cm", 100.0),
+        WatchedQuantity("DCM error", _gap(log, "dcm::position"), HEALTHY_ERRORS["dcm"], " cm", 100.0),
+        WatchedQuantity("ZMP error", _gap(log, "zmp"), HEALTHY_ERRORS["zmp"], " cm", 100.0),
+        WatchedQuantity("CoM error", _gap(log, "com::position"), HEALTHY_ERRORS["com"], " cm", 100.0),
     ]
     for side in Side:
         path, turn = _gap(log, f"{side}_foot::position", 2), _foot_turn(log, side)
         quantities += [
-            WatchedQuantity(f"{side} foot off its path by", path, HEALTHY_ERRORS["foot"], "cm", 100.0),
+            WatchedQuantity(f"{side} foot off its path by", path, HEALTHY_ERRORS["foot"], " cm", 100.0),
             WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
             *_watched_of_sole(log, side),
         ]
@@ -568,7 +568,7 @@ def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
         return []
     return [
         WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], _TILTED_SOLE, "°", _DEGREES),
-        WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, "cm", 100.0),
+        WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, " cm", 100.0),
     ]
 
 

@@ -107,6 +107,10 @@ class KeyFigure:
         """Return the value without its unit."""
         return number(self.value(result), self.factor, self.digits)
 
+    def with_unit(self, result: Mapping[str, Any]) -> str:
+        """Return the value with its unit."""
+        return f"{self.number(result)}{' ' * (self.unit not in ('', '°'))}{self.unit}"
+
 
 def _nested_value(result: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key, whose dots lead into the tables of a result; None where there is none."""
@@ -273,8 +277,6 @@ def further_steps(result: Mapping[str, Any]) -> str:
 
 def _listed(what: str, figures: Sequence[tuple[KeyFigure, str]], result: Mapping[str, Any]) -> str:
     """Return figures with what each is compared with, the first few; empty where there are none."""
-    texts = [
-        f"{figure.label} {figure.number(result)} {figure.unit}".rstrip() + f" ({other})" for figure, other in figures
-    ]
+    texts = [f"{figure.label} {figure.with_unit(result)} ({other})" for figure, other in figures]
     more = f" and {len(texts) - _MOST_UNUSUAL} more" * (len(texts) > _MOST_UNUSUAL)
     return f"{what}: {', '.join(texts[:_MOST_UNUSUAL])}{more}" if texts else ""
