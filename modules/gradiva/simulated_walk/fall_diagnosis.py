@@ -295,7 +295,7 @@ def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Seq
     exact = load_setup(walk.setup.robot_argument).simulation.sensors
     own = load_setup(walk.setup.robot_argument, plant=walk.setup.plant).simulation
     drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
-    acted = {
+    is_possible = {
         CauseKind.PUSH: bool(acted),
         CauseKind.SPEED: not acted or (asked_speed is not None and asked_speed > _known_speed(walk.setup)),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
@@ -305,7 +305,7 @@ def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Seq
         CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults or drives[0] != drives[1],
         CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
     }
-    return frozenset(kind for kind, did_act in acted.items() if not did_act)
+    return frozenset(kind for kind, possible in is_possible.items() if not possible)
 
 
 def advised(cause: Cause, note: str | None) -> Cause:
