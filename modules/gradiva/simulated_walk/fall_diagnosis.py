@@ -195,8 +195,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             return None
         is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
         bending = None if is_reported else bending_links(found, walk.setup, log, onset)
-        is_known = bool(acted) and found.kind is CauseKind.PUSH  # which shakes feet and throws joints to their limits
-        oscillating = None if is_known else oscillating_loop(found, walk, onset)
+        oscillating = oscillating_loop(found, walk, onset)
         limited = limited_joints(walk, onset) if oscillating or found.kind is None else None
         return advised(limited or oscillating or bending or found, response_note(walk.setup))
 
