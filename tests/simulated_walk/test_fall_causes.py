@@ -464,20 +464,8 @@ def test_the_speed_of_a_step_that_was_moved_is_not_that_of_the_plan():
     assert moves(log) == pytest.approx([3.41])
 
 
-def test_the_commanded_speed_counts_where_it_is_known_and_not_what_steps_after_a_push_make_of_it():
-    walk, log = healthy_walk(), log_of(healthy_walk(), speed=0.6)
-    assert cause_of(walk, log).text.startswith("too fast: 0.60 m/s were planned")
-    assert cause_of(walk, log, asked_speed=0.3, speed_ahead=0.7) is None
-    asked = cause_of(walk, log_of(walk, speed=0.3), asked_speed=0.58)
-    assert asked.text == "too fast: 0.58 m/s were asked for, 0.55 m/s are known to be walked"
-    late = {"joint_speed": 5.0, "joint": "l_hip_pitch", "knee_error": 0.15}
-    assert cause_of(walk, log_of(walk, speed=0.5, **late), asked_speed=0.2).kind is CauseKind.MOTOR
-
-
-def test_joints_that_come_late_in_a_step_that_was_adapted_say_nothing_of_the_speed():
-    walk = healthy_walk()
-    log = log_of(walk, speed=0.5, joint_speed=5.0)
-    assert cause_of(walk, log).kind is CauseKind.SPEED
+def with_moved_step(log):
+    """Return the log of a walk whose step from 3.0 to 3.5 s step adaptation moved."""
     foothold, swings = np.full((len(TIMES), 3), np.nan), (TIMES > 3.0) & (TIMES < 3.5)
     foothold[swings] = 0.3
     signals = {name: log[name] for name in log} | {
@@ -486,7 +474,24 @@ def test_joints_that_come_late_in_a_step_that_was_adapted_say_nothing_of_the_spe
         "step_adaptation::delay": 0.0 * TIMES,
         "stance_foot::is_left": 1.0 * swings,
     }
-    assert cause_of(walk, SignalLog.from_arrays(TIMES, signals)) is None
+    return SignalLog.from_arrays(TIMES, signals)
+
+
+def test_the_commanded_speed_counts_where_it_is_known_and_not_what_steps_after_a_push_make_of_it():
+    walk, log = healthy_walk(), log_of(healthy_walk(), speed=0.6)
+    assert cause_of(walk, log, asked_speed=0.3).text.startswith("too fast: 0.60 m/s were planned")  # as later commanded
+    moved = with_moved_step(log)
+    assert cause_of(walk, moved, speed_ahead=0.7).text.startswith("too fast: 0.70 m/s were planned")
+    assert cause_of(walk, moved, asked_speed=0.3, speed_ahead=0.7) is None
+    asked = cause_of(walk, with_moved_step(log_of(walk, speed=0.3)), asked_speed=0.58)
+    assert asked.text == "too fast: 0.58 m/s were asked for, 0.55 m/s are known to be walked"
+
+
+def test_joints_that_come_late_in_a_step_that_was_adapted_say_nothing_of_the_speed():
+    walk = healthy_walk()
+    log = log_of(walk, speed=0.5, joint_speed=5.0)
+    assert cause_of(walk, log).kind is CauseKind.SPEED
+    assert cause_of(walk, with_moved_step(log)) is None
 
 
 def test_a_speed_that_lay_ahead_when_the_robot_fell_is_too_fast():

@@ -154,7 +154,7 @@ def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | N
     candidates.sort(key=rank)
     cure = next((difference for difference in candidates if trials.is_better_without(difference)), None)
     if cure is not None and cure.is_choice:
-        return _beside_choice(trials, cure, inferred)
+        return _beside_choice(trials, cure, _acquitted(trials, inferred))
     if cure is not None:
         partner = _partner(trials, cure, candidates)
         is_like_push = CauseKind.PUSH in named and not known.settings.get(PUSHES)
@@ -163,7 +163,7 @@ def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | N
     if len(found) > 1 and trials.helps("with all settings as shipped", known.as_shipped):
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
-    return _without_differences(trials, found, speeds, inferred)
+    return _without_differences(trials, found, speeds, _acquitted(trials, inferred))
 
 
 def _most_walks(
@@ -190,6 +190,14 @@ def _candidates(found: Sequence[Difference], speeds: Sequence[Difference]) -> li
     return [*own, *speeds, *choices]
 
 
+def _acquitted(trials: Trials, inferred: Cause | None) -> Cause | None:
+    """Return what was inferred, but no push without which the robot did no better."""
+    pushes = [each.text for each in trials.in_vain if each.kind is CauseKind.PUSH]
+    if inferred is None or not any(push in inferred.text for push in pushes):
+        return inferred
+    return Cause(None, "not found", "gradiva view RUN shows the fall slowly", is_tried=True)
+
+
 def _together(known: KnownWalk, found: Sequence[Difference]) -> str:
     texts = "; ".join(difference.text for difference in found)
     return f"{texts}: it {known.bad_end.better} without all of that, without one it {known.bad_end.no_better}"
@@ -210,8 +218,6 @@ def _without_differences(
     if speed:
         advice = f"{speed.advice} {known.bad_end.better}, tried"
         return Cause(speed.kind, f"{speed.text}{aside}", advice, is_tried=True, is_shown=True)
-    if inferred and inferred.kind is CauseKind.PUSH and any(each.kind is CauseKind.PUSH for each in trials.in_vain):
-        return Cause(None, f"not found{aside}", "gradiva view RUN shows the fall slowly", is_tried=True)
     if inferred is None or inferred.kind is not None:
         return inferred and replace(inferred, text=f"{inferred.text}{aside}")
     return _not_found(trials, inferred, aside)

@@ -204,14 +204,15 @@ def _weak_motor(evidence: FallEvidence) -> Cause | None:
 def _speed(evidence: FallEvidence) -> Cause | None:
     """Return a speed beyond that which the robot is known to walk, or as fast as its joints turn.
 
-    It is the commanded one; where that is not known, that of the plan. Steps that were adapted say nothing of either.
+    It is that of the plan, and the commanded one where that is known and step adaptation has changed the plan.
     A plant with weaker motors is slower: joints that are commanded their velocity limit and give way show it.
     """
     log = evidence.log
     if not len(log):
         return None
     speed, moved = evidence.asked_speed, moves(log)
-    if speed is None:
+    is_planned = speed is None or not moved
+    if speed is None or is_planned:
         speed = max(evidence.speed_ahead, greatest_speed(log.times, log["com::position::desired"], moved))
     rows = (log.times > evidence.onset - RECENT) & (log.times <= evidence.onset)
     for time in moved:
@@ -225,7 +226,7 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     bound = _FAST_FOR_LATE_JOINTS if late else _FAST if fastest > _AT_LIMIT else 1.0
     if speed < bound * evidence.max_speed:
         return None
-    which = "were planned" if evidence.asked_speed is None else "were asked for"
+    which = "were planned" if is_planned else "were asked for"
     text = f"too fast: {speed:.2f} m/s {which}, {evidence.max_speed:.2f} m/s are known to be walked"
     if fastest > _AT_LIMIT:
         text += f", and {name} was commanded {100 * fastest:.0f} % of its velocity limit"

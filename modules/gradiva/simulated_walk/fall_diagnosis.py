@@ -42,6 +42,7 @@ _TOO_SOFT = 0.6  # [rad] TALOS walks with deflections of 0.42 and falls with 0.8
 _TOO_SOFT_BY_SERVOS = 0.07  # [rad] the same by position and velocity control, which do not level them: 0.053, 0.089
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
+_OFF_BALANCE = "DCM error", "CoM error"  # healthy walks leave the bounds of others for moments
 _STIFFER = "a larger --flexibility: TALOS walks from 200 N·m/rad on, with 24°"
 _SLOW_RISE = 0.1  # [s] for which an error grew from half of its bound on: worth a word
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
@@ -139,8 +140,12 @@ class Diagnosis:
         """Return what follows the reason of the outcome; nothing where nothing is known."""
         cause = f"; cause: {self.cause.text}" if self.cause else ""
         sign = f"; first sign: {self.first_sign}" if self.first_sign else ""
-        after = "before it," if sign else "after"
-        return cause + sign + "".join(f"; {after} a {push}" for push in self.pushes if str(push) not in cause)
+        return cause + sign + "".join(self._in_words(push) for push in self.pushes if str(push) not in cause)
+
+    def _in_words(self, push: Push) -> str:
+        """Return a push with its place: before the first sign, or after it, as before an end without one."""
+        is_before = self.first_sign_time is not None and push.start <= self.first_sign_time
+        return f"; {'before it,' if is_before else 'after'} a {push}"
 
     def as_table(self) -> dict[str, Any]:
         """Return the diagnosis as it stands in ``result.json``."""
@@ -210,8 +215,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
 
 
 def pushes_before(log: SignalLog, pushes: Sequence[Push], onset: float) -> tuple[Push, ...]:
-    """Return the pushes that began before a time [s] and from which the robot had not recovered for 2 s."""
-    watched = _watched(log) if len(log) else []
+    """Return the pushes that began before a time [s] and from which DCM and CoM had not recovered for 2 s."""
+    watched = [each for each in _watched(log) if each.name in _OFF_BALANCE] if len(log) else []
     outside = np.any([each.values > each.bound for each in watched], axis=0) if watched else np.zeros(0, dtype=bool)
     begin = onset
     for time in log.times[: len(outside)][outside][::-1]:
@@ -296,7 +301,7 @@ def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Seq
     drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
     is_possible = {
         CauseKind.PUSH: bool(acted),
-        CauseKind.SPEED: not acted or (asked_speed is not None and asked_speed > _known_speed(walk.setup)),
+        CauseKind.SPEED: not acted or asked_speed is None or asked_speed > _known_speed(walk.setup),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
         CauseKind.MASS: simulation.plant.mass_scale != 1.0,
         CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,

@@ -253,8 +253,7 @@ class KnownWalk:
         walk.run(max(0.0, self.end + LATER - walk.time))
         state = walk.controller.state
         has_stopped = self.bad_end is not BadEnd.FELL and state is WalkingState.STOPPED
-        walks_on = state is WalkingState.WALKING or walk.come_to_stand()
-        return 0.0 if walks_on and not walk.is_down and not has_stopped else math.inf
+        return math.inf if walk.is_down or has_stopped else 0.0
 
     def configured(self, settings: Mapping[str, Any], plant: Plant | None = None) -> Setup:
         """Return the configuration of the robot with other settings, on the plant of this walk or on another one."""
@@ -327,9 +326,10 @@ def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cau
         robot: Name or folder.
     """
     push = None if measured is None or measured.begin is None else _seen_push(acted, measured.begin)
-    if measured is None or push is None:
+    if push is None:
         text = f"a {acted[-1]}: the measurements name nothing else"
-        return Cause(CauseKind.PUSH, text, maps_of_pushes(robot), True)
+        return replace(measured or Cause(CauseKind.PUSH, "", maps_of_pushes(robot), True), text=text)
+    assert measured is not None
     return replace(measured, text=f"a {push}, measured as {measured.text.removeprefix('a push of ')}")
 
 

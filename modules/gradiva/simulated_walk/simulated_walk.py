@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _LATEST, _LATEST_PART = 10.0, 0.5  # [s], [-] of the plan, beyond its end: a caught push takes a few steps, 3 s
 # Robots that stand move by 1 cm and turn by 1° at most in that time; one that rocks about an edge by 4 cm and 4°.
-_REST, _REST_WAY, _REST_TURN = 0.5, 0.02, 0.035  # [s], [m] of the CoM, [rad] of the base
-_AIR = 0.01  # [-] of the weight, below which a sole carries nothing
+_REST, _REST_WAY, _REST_TILT = 0.5, 0.02, 0.035  # [s], [m] of the CoM, [rad] of the base
+_CARRIES, _AIR = 0.05, 0.01  # [-] of the weight, on a sole that has come, and on one that has gone
 _LOOK = 0.1  # [s] at which a robot that does not rest is looked at
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
@@ -276,7 +276,8 @@ class SimulatedWalk:
             late = max(_LATEST, _LATEST_PART * planned)
             done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, planned + late)
         if not done and not self.is_down:
-            self.overdue = f"still steps {late:.0f} s after the planned end of the walk: it does not come to a stand"
+            when = f"{late:.0f} s after the planned end of the walk, at {self.time:.2f} s"
+            self.overdue = f"still steps {when}: it does not come to a stand"
         return done and self.run(settle)
 
     def come_to_stand(self, at_most: float = _LATEST) -> bool:
@@ -287,7 +288,8 @@ class SimulatedWalk:
         end = self.time + at_most
         while not self.rests:
             if self.time >= end:
-                self.overdue = f"still moves {at_most:.0f} s after its walk has ended: it does not come to a stand"
+                when = f"{at_most:.0f} s after others stand, at {self.time:.2f} s"
+                self.overdue = f"still moves {when}: it does not come to a stand"
                 return False
             if not self.run(_LOOK):
                 return False
@@ -300,11 +302,11 @@ class SimulatedWalk:
         if self.is_down or not len(log) or log.times[-1] <= since or (plan is not None and plan.end_time > self.time):
             return False
         rows, (times, _, loads) = log.times > since, self.chatter.loads()
-        carries = loads[times > since] > _AIR
+        loads = loads[times > since]
+        stays = (loads.min(axis=0) > _AIR) | (loads.max(axis=0) < _CARRIES)
         way = np.ptp(log["simulation::com::position"][rows, :2], axis=0)
-        turns = np.ptp(log["simulation::root_link::orientation"][rows, :2], axis=0)
-        is_still = np.hypot(*way) < _REST_WAY and np.hypot(*turns) < _REST_TURN
-        return bool(is_still and (carries == carries[0]).all())
+        tilts = np.ptp(log["simulation::root_link::orientation"][rows, :2], axis=0)
+        return bool(np.hypot(*way) < _REST_WAY and np.hypot(*tilts) < _REST_TILT and stays.all())
 
 
 def refuse_endless(command: Command) -> None:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradiva.common import ModelError, RobotInterfaceError, Side
+from gradiva.common import ControlMode, ModelError, RobotInterfaceError, Side
 from gradiva.planner import Command
 from gradiva.push_recovery import SteppingMode
 from gradiva.robot_model import Compiler
 from gradiva.safety import SafetyCheck
-from gradiva.setup import Robot, Setup, has_wrench_loop, stability_margins
+from gradiva.setup import Plant, Robot, Setup, has_wrench_loop, stability_margins
 from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
 from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, stands_softly
@@ -303,7 +303,8 @@ def finish_walk(
     started = time.perf_counter()
     failure = ""
     try:
-        stands = walk.get_ready() and walk.follow(request.command) and walk.come_to_stand()
+        stands = walk.get_ready() and walk.follow(request.command)
+        stands = stands and (walk.controller.state is WalkingState.STOPPED or walk.come_to_stand())
         if not stands:
             failure = walk.overdue
             walk.come_to_rest()
@@ -490,7 +491,9 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
         return _Ending(_FELL, reason, diagnose_walk(walk))
     if failure == _INTERRUPTED:
         return _Ending(_STOPPED, f"{_INTERRUPTED} at {walk.time:.2f} s")
-    why, tilt = _failure_in_words(walk, failure) if failure else _stop_in_words(walk), final_tilt(walk)
+    why, tilt = _stop_in_words(walk), final_tilt(walk)
+    if failure:
+        why = failure if failure == walk.overdue else f"{failure} at {walk.time:.2f} s"
     if tilt > _LEANING:
         leaning = f"left leaning by {math.degrees(tilt):.0f}° at {walk.time:.2f} s"
         return _Ending(_FELL, f"{why}; {leaning}", diagnose_walk(walk))
@@ -513,10 +516,6 @@ def _freeze_before(walk: SimulatedWalk) -> str:
     if freeze is None or fall is None or fall.time - freeze.time < _LONG_BEFORE:
         return ""
     return f", after it froze at {freeze.time:.2f} s: {freeze.reason}"
-
-
-def _failure_in_words(walk: SimulatedWalk, failure: str) -> str:
-    return f"{failure} {'by' if failure == walk.overdue else 'at'} {walk.time:.2f} s"
 
 
 def _stop_in_words(walk: SimulatedWalk) -> str:
@@ -550,12 +549,10 @@ def healthy_bounds(setup: Setup) -> dict[str, float]:
     M_s of balance is that on a soft floor, so it is bounded on such a floor alone; landings are on a rigid one: on soft
     ground a sole touches as much earlier as it sinks.
     """
-    is_rigid = setup.simulation.ground.kind == GroundKind.RIGID
-    landings = {
-        "landing_force_weights": LANDING_FORCE,
-        "early_landing_s.median": EARLY_LANDING,
-        "bounces_per_landing": BOUNCES,
-    }
+    is_rigid, is_pushed = setup.simulation.ground.kind == GroundKind.RIGID, bool(setup.simulation.pushes)
+    landings = {"early_landing_s.median": EARLY_LANDING, "bounces_per_landing": BOUNCES}
+    if not is_pushed and (setup.plant is Plant.IDEAL or setup.walking.walking.control is not ControlMode.TORQUE):
+        landings["landing_force_weights"] = LANDING_FORCE
     margins = {"gain_db": GAIN_MARGIN, "phase_deg": PHASE_MARGIN, "peak": PEAK}
     return {
         **healthy_errors(setup),
