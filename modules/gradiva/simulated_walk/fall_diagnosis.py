@@ -13,7 +13,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
-from gradiva.setup import NoiseResponse, Plant, Setup, load_robot, load_setup, noise_response
+from gradiva.setup import NoiseResponse, Plant, Setup, load_setup, noise_response
 from gradiva.simulated_walk.commanded_end import commanded_speed
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import (
@@ -24,7 +24,7 @@ from gradiva.simulated_walk.fall_evidence import (
     supporting_joints_at_limits,
 )
 from gradiva.simulated_walk.footing import response_note
-from gradiva.simulated_walk.known_causes import known_push
+from gradiva.simulated_walk.known_causes import known_push, known_speed
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
@@ -272,7 +272,7 @@ def _evidence(
     events: Sequence[SafetyEvent],
 ) -> FallEvidence:
     return FallEvidence(
-        *(measured, log, onset, velocity_limits, _known_speed(setup), events),
+        *(measured, log, onset, velocity_limits, known_speed(setup), events),
         servo_lag=servo_lag(setup),
         stepping=setup.walking.step_adaptation.mode,
         models_soft_ground=setup.walking.knows_soft_ground,
@@ -280,10 +280,6 @@ def _evidence(
         plant_is_ideal=setup.plant is Plant.IDEAL,
         robot=setup.robot_argument,
     )
-
-
-def _known_speed(setup: Setup) -> float:
-    return load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
 
 
 def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Sequence[Push]) -> frozenset[CauseKind]:
@@ -301,7 +297,7 @@ def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Seq
     drives = [(plant.friction, plant.motors, plant.servo) for plant in (simulation, own)]
     is_possible = {
         CauseKind.PUSH: bool(acted),
-        CauseKind.SPEED: not acted or asked_speed is None or asked_speed > _known_speed(walk.setup),
+        CauseKind.SPEED: not acted or asked_speed is None or asked_speed > known_speed(walk.setup),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
         CauseKind.MASS: simulation.plant.mass_scale != 1.0,
         CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,

@@ -191,7 +191,7 @@ class KnownWalk:
     @property
     def known_speed(self) -> float:
         """Speed at which the robot is known to walk by ``known_control``, [m/s]."""
-        return load_robot(self.setup.robot_argument).known_speed(self.setup.walking.walking.control)
+        return known_speed(self.setup)
 
     @property
     def known_control(self) -> ControlMode:
@@ -315,6 +315,11 @@ def _pushes(known: KnownWalk) -> Iterator[Difference]:
 def _push_in_words(push: Mapping[str, Any]) -> str:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in push.items()}
     return str(Push(**values))
+
+
+def known_speed(setup: Setup) -> float:
+    """Return the speed at which a robot is known to walk by its control mode, [m/s]."""
+    return load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
 
 
 def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cause:

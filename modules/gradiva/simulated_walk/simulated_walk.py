@@ -75,7 +75,7 @@ class SimulatedWalk:
     Attributes:
         setup: Configuration of robot, controller and plant.
         seed: Of the noise.
-        command: That `follow` was asked for last; None before it, and where the controller was commanded by itself.
+        command: That `follow` was asked for last, whatever the controller was commanded since; None before it.
         layers: The layers of the controller.
         model: Name of the law of layer 2.
         robot: The plant.
@@ -222,7 +222,7 @@ class SimulatedWalk:
                 gc.enable()
         return not self.is_down
 
-    def come_to_rest(self, at_most: float = 3.0) -> None:
+    def await_fall(self, at_most: float = 3.0) -> None:
         """Tick until the robot fell, ``at_most`` [s]: frozen in mid-step it may still stand."""
         end = self.time + at_most
         while self.robot.fall is None and self.time < end:

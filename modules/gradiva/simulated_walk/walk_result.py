@@ -307,7 +307,7 @@ def finish_walk(
         stands = stands and (walk.controller.state is WalkingState.STOPPED or walk.come_to_stand())
         if not stands:
             failure = walk.overdue
-            walk.come_to_rest()
+            walk.await_fall()
     except RobotInterfaceError as error:
         stands, failure = False, str(error)
     except KeyboardInterrupt:
