@@ -9,7 +9,14 @@ from gradiva.setup import load_setup
 from gradiva.walking import WalkingState
 from gradiva_experiments import ExperimentOptions, find_experiment
 from gradiva_experiments.shipped import punches
-from gradiva_experiments.shipped.punches import PunchedWalk, drawn_punches, pendulum_lasts, pendulum_of, punch_force
+from gradiva_experiments.shipped.punches import (
+    PunchedWalk,
+    drawn_punches,
+    in_short,
+    pendulum_lasts,
+    pendulum_of,
+    punch_force,
+)
 from tests.gradiva_experiments.fake_pool import ImmediatePool
 
 
@@ -45,6 +52,19 @@ def test_a_robot_is_punched_every_five_seconds_until_it_falls(monkeypatch):
     assert [push.start for push in punched.walk.pushes[:3]] == [8.0, 13.0, 18.0]
     assert len(punched.walk.pushes) == 17
     assert outcome["link"] == punched.walk.pushes[1].link
+
+
+@pytest.mark.parametrize(
+    ("reason", "short"),
+    [
+        ("the DCM is 41 cm off its reference, the limit is 40 cm at 10.00 s", "the DCM"),
+        ("both feet carry 352 N together, the limit is 443 N: most lacks on the right foot", "both feet carry"),
+        ("the right foot reads nothing where it stands, and both carry 323 N", "the right foot reads nothing"),
+        ("4 ticks failed in a row, the last one: NoSolutionFound", "4 ticks failed in a row"),
+    ],
+)
+def test_ends_that_differ_in_numbers_alone_are_counted_as_one(reason, short):
+    assert in_short(reason) == short
 
 
 def test_a_pendulum_meets_the_same_punches_and_lasts_while_they_are_weak(monkeypatch):

@@ -163,13 +163,13 @@ def _row(plant: Plant, robot: str, doing: str, found: Sequence[Continued], longe
         "paper": None,
         "value": float(times.mean()),
         "outcome": "met" if times.mean() >= asked else "missed",
-        "reason": by_frequency(_in_short(outcome["reason"]) for outcome in ends),
+        "reason": by_frequency(in_short(outcome["reason"]) for outcome in ends),
     }
 
 
-def _in_short(reason: str) -> str:
+def in_short(reason: str) -> str:
     """Return a reason without its numbers."""
-    return re.split(r" (?:above|below|has|of|is|at) ", reason)[0]
+    return re.split(r",| (?:above|below|has|of|is|at|where|\d+) ", reason)[0]
 
 
 EXPERIMENTS = (
