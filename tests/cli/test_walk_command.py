@@ -140,21 +140,22 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
-    pushes = "--push", "torso,0,130,0,6,0.1", "--push", "chest,0,5,0,12,0.3"
-    status, out, err = gradiva("walk", *pushes, "--step-adaptation", "off", "--json", "-")
+    pushes = "--push", "torso,0,130,0,3,0.1", "--push", "chest,0,5,0,8,0.3"
+    settings = "--duration", 5, "--set", "walking.prepare_duration=0.5"
+    status, out, err = gradiva("walk", *pushes, *settings, "--step-adaptation", "off", "--json", "-")
     result = json.loads(out)
     assert status == 1
     assert result["outcome"] == "fell"
     assert result["reason"].startswith("base tilt above the limit of 45° at ")
     assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
-    text = "a push of 130 N to the left on torso from 6.00 to 6.10 s: it walks on without that"
+    text = "a push of 130 N to the left on torso from 3.00 to 3.10 s: it walks on without that"
     assert result["diagnosis"]["text"] == text
-    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 6.09 s")
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 6 cm at 3.15 s")
     assert "first sign: DCM error" in err
     assert "next    " in err
-    assert result["reason"].count("a push of 130 N to the left on torso from 6.00 to 6.10 s") == 1
-    assert "s, before the push of 5 N to the left on chest from 12.00 to 12.30 s" in err
+    assert result["reason"].count("a push of 130 N to the left on torso from 3.00 to 3.10 s") == 1
+    assert "s, before the push of 5 N to the left on chest from 8.00 to 8.30 s" in err
     figures = ("end_error_m", "heading_error_rad", "specific_energetic_cost", "is_standing")
     assert [result[name] for name in figures] == [None, None, None, False]
     assert "distance of whole steps" in err
@@ -167,16 +168,16 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))
     assert np.abs(record.log.times - sign).min() < 0.006  # the times of the log, rounded
     assert record.first_sign() == pytest.approx(sign, abs=0.006)
-    assert record.pushes() == [(6.0, 6.1)]  # the walk has not seen the other one
+    assert record.pushes() == [(3.0, 3.1)]  # the walk has not seen the other one
     motion = Motion.read(record, load_robot("icub_v2_7"))
     assert (motion.times[0], motion.times[-1]) == pytest.approx((record.log.times[0], record.log.times[-1]), abs=0.04)
-    assert motion.times[0] < 6.0 < sign < motion.times[-1]  # the push begins at 6 s of the same clock
+    assert motion.times[0] < 3.0 < sign < motion.times[-1]  # the push begins at 3 s of the same clock
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 5 --control position --model dcm",
         " --step-adaptation off --plant ideal",
-        " --push torso,0,130,0,6,0.1",
+        " --push torso,0,130,0,3,0.1",
         "push of 130 N to the left on torso",
         "after the fall: push of 5 N to the left on chest",
         result["diagnosis"]["advice"].replace("&", "&amp;"),

@@ -270,18 +270,21 @@ class _Analysis:
 
     def _least(self, config: WalkingConfig) -> tuple[Margins, str]:
         """Return the least margins and the case with the least gain margin."""
+        cases = dict(self._cases(config))
+        worst = min(cases, key=lambda text: cases[text].gain_db)
+        every = cases.values()
+        least = replace(cases[worst], phase_deg=min(m.phase_deg for m in every), peak=max(m.peak for m in every))
+        return least, worst
+
+    def _cases(self, config: WalkingConfig) -> Iterator[tuple[str, Margins]]:
+        """Yield each case with its margins, which are computed when they are asked for."""
         gains = config.zmp_com_controller
-        cases = {}
         for support, time, plant in self._plants:
             for name, pair in (("walking", gains.walking), ("standing", gains.standing)):
                 if support == "single support" and name == "standing":
                     continue
                 text = f"{support}, gains of {name}, {1e3 * time:.0f} ms floor"
-                cases[text] = Margins.of(WrenchLoop(plant, config, pair))
-        worst = min(cases, key=lambda text: cases[text].gain_db)
-        every = cases.values()
-        least = replace(cases[worst], phase_deg=min(m.phase_deg for m in every), peak=max(m.peak for m in every))
-        return least, worst
+                yield text, Margins.of(WrenchLoop(plant, config, pair))
 
     def _most_effective(self, config: WalkingConfig) -> tuple[str, float]:
         """Return key and value of the gain that widens the gain margin most when it is halved."""
@@ -289,13 +292,27 @@ class _Analysis:
         for key, scaled in _GAINS.items():
             value = _value(config, key)
             if value > 0.0:
-                margin = self._least(scaled(config, 0.5))[0].gain_db
+                margin = self._gain_margin(scaled(config, 0.5), best[2])
                 best = max(best, (key, value, margin), key=lambda item: item[2])
         return best[:2]
 
+    def _gain_margin(self, config: WalkingConfig, enough: float) -> float:
+        """Return the least gain margin; any of at most ``enough`` where it is no more than that."""
+        margin = math.inf
+        for _, margins in self._cases(config):
+            margin = min(margin, margins.gain_db)
+            if margin <= enough:
+                break
+        return margin
+
     def _largest_factor(self, config: WalkingConfig, gain: str) -> float:
         scaled: Callable[[WalkingConfig, float], WalkingConfig] = _GAINS[gain]
-        found = _largest(lambda factor: self._least(scaled(config, factor))[0].is_wide, 0.05, 1.0)
+
+        def is_wide(factor: float) -> bool:
+            """Return whether all cases are, up to the first that is not."""
+            return all(margins.is_wide for _, margins in self._cases(scaled(config, factor)))
+
+        found = _largest(is_wide, 0.05, 1.0)
         return found or math.nan
 
     def _balance(self, config: WalkingConfig) -> tuple[float, float]:
