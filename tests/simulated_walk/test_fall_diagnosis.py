@@ -181,7 +181,13 @@ def test_a_first_sign_that_grew_slowly_says_since_when_and_which_step_was_change
     signals["step_adaptation::adapted_foothold"] = foothold + np.array([0.0, 0.05, 0.0])
     signals["step_adaptation::delay"] = np.zeros((len(log), 1))
     sign = text_of(SignalLog.from_arrays(times, signals))
-    assert sign.endswith("the right foot carried the robot, after the step that lifted off at 4.40 s was changed")
+    words = "the right foot carried the robot, after the step that lifted off at 4.40 s was changed at"
+    assert sign.endswith(f"{words} 4.40 s")
+    foothold[times < 4.6] += np.array([0.0, 0.05, 0.0])  # the plan had it there until then
+    assert text_of(SignalLog.from_arrays(times, signals)).endswith(f"{words} 4.60 s")
+    foothold[times < 5.4] = np.where((times >= 5.2) & (times < 5.4), 0.2, np.nan)[times < 5.4, None]
+    signals["step_adaptation::adapted_foothold"] = foothold + np.outer(times > 5.35, [0.0, 0.05, 0.0])
+    assert text_of(SignalLog.from_arrays(times, signals)).endswith("carried the robot"), "changed after the sign"
 
 
 def test_a_push_shortly_before_the_first_sign_is_named():
@@ -215,6 +221,8 @@ def test_a_push_that_acted_and_was_measured_is_one_push():
         f"; first sign: DCM error; before it, {first}"
     )
     assert str(Diagnosis("DCM error", 2.9, cause, tuple(pushes))).endswith(f"; first sign: DCM error; after {first}")
+    smoothed = replace(measured, text="a push of about 87 N to the left at 3.99 s", begin=3.99)
+    assert known_push(pushes, smoothed, "icub_v2_7").text.endswith("measured as about 87 N to the left at 4.00 s")
     tipping = replace(measured, begin=4.9)  # a foot that tips after the push
     for unseen in (None, tipping):
         cause = known_push(pushes, unseen, "icub_v2_7")

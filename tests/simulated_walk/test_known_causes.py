@@ -339,6 +339,16 @@ def test_a_push_without_which_the_robot_falls_as_well_is_not_the_cause_though_it
     )
 
 
+def test_a_push_before_the_robot_balances_is_answered_by_no_gain_but_by_a_later_push():
+    setup = load_setup("icub_v2_7", {"simulation.pushes": [PUSH]})
+    ruled = {"falls": lambda settings, *_: bool(settings.get("simulation.pushes")), "has_balanced": False}
+    walk, lines = RuledWalk(setup, changed_keys(setup), EASY, 3, 6.0, BadEnd.FELL, **ruled), []
+    gain = {"--set dcm_controller.proportional_gain=2": {"dcm_controller.proportional_gain": 2.0}}
+    cause = tried_cause(Trials(walk, lines.append), Cause(CauseKind.PUSH, "", "maps", True, trials=gain))
+    assert cause.next_step.endswith("servos hold the posture, nothing balances before 2.0 s; push later")
+    assert not any("proportional_gain" in text for text in (*lines, cause.next_step))
+
+
 def test_the_parts_of_a_plant_without_which_the_robot_does_better_are_named():
     exact = {"simulation.friction.coulomb": 0.0}
     by_friction = fall(

@@ -57,6 +57,7 @@ from gradiva.telemetry import (
     WalkRecord,
     adapted_steps,
     further_steps,
+    moved_end,
     number,
     unhealthy_figures,
     unsaved,
@@ -176,7 +177,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
             outcome = finish_walk(request, walk, report, search)
         with console.status("writing the report"):
             lost = save_walk(outcome, folder)
-        _print_outcome(console, outcome)
+        _print_outcome(console, outcome, folder)
         lost += unsaved(Path(results.json_to or STDOUT), lambda: target.write(outcome.result))
         _warn(console, idle_disturbances(outcome))
         if film_path is not None:
@@ -272,7 +273,7 @@ def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
         observe(walk)
 
 
-def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
+def _print_outcome(console: Console, outcome: WalkOutcome, folder: RunFolder) -> None:
     console.print(outcome_line(outcome.result), soft_wrap=True)
     if advice := (outcome.result["diagnosis"] or {}).get("advice"):
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
@@ -293,7 +294,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
         if acted:
             console.print(f"{name}  {acted}", markup=False, soft_wrap=True)
     if outcome.result["report"] or not len(outcome.log):
-        report = outcome.result["report"] or "none: the robot never balanced"
+        none = f"none, and no log, as the robot never balanced; its result is in {folder.path}"
+        report = outcome.result["report"] or none
         console.print(f"report  {report}", markup=False, soft_wrap=True)
 
 
@@ -510,6 +512,8 @@ def _pose(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _moment(figure: KeyFigure, result: Mapping[str, Any]) -> str:
+    if figure.key == "end_error_m" and (moved := moved_end(result)):
+        return f" from its end{moved}"
     moment = figure.moment(result)
     return "" if moment is None else f", step that lifted off at {moment:.2f} s"
 

@@ -20,6 +20,7 @@ from gradiva.simulated_walk.known_causes import (
     Difference,
     KnownWalk,
     Trial,
+    before_balance,
     differences,
     lower_speeds,
 )
@@ -307,6 +308,9 @@ def _beside_choice(trials: Trials, choice: Difference, inferred: Cause | None) -
 def _push_with_advice(trials: Trials, push: Difference, text: str, inferred: Cause | None) -> Cause:
     """Return a push as the cause, with what was advised against it and whether the robot stands so, which is tried."""
     known = trials.known
+    if not known.has_balanced:
+        advice = "; ".join(filter(None, [_largest_push(trials, push), before_balance(known.setup)]))
+        return Cause(CauseKind.PUSH, text, advice, is_tried=True)
     mode, measured = known.setup.walking.step_adaptation.mode, inferred and inferred.kind is CauseKind.PUSH
     advised: dict[str, Mapping[str, Any]] = {}
     if mode is not SteppingMode.PLACE_AND_TIME:

@@ -24,7 +24,7 @@ from gradiva.simulated_walk.fall_evidence import (
     supporting_joints_at_limits,
 )
 from gradiva.simulated_walk.footing import response_note
-from gradiva.simulated_walk.known_causes import known_push, known_speed
+from gradiva.simulated_walk.known_causes import before_balance, known_push, known_speed
 from gradiva.simulated_walk.measured_walk import Mask, MeasuredWalk
 from gradiva.simulated_walk.simulated_walk import SimulatedWalk
 from gradiva.simulated_walk.walk_score import deflection_errors, true_deflections
@@ -195,6 +195,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         found = find_cause(evidence)
         if acted and (found is None or found.kind is CauseKind.PUSH):
             found = known_push(acted, found, evidence.robot)
+            if not len(log):
+                found = replace(found, advice=before_balance(walk.setup), why="", trials={})
         found = found or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
             return None
@@ -540,10 +542,11 @@ def _step_before(log: SignalLog, time: float) -> str:
 
     It restarts the references where the robot is, so that errors leave their bounds for good later than it is moved.
     """
-    steps = [step for step in adapted_steps(log) if time - _RECENT < step.nominal.time < time]
+    steps = [step for step in adapted_steps(log) if time - _RECENT < step.nominal.time and step.changed < time]
     if not steps:
         return ""
-    return f", after the step that lifted off at {steps[-1].nominal.time:.2f} s was changed"
+    lifted, changed = steps[-1].nominal.time, steps[-1].changed
+    return f", after the step that lifted off at {lifted:.2f} s was changed at {changed:.2f} s"
 
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:

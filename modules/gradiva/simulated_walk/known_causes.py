@@ -161,6 +161,7 @@ class KnownWalk:
         end: When the robot was down, had stopped or stood, [s].
         bad_end: In which way it ended badly.
         is_as_configured: Whether it had no law, task or check beside those of its configuration.
+        has_balanced: Whether its controller balanced; not before it is prepared.
     """
 
     setup: Setup
@@ -170,6 +171,7 @@ class KnownWalk:
     end: float
     bad_end: BadEnd = BadEnd.FELL
     is_as_configured: bool = True
+    has_balanced: bool = True
 
     @classmethod
     def of(cls, walk: SimulatedWalk, command: Command, bad_end: BadEnd) -> KnownWalk:
@@ -181,7 +183,8 @@ class KnownWalk:
         for key in (PUSHES, _FAULTS):  # a robot that walks on for longer would meet what had not come
             if key in settings:
                 settings[key] = [each for each in settings[key] if each["start"] < end]
-        return cls(walk.setup, settings, command, walk.seed, end, bad_end, walk.is_as_configured)
+        own = walk.is_as_configured, len(walk.recorder.log) > 0
+        return cls(walk.setup, settings, command, walk.seed, end, bad_end, *own)
 
     @property
     def asked_speed(self) -> float:
@@ -322,6 +325,12 @@ def known_speed(setup: Setup) -> float:
     return load_robot(setup.robot_argument).known_speed(setup.walking.walking.control)
 
 
+def before_balance(setup: Setup) -> str:
+    """Return why no gain and no step helped a robot that fell before it balanced, and what to do instead."""
+    ready = f"{setup.walking.walking.prepare_duration:.1f} s"
+    return f"the controller was preparing: servos hold the posture, nothing balances before {ready}; push later"
+
+
 def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cause:
     """Return as the cause the push that acted, of several that one which was measured: it is one push, and named once.
 
@@ -335,7 +344,10 @@ def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cau
         text = f"a {acted[-1]}: the measurements name nothing else"
         return replace(measured or Cause(CauseKind.PUSH, "", maps_of_pushes(robot), True), text=text)
     assert measured is not None
-    return replace(measured, text=f"a {push}, measured as {measured.text.removeprefix('a push of ')}")
+    assert measured.begin is not None
+    size = measured.text.removeprefix("a push of ").rpartition(" at ")[0]
+    begin = max(measured.begin, push.start)  # accelerations are means, which rise before the push
+    return replace(measured, text=f"a {push}, measured as {size} at {begin:.2f} s")
 
 
 def _seen_push(acted: Sequence[Push], begin: float) -> Push | None:

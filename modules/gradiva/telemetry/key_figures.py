@@ -14,6 +14,8 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 BAD_OUTCOMES = ("fell", "failed")
 """Outcomes of walks whose figures are those of a fall."""
 _WITH_WARNING = "stability_margins.", "chatter."  # figures with a warning of their own
+_MOVED = 5e-3  # [m] by which an adapted step moves the end of a velocity
+_LANDED = "Of steps that came down on the ground, not of the foot of a robot that falls."
 _MOST_UNUSUAL = 4  # figures in the line that names them
 
 
@@ -199,10 +201,17 @@ KEY_FIGURES = (
     ),
     KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND, better=-1),
     KeyFigure("adapted_steps", "adapted steps"),
-    KeyFigure("largest_step_change_m", "largest step change", "mm", 1e3, 0, when="largest_step_change_at_s"),
+    KeyFigure(
+        *("largest_step_change_m", "largest step change", "mm", 1e3, 0),
+        definition=_LANDED,
+        when="largest_step_change_at_s",
+        unfinished="largest step change, of landed steps",
+    ),
     KeyFigure(
         *("largest_step_delay_s", "largest step delay (earlier: negative)", "ms", 1e3, 0),
+        definition=_LANDED,
         when="largest_step_delay_at_s",
+        unfinished="largest step delay, of landed steps (earlier: negative)",
     ),
     KeyFigure("flexible_joints.deflection_rad", "max deflection", "°", math.degrees(1.0), 2),
     KeyFigure("flexible_joints.observed_deflection_rad", "max observed deflection", "°", math.degrees(1.0), 2),
@@ -262,6 +271,12 @@ def unhealthy_figures(result: Mapping[str, Any]) -> str:
     return _listed(
         "beyond healthy", [(each, each.healthy_range(result)) for each in found if not each.usual(result)], result
     )
+
+
+def moved_end(result: Mapping[str, Any]) -> str:
+    """Return a word on the end of a velocity that moved with adapted steps; empty where it did not, or is a place."""
+    is_moved = result.get("commanded_duration_s") is not None and (result.get("largest_step_change_m") or 0.0) > _MOVED
+    return ", moved by adapted steps" * is_moved
 
 
 def further_steps(result: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from gradiva.telemetry.key_figures import (
     TRACKING_FIGURES,
     KeyFigure,
     further_steps,
+    moved_end,
     number,
     unusual_figures,
 )
@@ -158,7 +159,7 @@ def _commanded(figure: KeyFigure, result: Mapping[str, Any]) -> str:
     if (moment := figure.moment(result)) is not None:
         text = f"of the step that lifted off at {moment:.2f} s"
     if figure.key == "end_error_m" and end:
-        text = f"commanded end: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
+        text = f"commanded end{moved_end(result)}: ({number(end[0], 1.0, 2)}, {number(end[1], 1.0, 2)}) m"
     return f'<div class="label">{text}</div>' if text else ""
 
 

@@ -145,12 +145,14 @@ class AdaptedStep:
         move: From there to where the foot was to land in the end, or landed early, world, [m], shape (2,).
         delay: Of its touch-down, [s].
         end: Last time of the log at which the foot was in the air, or that of its early landing, [s].
+        changed: When it was changed first, [s].
     """
 
     nominal: Footprint
     move: NDArray
     delay: float
     end: float
+    changed: float
 
     @property
     def distance(self) -> float:
@@ -172,7 +174,10 @@ def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
         position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
         foothold = Footprint(stance.other, position, float(nominal[last, 2]), float(log.times[first]))
         move = _landing(log, stance.other, adapted, last) - nominal[last, :2]
-        step = AdaptedStep(foothold, move, float(delays[last, 0]), float(log.times[last]))
+        moves = np.linalg.norm((adapted - nominal)[first : last + 1, :2], axis=1)
+        is_changed = (moves > _SAME_PLACE) | (np.abs(delays[first : last + 1, 0]) > _SAME_TIME)
+        changed = log.times[first + is_changed.argmax() if is_changed.any() else last]
+        step = AdaptedStep(foothold, move, float(delays[last, 0]), float(log.times[last]), float(changed))
         if step.distance > _SAME_PLACE or abs(step.delay) > _SAME_TIME:
             steps.append(step)
     return steps
