@@ -339,12 +339,9 @@ def known_push(acted: Sequence[Push], measured: Cause | None, robot: str) -> Cau
         measured: By the robot; None: it names nothing.
         robot: Name or folder.
     """
-    push = None if measured is None or measured.begin is None else _seen_push(acted, measured.begin)
-    if push is None:
+    if measured is None or measured.begin is None or (push := _seen_push(acted, measured.begin)) is None:
         text = f"a {acted[-1]}: the measurements name nothing else"
         return replace(measured or Cause(CauseKind.PUSH, "", maps_of_pushes(robot), True), text=text)
-    assert measured is not None
-    assert measured.begin is not None
     size = measured.text.removeprefix("a push of ").rpartition(" at ")[0]
     begin = max(measured.begin, push.start)  # accelerations are means, which rise before the push
     return replace(measured, text=f"a {push}, measured as {size} at {begin:.2f} s")
