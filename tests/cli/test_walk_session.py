@@ -119,7 +119,7 @@ def test_terminal_and_report_use_the_same_words():
 def test_a_walk_on_its_way_has_the_distance_of_whole_steps_and_one_that_fell_no_pose():
     walks = cells_of(is_standing=False, outcome="stopped", largest_step_change_m=0.054, largest_step_change_at_s=6.18)
     assert {"distance of whole steps", "middle of the feet, in mid-walk"} <= walks[1].keys()
-    assert walks[1]["largest step change, of landed steps"] == "54 mm, step that lifted off at 6.18 s"
+    assert walks[1]["largest landed step change"] == "54 mm, step that lifted off at 6.18 s"
     assert "of the step that lifted off at 6.18 s" in tiles(walks[0])
     fell = cells_of(is_standing=False, outcome="fell")[1]
     assert not {"distance", "final pose", "middle of the feet, in mid-walk"} & fell.keys()
