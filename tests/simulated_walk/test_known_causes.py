@@ -636,9 +636,9 @@ def test_a_trial_meets_no_push_and_no_fault_that_came_after_the_end_of_the_walk(
     acted, later = Push("torso", (90.0, 0.0, 0.0), 4.0, 0.1), Push("torso", (300.0, 0.0, 0.0), 8.2, 0.1)
     faults = [Fault(FaultKind.FROZEN_IMU, 9.0)]
     robot = SimpleNamespace(fall=SimpleNamespace(time=7.8), pushes=[acted, later], faults=faults)
-    walk = SimpleNamespace(
-        setup=load_setup("icub_v2_7"), robot=robot, time=10.0, seed=0, overdue="", is_as_configured=True
-    )
+    recorder, state = SimpleNamespace(log=[]), {"overdue": "", "is_as_configured": True}
+    walk = SimpleNamespace(setup=load_setup("icub_v2_7"), robot=robot, recorder=recorder, time=10.0, seed=0, **state)
     known = KnownWalk.of(walk, EASY, BadEnd.FELL)
+    assert not known.has_balanced  # nothing was recorded
     assert [push["start"] for push in known.settings["simulation.pushes"]] == [4.0]
     assert known.settings["simulation.faults"] == []
