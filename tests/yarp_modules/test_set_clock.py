@@ -15,6 +15,7 @@ from gradiva.robot_model import Environment
 from gradiva.session import tick_timing
 from gradiva.walking import WalkingState
 from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import JointSample
 from gradiva.yarp_modules.walking_module import WalkingModule
@@ -67,18 +68,18 @@ class SimulatedPorts:
         )
         self._sources = robot._clocks
 
-    def _read(self, now: float) -> JointSample:
+    def _read(self) -> JointSample:
         self._sample = sample = self._robot.read()
-        stamp = self._clocks.wall("theirs", sample.time)
+        stamp, now = self._clocks.wall("theirs", sample.time), control_time()
         for source in self._sources:
             source.update(stamp, now)
         oldest = min(source.time for source in self._sources)
         return JointSample(oldest, sample.joint_positions, sample.joint_velocities, sample.joint_torques)
 
-    def _read_wrenches(self, clocks, now):
+    def _read_wrenches(self, clocks):
         return self._sample.contact_wrenches.copy()
 
-    def _read_imu(self, clock, now):
+    def _read_imu(self, clock):
         return replace(self._sample.imu, time=clock.time)
 
     def _stream(self, command: JointCommand) -> None:

@@ -14,6 +14,7 @@ from gradiva.safety.events import BridgedReadings, Finding, SafetyKind
 _LONGEST_REPEAT = 0.2  # [s] over which that is looked at: a joint that creeps may read no velocity for long
 _OFF = 3  # [samples] one after the other beside a velocity that repeats: one or two may be wrong themselves
 _JOINT_MOTION = 0.015  # [rad] that a joint moves beside a velocity that repeats: at least 5°/s
+_AGREEMENT = 0.25  # [-] of a motion, to which encoder and velocity agree
 _SMOOTHING = 0.005  # [s] of velocities by positions: encoders of 0.0001 rad then are 0.007 rad/s at 1 kHz
 
 BoolArray = npt.NDArray[np.bool_]
@@ -208,7 +209,15 @@ class EncoderCheck:
     :math:`v` and a margin :math:`m`; else the joint is assumed to follow its command,
     :math:`s_{k-1} + \int \dot s^* dt`, until the encoder comes back to that. A velocity is accepted where the position
     is and was a tick before, for it may be the difference of both, and while :math:`|\dot s_k| \Delta t` keeps the same
-    bound: a light joint of a robot that falls is faster than its limit, and its encoder is not wrong.
+    bound.
+
+    A joint is not driven but moved by force, by a blow or in a fall, and its encoder is right, where in two intervals
+    one after the other its readings :math:`r_k` change faster than that and as its velocities say,
+
+    .. math:: |r_k - r_{k-1} - d| \le |d| / 4, \quad d = \tfrac{\Delta t}{2} (\dot s_{k-1} + \dot s_k), \quad
+              |d| > v \Delta t
+
+    Of a jump that holds in one interval at most, whatever velocity is derived from it.
     """
 
     def __init__(self, joints: Sequence[str], speeds: NDArray, margin: float, duration: float) -> None:
@@ -229,6 +238,8 @@ class EncoderCheck:
     def reset(self) -> None:
         """Forget the past: the next positions are accepted if they are finite."""
         self._positions: NDArray | None = None
+        self._read, self._velocities = np.zeros((2, len(self._joints)))
+        self._was_moved: BoolArray = np.zeros(len(self._joints), dtype=bool)
         self._was_wrong: BoolArray | None = None
         self._debounce.reset()
         self.bridged = BridgedReadings()
@@ -243,9 +254,10 @@ class EncoderCheck:
         """Whether all positions are passed on as they were read last."""
         return self._positions is not None and self._was_wrong is None
 
-    def accept(self, positions: NDArray) -> None:
-        """Take positions in which nothing is wrong, as `update` does."""
-        self._positions = positions
+    def accept(self, positions: NDArray, velocities: NDArray) -> None:
+        """Take a sample in which nothing is wrong, as `update` does."""
+        self._positions, self._read, self._velocities = positions, positions, velocities
+        self._was_moved.fill(False)
         self._debounce.clear()
 
     def predict(self, motion: NDArray) -> NDArray | None:
@@ -275,16 +287,16 @@ class EncoderCheck:
         """
         if self._positions is None:
             if np.isfinite(positions).all() and np.isfinite(velocities).all():
-                self._positions = positions
+                self.accept(positions, velocities)
             return positions, velocities, []
         change = positions - self._positions
         if self._was_wrong is None and self._can_be(velocities * interval, interval) and self._can_be(change, interval):
-            self.accept(positions)
+            self.accept(positions, velocities)
             return positions, velocities, []
-        is_wrong = self._is_too_far(change, interval)
         is_none = ~(np.isfinite(velocities) & np.isfinite(positions))
-        is_wrong |= is_none
-        is_too_fast = self._is_too_far(velocities * interval, interval)
+        is_driven = ~self._is_moved(positions, velocities, interval)
+        is_wrong = is_driven & self._is_too_far(change, interval) | is_none
+        is_too_fast = is_driven & self._is_too_far(velocities * interval, interval)
         distrusted = is_too_fast | is_wrong if self._was_wrong is None else is_too_fast | is_wrong | self._was_wrong
         self._was_wrong = is_wrong if is_wrong.any() else None
         self._positions = np.where(is_wrong, self._positions + commanded_motion, positions)
@@ -300,6 +312,15 @@ class EncoderCheck:
 
     def _is_too_far(self, change: NDArray, interval: float) -> BoolArray:
         return ~(np.abs(change) <= self._speeds * interval + self._margin)  # NaN is, too
+
+    def _is_moved(self, positions: NDArray, velocities: NDArray, interval: float) -> BoolArray:
+        """Return which joints have been moved faster than they can be driven since the reading before the last one."""
+        motion = 0.5 * interval * (self._velocities + velocities)
+        is_moved = np.abs(positions - self._read - motion) <= _AGREEMENT * np.abs(motion)  # NaN is not
+        is_moved &= np.abs(motion) > self._speeds * interval
+        was_moved, self._was_moved = self._was_moved, is_moved
+        self._read, self._velocities = positions, velocities
+        return is_moved & was_moved
 
     def _finding(self, index: int, read: NDArray, bridged: NDArray) -> Finding:
         is_jump, joint = divmod(index, len(self._joints))

@@ -85,6 +85,7 @@ class JointBounds:
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
+_FOLLOWING = (SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TRACKING)  # commands are no faster than the limits
 _NOUNS = ("is at", "moves at", "has a torque of", "differs from its command by")
 _UNITS = ("rad", "rad/s", "N·m", "rad")
 
@@ -98,8 +99,9 @@ class JointCheck:
     .. math:: \underline s + m \le s \le \bar s - m, \quad |\dot s| \le f_v \bar v, \quad
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
-    A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
-    where it is: it is a kind of its own, on which the robot walks on.
+    A torque that is not finite counts as not measured. An arm that does not follow, or that is moved faster than its
+    commands ever are, carries nothing, and its sensors say where it is: it is a kind of its own, on which the robot
+    walks on.
     """
 
     def __init__(
@@ -155,7 +157,7 @@ class JointCheck:
         limit = self._upper[index] if value > 0.5 * (self._lower[index] + self._upper[index]) else self._lower[index]
         unit = _UNITS[part]
         text = f"joint {self._joints[joint]} {_NOUNS[part]} {beside_limit(value, limit, 2, ' ' + unit)}"
-        is_free = _KINDS[part] is SafetyKind.JOINT_TRACKING and self._joints[joint] not in self._carrying
+        is_free = _KINDS[part] in _FOLLOWING and self._joints[joint] not in self._carrying
         return Finding(SafetyKind.ARM_TRACKING if is_free else _KINDS[part], self._joints[joint], text)
 
 
@@ -218,7 +220,7 @@ class FootCheckConfig:
 
     Attributes:
         minimum_force: Normal force, as a part of the robot's weight, [-].
-        force_duration: Of both, [s].
+        force_duration: Of a foot that stands alone, [s].
         pressure_gain_error: Of the measured distance of the centre of pressure from the sole frame, tolerated, [-].
     """
 
@@ -228,6 +230,7 @@ class FootCheckConfig:
 
 
 _MINIMUM_LOAD = 0.5  # [-] of the weight, both feet together; at 0.75 fast walks in velocity control trip
+_UNLOADED_DURATION = 0.2  # [s] of both that read something: blows unload soles for less; within it a body falls 20 cm
 _EARLY_LANDING_DURATION = 0.15  # [s]
 """Of a foot that should stand alone while the other one carries the weight: with encoders off by 0.5° iCub v2.7 lands
 up to 0.1 s early.
@@ -246,9 +249,13 @@ class FootCheck:
     load that the planned ZMP gives it. A foot that should stand and reads nothing while both together lack load is
     suspected from that tick on: its sensor is not used, whether it is dead or the robot is in the air for an instant,
     until it reads more than noise, as a foot that lands does in one or two ticks.
-    It is dead when the lacking part of the weight W would have made the robot fall faster than any that walks,
+    A sensor is dead when, while a foot that should stand reads nothing or pulls, the lacking part of the weight W would
+    have made the robot fall faster than any that walks,
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
+
+    Two feet that carry less than half of the weight together, and something each, are those of a robot that is lifted
+    for an instant, as by a blow from below; 0.2 s are none.
 
     In the axes of the sole frame, with force :math:`f` and moment :math:`\mu` about its origin and the bottom of the
     sole at height :math:`h`, the centre of pressure is
@@ -270,17 +277,22 @@ class FootCheck:
         self._height = sole.z
         gain, margin = 1.0 + config.pressure_gain_error, _PRESSURE_MARGIN
         self._corners = {side: (gain * sole.corners(side, margin)).tolist() for side in Side}
-        self._force = {side: Debounce(config.force_duration) for side in Side}
-        self._pressure = {side: Debounce(_PRESSURE_DURATION) for side in Side}
-        self._early = {side: Debounce(_EARLY_LANDING_DURATION) for side in Side}
-        self._load = Debounce(config.force_duration)
+        self._force, self._pressure = Debounce(config.force_duration), Debounce(_PRESSURE_DURATION)
+        self._early, self._load = Debounce(_EARLY_LANDING_DURATION), Debounce(_UNLOADED_DURATION)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
         self.suspected: Side | None = None
         self._time = self._falling_speed = 0.0
-        for debounce in (*self._force.values(), *self._early.values(), *self._pressure.values(), self._load):
+        self._was_lacking = False  # under a foot that read nothing or pulled
+        self._load.reset()
+        self._stand_alone_on(None)
+
+    def _stand_alone_on(self, alone: Side | None) -> None:
+        """Count anew for how long something is wrong with the foot that stands alone."""
+        self._alone = alone
+        for debounce in (self._force, self._early, self._pressure):
             debounce.reset()
 
     def note_reading(self, load: float) -> None:
@@ -302,18 +314,21 @@ class FootCheck:
         left = 0.0 if suspected is Side.LEFT else state.left_foot_wrench.item(2)
         right = 0.0 if suspected is Side.RIGHT else state.right_foot_wrench.item(2)
         found = self._lacking_load(left, right, reference, time)
-        if not reference.is_double_support:
-            found += self._standing_alone(state, reference.stance_foot, time)
+        alone = None if reference.is_double_support else reference.stance_foot
+        if alone is not self._alone:
+            self._stand_alone_on(alone)
+        if alone is not None:
+            found += self._standing_alone(state, alone, time)
         return found
 
     def _lacking_load(self, left: float, right: float, reference: WalkingReference, time: float) -> list[Finding]:
         is_low = self._load.update(left + right < self._lightest, time)
         suspected = self._suspect(left, right, reference, time)
-        if suspected is not None and (is_low or self._falling_speed > _FASTEST_FALL):
+        if not is_low and self._falling_speed <= _FASTEST_FALL:
+            return []
+        if suspected is not None:
             text = f"the {suspected} foot reads nothing where it stands, and both carry {left + right:.0f} N together"
             return [Finding(SafetyKind.FOOT_FORCE, str(suspected), f"{text}: its sensor is dead")]
-        if not is_low:
-            return []
         planned_left = (1.0 - reference.right_load_fraction) * self._weight
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
@@ -328,7 +343,7 @@ class FootCheck:
         lacking, last = _CARRIED - (left + right) / self._weight, self.suspected
         period, self._time = time - self._time, time
         if lacking <= 0.0:  # nearly always
-            self.suspected, self._falling_speed = None, 0.0
+            self.suspected, self._falling_speed, self._was_lacking = None, 0.0, False
             return None
         loads = ((Side.LEFT, left), (Side.RIGHT, right))
         silent = [
@@ -338,7 +353,9 @@ class FootCheck:
             self.suspected = None
         elif len(silent) == 1:
             (self.suspected,) = silent
-        goes_on = last is not None and self.suspected is last
+        is_lacking = bool(silent) or min(left, right) < -_LOADED * self._weight
+        goes_on = self._was_lacking and is_lacking and self.suspected is last
+        self._was_lacking = is_lacking
         self._falling_speed = self._falling_speed + period * GRAVITY * lacking if goes_on else 0.0
         return self.suspected
 
@@ -349,12 +366,12 @@ class FootCheck:
         is_low = load < self._lowest
         found = []
         is_early = is_low and load + float(state.foot_wrench(stance.other)[2]) >= self._lightest  # the other one landed
-        is_lasting = self._force[stance].update(is_low and not is_early, time)
-        if self._early[stance].update(is_early, time) or is_lasting:
+        is_lasting = self._force.update(is_low and not is_early, time)
+        if self._early.update(is_early, time) or is_lasting:
             text = f"the {stance} foot carries {beside_limit(load, self._lowest, 0, ' N', ' alone')}"
             found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
         beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)
-        if self._pressure[stance].update(beyond > 0.0, time):
+        if self._pressure.update(beyond > 0.0, time):
             text = (
                 f"the centre of pressure of the {stance} foot is {1e3 * beyond:.1f} mm beyond its limit: the foot tips"
                 " about an edge, or its sensor is wrong"

@@ -433,5 +433,5 @@ class JointSensorCheck:
         """Give the checks the last sample, in which they would have found nothing."""
         if self._pending is not None and self.positions is not None:
             self._velocities.accept(self.positions, self._read, self._pending)
-            self._encoders.accept(self.positions)
+            self._encoders.accept(self.positions, self._read)
         self._pending = None

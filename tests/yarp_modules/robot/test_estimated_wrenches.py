@@ -8,7 +8,7 @@ import pytest
 from gradiva.middleware import fill_bottle, yarp
 from gradiva.yarp_modules.robot.contact_wrenches import input_name
 from tests.waiting import wait_until
-from tests.yarp_modules.robot.conftest import reach
+from tests.yarp_modules.robot.conftest import reach, read_until_late
 
 REMOTES = [f"/wholeBodyDynamics/{side}_foot/cartesianEndEffectorWrench:o" for side in ("left", "right")]
 
@@ -38,17 +38,20 @@ def test_wrenches_are_taken_as_they_come_and_grow_late(fake, estimator):
     wrench = [1.0, 2.0, 300.0, 4.0, 5.0, 6.0]
     robot._open_parts()
 
-    def is_published() -> bool:
+    read = []
+
+    def are_read() -> bool:
         for row in range(2):
             estimator(row, *wrench)
         robot.sample_time()
-        return not robot._silent()
+        if not robot._silent():
+            read.append(robot.read().contact_wrenches)
+        return bool(read) and np.isfinite(read[-1]).all()
 
     try:
-        wait_until(is_published, "wrenches")
-        np.testing.assert_array_equal(robot.read().contact_wrenches, [wrench, wrench])
-        wait_until(lambda: np.isnan(robot.read().contact_wrenches).all(), "late wrenches")
-        assert robot.late == tuple(REMOTES)
+        wait_until(are_read, "wrenches")
+        np.testing.assert_array_equal(read[-1], [wrench, wrench])
+        assert np.isnan(read_until_late(robot, *REMOTES).contact_wrenches).all()
     finally:
         robot.close()
 

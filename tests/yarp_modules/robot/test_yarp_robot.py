@@ -18,7 +18,7 @@ from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
 from pureyarp.devices.device_ports import ConnectionKeeper
 from tests.waiting import wait_until
-from tests.yarp_modules.robot.conftest import reach
+from tests.yarp_modules.robot.conftest import reach, read_until_late
 from tests.yarp_modules.robot.fake_robot import ground_at
 
 
@@ -244,25 +244,25 @@ def test_a_command_that_is_not_finite_or_of_the_wrong_size_is_refused_before_any
 def test_a_stale_wrench_is_late_by_name_and_reads_nan_until_it_is_sent_again(fake, robot):
     sensors = fake.sensors["left_leg/FT"]
     sensors.is_mute = True
-    wait_until(lambda: np.isnan(robot.read().contact_wrenches[0]).all(), "the mute sensor")
-    assert robot.late == ("l_foot_ft of /icubSim/left_leg/FT",)
-    assert np.isfinite(robot.read().contact_wrenches[1]).all()
+    left, right = read_until_late(robot, "l_foot_ft of /icubSim/left_leg/FT").contact_wrenches
+    assert np.isnan(left).all()
+    assert np.isfinite(right).all()
     sensors.is_mute = False
-    wait_until(lambda: np.isfinite(robot.read().contact_wrenches).all(), "the sensor that sends again")
-    assert robot.late == ()
+    assert np.isfinite(read_until_late(robot).contact_wrenches).all()
 
 
 def test_a_mute_imu_is_late_by_name_and_reads_nan(fake, robot):
     fake.sensors["xsens_inertial"].is_mute = True
-    wait_until(lambda: np.isnan(robot.read().imu.rotation).all(), "the mute IMU")
-    assert robot.late == ("root_link_imu_acc of /icubSim/xsens_inertial",)
+    measurement = read_until_late(robot, "root_link_imu_acc of /icubSim/xsens_inertial")
+    assert np.isnan(measurement.imu.rotation).all()
 
 
 def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
     fake.stop("left_leg")
     wait_until(lambda: control_time() - robot.read().time > 0.2, "an old sample")
-    assert robot.late == ("encoders of /icubSim/left_leg",)
-    assert str(robot.read().late[0]).startswith("encoders of /icubSim/left_leg (0.")
+    measurement = read_until_late(robot, "encoders of /icubSim/left_leg")
+    assert str(measurement.late[0]) == f"encoders of /icubSim/left_leg ({measurement.late[0].age:.2f} s)"
+    assert measurement.late[0].age > 0.2
     assert robot.lost_connections() == []  # not yet: it may be a stall
     wait_until(lambda: robot.read() and "/icubSim/left_leg/stateExt:o" in robot.lost_connections(), "it is lost")
     assert robot.silent_sources() == ["encoders of /icubSim/left_leg"]
@@ -276,7 +276,7 @@ def test_a_connection_that_its_device_does_not_make_again_is_made_again(connect,
     state = ("/icubSim/left_leg/stateExt:o", f"{robot._local}/icubSim/left_leg/stateExt:i")
     assert yarp.Network.disconnect(*state)
     wait_until(lambda: carrier_between(*state), "it is made again")
-    wait_until(lambda: robot.read().late == (), "the board is heard again")
+    read_until_late(robot)  # the board is heard again
 
 
 @pytest.mark.parametrize("server", ["left_leg", "left_leg/FT", "xsens_inertial"])
@@ -284,12 +284,26 @@ def test_a_server_that_restarts_is_reached_again(fake, robot, server):
     fake.stop(server)
     wait_until(lambda: robot.read() is not None and robot.late != (), "something late")
     fake.start(server)
-    wait_until(lambda: robot.read() is not None and robot.late == (), "all sources again", 10.0)
+    read_until_late(robot)
+
+
+@pytest.mark.parametrize("part", ["_joints", "_wrenches", "_imu"])
+def test_a_reader_that_was_held_up_once_is_not_late_from_then_on(robot, part, monkeypatch):
+    source, read = getattr(robot, part), getattr(robot, part).read
+
+    def held_up(*clocks):
+        time.sleep(0.5)  # the sample that is read is younger than the beginning of the reading
+        return read(*clocks)
+
+    monkeypatch.setattr(source, "read", held_up)
+    robot.read()
+    monkeypatch.undo()
+    read_until_late(robot)
 
 
 def test_boards_without_any_sample_are_a_named_error_though_all_sources_have_spoken(robot, monkeypatch):
     monkeypatch.setattr(robot, "_last", None)
-    monkeypatch.setattr(robot._joints, "read", lambda now: None)
+    monkeypatch.setattr(robot._joints, "read", lambda: None)
     with pytest.raises(RobotInterfaceError, match="no sample yet of encoders of /icubSim/torso, encoders of"):
         robot.read()
 

@@ -12,6 +12,7 @@ import numpy as np
 from gradiva.common import NDArray
 from gradiva.middleware import PersistentConnections, RateLimitedLog, yarp
 from gradiva.robot_model import Environment, ForceTorqueMount, IdynTreeModel, force_torque_mount
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot.sensors import Sensor, SensorClient, SourceClock, open_port
 
 _LOGGER = logging.getLogger("gradiva.robot")
@@ -53,7 +54,7 @@ class ContactWrenches(Protocol):
         """Leave the sources."""
         ...
 
-    def read(self, clocks: Sequence[SourceClock], now: float) -> NDArray:
+    def read(self, clocks: Sequence[SourceClock]) -> NDArray:
         """Return one row a sensor, [N, N·m], shape (sensors, 6), and update their clocks; NaN where there is none."""
         ...
 
@@ -109,12 +110,12 @@ class SensedWrenches:
         for server in self._servers.values():
             server.close()
 
-    def read(self, clocks: Sequence[SourceClock], now: float) -> NDArray:
+    def read(self, clocks: Sequence[SourceClock]) -> NDArray:
         """Return the ground's wrenches."""
         rows = np.full((len(self._sensors), 6), np.nan)
         for row, (sensor, mount) in enumerate(zip(self._sensors, self._mounts, strict=True)):
             if (sample := sensor.read()) is not None:
-                clocks[row].update(sample[1], now)
+                clocks[row].update(sample[1], control_time())
                 rows[row] = mount.ground_wrench(sample[0])
         return rows
 
@@ -165,7 +166,7 @@ class EstimatedWrenches:
             port.interrupt()
             port.close()
 
-    def read(self, clocks: Sequence[SourceClock], now: float) -> NDArray:
+    def read(self, clocks: Sequence[SourceClock]) -> NDArray:
         """Return the last wrenches, as they came."""
         for row, port in enumerate(self._ports):
             message = port.read(False)
@@ -176,6 +177,7 @@ class EstimatedWrenches:
                 continue
             stamp = yarp.Stamp()
             is_stamped = port.getEnvelope(stamp) and stamp.isValid()
+            now = control_time()
             clocks[row].update(stamp.getTime() if is_stamped else now, now)
             self._last[row] = [message.get(place) for place in range(6)]
         return self._last.copy()

@@ -14,6 +14,7 @@ from gradiva.common import ConfigError, ControlMode, JointCommand, NDArray, Robo
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
 from gradiva.session import DRIVE_SIGNALS
+from gradiva.yarp_modules.network_clock import control_time
 from gradiva.yarp_modules.robot.sensors import SourceClock
 
 T = TypeVar("T")
@@ -109,11 +110,12 @@ class RemoteJoints:
         """Leave the boards."""
         self.driver.close()
 
-    def read(self, now: float) -> JointSample | None:
+    def read(self) -> JointSample | None:
         """Return what was measured last; None where a board has been silent for too long."""
         if not self._encoders.getEncodersTimed(self._positions, self._stamps):
-            self._look_at_each_board(now)
+            self._look_at_each_board()
             return None
+        now = control_time()
         for name, joint in zip(self.board_names, self._first_joints, strict=True):
             self._clocks[name].update(self._stamps[joint], now)
         if not self._encoders.getEncoderSpeeds(self._velocities):
@@ -141,11 +143,11 @@ class RemoteJoints:
         if not is_sent:
             raise RobotInterfaceError(f"the command ({command.mode}) could not be sent to the boards")
 
-    def _look_at_each_board(self, now: float) -> None:
+    def _look_at_each_board(self) -> None:
         position, stamp = yarp.DVector(1), yarp.DVector(1)
         for name, joint in zip(self.board_names, self._first_joints, strict=True):
             if self._encoders.getEncoderTimed(joint, position, stamp):
-                self._clocks[name].update(stamp[0], now)
+                self._clocks[name].update(stamp[0], control_time())
 
 
 class DriveReadings:

@@ -61,7 +61,11 @@ class SourceClock:
         return self._stamp > -math.inf
 
     def update(self, stamp: float, now: float) -> None:
-        """Take the stamp of the newest sample [s] at ``now`` [s]; one that was taken before counts once."""
+        """Take the stamp of the newest sample [s]; one that was taken before counts once.
+
+        ``now`` [s] is a time after the sample was read. One from before would make it arrive before it was taken where
+        the reader was held up between the two, and all that follow late by that until the drift has made up for it.
+        """
         if stamp == self._stamp:
             return
         if stamp < self._stamp or abs(now - self._seen_at) > _GAP:
@@ -221,12 +225,12 @@ class RemoteImu:
         """Return source, destination and carrier of the server's connections."""
         return self._client.connections(local, carrier)
 
-    def read(self, clock: SourceClock, now: float) -> ImuMeasurement:
+    def read(self, clock: SourceClock) -> ImuMeasurement:
         """Return the last sample and update its clock; NaN where there is none."""
         attitude, rate = self._orientation.read(), self._gyroscope.read()
         if attitude is None or rate is None:
             return NO_ATTITUDE
-        clock.update(attitude[1], now)
+        clock.update(attitude[1], control_time())
         rotation = rotation_of(self._scale * attitude[0]) @ self._frame_in_sensor
         return ImuMeasurement(rotation, self._frame_in_sensor.T @ (self._scale * rate[0]), clock.time)
 

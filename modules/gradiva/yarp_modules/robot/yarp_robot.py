@@ -205,9 +205,9 @@ class YarpRobot:
             RobotInterfaceError: Not every source has sent a sample yet.
         """
         now = control_time()
-        sample = self._joints.read(now) or self._last
+        sample = self._joints.read() or self._last
         sensed, taken = self._contact_wrenches(now)
-        imu = self._imu.read(self._clocks[-1], now)
+        imu = self._imu.read(self._clocks[-1])
         self._note_late(now)
         silent = self._silent()
         if sample is None or silent:
@@ -230,7 +230,7 @@ class YarpRobot:
     def _contact_wrenches(self, now: float) -> tuple[NDArray, float | None]:
         """Return the wrenches, NaN of places without sensor and of late ones, and their time, [s]; None without any."""
         clocks = self._clocks[self._boards : -1]
-        read = self._wrenches.read(clocks, now)
+        read = self._wrenches.read(clocks)
         read[[clock.is_late(now) for clock in clocks]] = np.nan
         wrenches = np.full((len(self._is_sensed), 6), np.nan)
         wrenches[self._is_sensed] = read
@@ -278,10 +278,9 @@ class YarpRobot:
         A source that does not send what others have sent is not waited for any more until it sends again: the simulator
         goes on without our commands, and the safety supervisor has to see that the source is late.
         """
-        now = control_time()
-        self._last = self._joints.read(now) or self._last
-        self._wrenches.read(self._clocks[self._boards : -1], now)
-        self._imu.read(self._clocks[-1], now)
+        self._last = self._joints.read() or self._last
+        self._wrenches.read(self._clocks[self._boards : -1])
+        self._imu.read(self._clocks[-1])
         times = [clock.time for clock in self._clocks]
         awaited = [time for time, given_up in zip(times, self._given_up, strict=True) if time != given_up]
         if not awaited or max(awaited) - min(awaited) < _STAMP_ROUNDING:
