@@ -181,6 +181,7 @@ def test_a_foot_that_stands_alone_has_to_carry():
     assert finding.subject == "left"
     assert finding.text == "the left foot carries 19.9 N alone, the limit is 20.0 N"
     assert foot_findings(standing(left=19.9), seconds=0.09) == []
+    assert foot_findings(standing(left=19.9), seconds=0.09, config=replace(FOOT_CONFIG, force_duration=0.09)) != []
 
 
 def test_a_foot_that_lands_early_may_carry_the_robot_for_a_while():
