@@ -61,6 +61,33 @@ def test_a_joint_that_is_faster_than_its_limit_has_no_wrong_encoder():
         assert (accepted[0], velocities[0], found) == (0.12 * tick, 12.0, [])
 
 
+def test_a_joint_that_a_blow_spins_has_no_dead_encoder():
+    """TALOS's wrist, which its motor turns by 1 rad/s, under 0.5 kN on the gripper: it was stopped after 0.06 s."""
+    encoders = EncoderCheck(JOINTS, np.full(2, 2.0), margin=0.05, duration=0.05)
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.02, 0.0)
+    blow = [(0.058, 5.45), (0.217, 9.93), (0.443, 12.0), (0.671, 10.2), (0.85, 7.7), (0.96, 3.5), (0.98, -1.0)]
+    for tick, (position, speed) in enumerate(blow, start=1):
+        read = np.array([0.0, position]), np.array([0.0, speed])
+        accepted, velocities, found = encoders.update(*read, np.zeros(2), np.zeros(2), 0.02, 0.02 * tick)
+        assert (accepted[1], found) == (position, [])
+        assert velocities[1] == (0.0 if tick == 1 else speed)  # a single interval may be that of a jump
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0, 33.0, 50.0])
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_encoder_that_jumps_is_found_as_soon_whatever_velocity_is_derived_from_it(speed, count):
+    """By 0.5 rad, beside velocities of ``speed`` [rad/s] in so many samples, and goes on with the joint."""
+    encoders, found = bridge(), []
+    for tick in range(1, 20):
+        time = 0.01 * tick
+        angles = 0.02 * tick, 0.02 * tick + 0.5 * (tick >= 10)
+        speeds = 2.0, speed if 10 <= tick < 10 + count else 2.0
+        positions, _, new = read(encoders, angles, time, speeds, commanded=(2.0, 2.0))
+        found += [(round(time, 3), finding.kind) for finding in new]
+        np.testing.assert_allclose(positions, 0.02 * tick)
+    assert found == [(0.15, SafetyKind.ENCODER_JUMP)]
+
+
 @pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
 def test_a_lasting_one_is_named(wrong, kind):
     encoders = bridge()

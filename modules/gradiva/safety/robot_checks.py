@@ -230,7 +230,7 @@ class FootCheckConfig:
 
 
 _MINIMUM_LOAD = 0.5  # [-] of the weight, both feet together; at 0.75 fast walks in velocity control trip
-_UNLOADED_DURATION = 0.2  # [s] of both that read something: blows unload soles for less; within it a body falls 20 cm
+_UNLOADED_DURATION = 0.2  # [s] of both, each of which reads something: blows unload soles for less
 _EARLY_LANDING_DURATION = 0.15  # [s]
 """Of a foot that should stand alone while the other one carries the weight: with encoders off by 0.5° iCub v2.7 lands
 up to 0.1 s early.
@@ -254,8 +254,8 @@ class FootCheck:
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
 
-    Two feet that carry less than half of the weight together, and something each, are those of a robot that is lifted
-    for an instant, as by a blow from below; 0.2 s are none.
+    Where each foot reads something, both together may carry less than half of the weight for 0.2 s: a blow from below
+    unloads them for less, and a body in the air falls by 20 cm meanwhile.
 
     In the axes of the sole frame, with force :math:`f` and moment :math:`\mu` about its origin and the bottom of the
     sole at height :math:`h`, the centre of pressure is
