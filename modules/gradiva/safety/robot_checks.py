@@ -230,7 +230,7 @@ class FootCheckConfig:
 
 
 _MINIMUM_LOAD = 0.5  # [-] of the weight, both feet together; at 0.75 fast walks in velocity control trip
-_UNLOADED_DURATION = 0.2  # [s] of both, each of which reads something: blows unload soles for less
+_UNLOADED_DURATION = 0.2  # [s] of both that stand: blows unload soles for less
 _EARLY_LANDING_DURATION = 0.15  # [s]
 """Of a foot that should stand alone while the other one carries the weight: with encoders off by 0.5° iCub v2.7 lands
 up to 0.1 s early.
@@ -254,8 +254,8 @@ class FootCheck:
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
 
-    Where each foot reads something, both together may carry less than half of the weight for 0.2 s: a blow from below
-    unloads them for less, and a body in the air falls by 20 cm meanwhile.
+    Nor do both together carry less than half of the weight for long: 0.06 s where one foot stands alone, 0.2 s where
+    both stand, for a blow from below unloads them for less.
 
     In the axes of the sole frame, with force :math:`f` and moment :math:`\mu` about its origin and the bottom of the
     sole at height :math:`h`, the centre of pressure is
@@ -277,7 +277,8 @@ class FootCheck:
         self._height = sole.z
         gain, margin = 1.0 + config.pressure_gain_error, _PRESSURE_MARGIN
         self._corners = {side: (gain * sole.corners(side, margin)).tolist() for side in Side}
-        self._force, self._pressure = Debounce(config.force_duration), Debounce(_PRESSURE_DURATION)
+        self._force, self._load_alone = Debounce(config.force_duration), Debounce(config.force_duration)
+        self._pressure = Debounce(_PRESSURE_DURATION)
         self._early, self._load = Debounce(_EARLY_LANDING_DURATION), Debounce(_UNLOADED_DURATION)
         self.reset()
 
@@ -292,7 +293,7 @@ class FootCheck:
     def _stand_alone_on(self, alone: Side | None) -> None:
         """Count anew for how long something is wrong with the foot that stands alone."""
         self._alone = alone
-        for debounce in (self._force, self._early, self._pressure):
+        for debounce in (self._force, self._early, self._pressure, self._load_alone):
             debounce.reset()
 
     def note_reading(self, load: float) -> None:
@@ -313,16 +314,19 @@ class FootCheck:
         suspected = self.suspected
         left = 0.0 if suspected is Side.LEFT else state.left_foot_wrench.item(2)
         right = 0.0 if suspected is Side.RIGHT else state.right_foot_wrench.item(2)
-        found = self._lacking_load(left, right, reference, time)
         alone = None if reference.is_double_support else reference.stance_foot
         if alone is not self._alone:
             self._stand_alone_on(alone)
+        found = self._lacking_load(left, right, reference, time)
         if alone is not None:
             found += self._standing_alone(state, alone, time)
         return found
 
     def _lacking_load(self, left: float, right: float, reference: WalkingReference, time: float) -> list[Finding]:
-        is_low = self._load.update(left + right < self._lightest, time)
+        is_light = left + right < self._lightest
+        is_low = self._load.update(is_light, time)
+        if self._alone is not None:
+            is_low |= self._load_alone.update(is_light, time)
         suspected = self._suspect(left, right, reference, time)
         if not is_low and self._falling_speed <= _FASTEST_FALL:
             return []
