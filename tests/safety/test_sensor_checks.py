@@ -88,6 +88,48 @@ def test_an_encoder_that_jumps_is_found_as_soon_whatever_velocity_is_derived_fro
     assert found == [(0.15, SafetyKind.ENCODER_JUMP)]
 
 
+@pytest.mark.parametrize("period", [0.002, 0.005, 0.01, 0.02])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda t: 0.8 * (1.0 - np.exp(-t / 0.02)),  # a jump through a filter
+        lambda t: np.clip(t / 0.03, 0.0, 1.0),  # through one that averages
+        lambda t: 60.0 * t,  # counts that run away
+    ],
+)
+def test_an_encoder_that_leaves_by_and_by_is_found_beside_velocities_derived_from_it(fault, period):
+    encoders, before, kinds = EncoderCheck(JOINTS, np.full(2, 6.0), margin=0.05, duration=0.05), 0.0, []
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), period, 0.0)
+    for tick in range(1, round(0.3 / period)):
+        position = float(fault(max(0.0, period * tick - 0.1)))
+        read, before = (np.array([0.0, position]), np.array([0.0, (position - before) / period])), position
+        accepted, _, found = encoders.update(*read, np.zeros(2), np.zeros(2), period, period * tick)
+        kinds += [finding.kind for finding in found]
+    assert SafetyKind.ENCODER_JUMP in kinds
+    assert abs(accepted[1]) < 0.2
+
+
+def test_an_encoder_that_has_jumped_is_not_believed_again_because_the_joint_is_fast():
+    encoders = EncoderCheck(JOINTS, np.full(2, 2.0), margin=0.05, duration=0.05)
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.01, 0.0)
+    for tick in range(1, 60):
+        spin = 12.0 * (tick >= 30)  # [rad/s]
+        read = np.array([0.0, 0.5 + 0.01 * spin * max(0.0, tick - 29.5)]), np.array([0.0, spin])
+        accepted, *_ = encoders.update(*read, np.zeros(2), np.zeros(2), 0.01, 0.01 * tick)
+        assert accepted[1] == 0.0
+
+
+def test_no_blow_spins_a_joint_that_carries():
+    encoders, kinds = EncoderCheck(JOINTS, np.full(2, 2.0), 0.05, 0.05, carrying=JOINTS[1:]), []
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.02, 0.0)
+    for tick in range(1, 8):
+        read = np.full(2, 0.24 * (tick - 0.5)), np.full(2, 12.0)
+        accepted, _, found = encoders.update(*read, np.zeros(2), np.zeros(2), 0.02, 0.02 * tick)
+        kinds += [(finding.kind, finding.subject) for finding in found]
+    assert accepted[1] == 0.0
+    assert (SafetyKind.ENCODER_JUMP, JOINTS[1]) in kinds
+
+
 @pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
 def test_a_lasting_one_is_named(wrong, kind):
     encoders = bridge()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -211,25 +211,30 @@ class EncoderCheck:
     is and was a tick before, for it may be the difference of both, and while :math:`|\dot s_k| \Delta t` keeps the same
     bound.
 
-    A joint is not driven but moved by force, by a blow or in a fall, and its encoder is right, where in two intervals
-    one after the other its readings :math:`r_k` change faster than that and as its velocities say,
+    A joint that carries nothing, as a wrist, is not driven but moved by force, and its encoder is right, where in two
+    intervals one after the other its readings :math:`r_k` change faster than that and as its velocities say,
 
     .. math:: |r_k - r_{k-1} - d| \le |d| / 4, \quad d = \tfrac{\Delta t}{2} (\dot s_{k-1} + \dot s_k), \quad
               |d| > v \Delta t
 
-    Of a jump that holds in one interval at most, whatever velocity is derived from it.
+    A jump begins otherwise, at once or through filters: its first interval is twice the d of velocities derived from
+    it. Where one is faster than v and longer than :math:`5 |d| / 4` the encoder is wrong until it comes back.
     """
 
-    def __init__(self, joints: Sequence[str], speeds: NDArray, margin: float, duration: float) -> None:
+    def __init__(
+        self, joints: Sequence[str], speeds: NDArray, margin: float, duration: float, carrying: Collection[str] = ()
+    ) -> None:
         """Begin.
 
         Args:
             joints: Names.
-            speeds: Beyond them nothing moves, [rad/s], shape (n,).
+            speeds: Beyond them nothing is driven, [rad/s], shape (n,).
             margin: [rad].
             duration: Tolerated without a finding, [s].
+            carrying: Names of joints that carry the weight: no blow moves them so fast.
         """
         self._joints = joints
+        self._is_free = np.array([joint not in carrying for joint in joints])
         self._speeds = speeds
         self._margin = margin
         self._debounce = VectorDebounce(np.full(2 * len(joints), duration))
@@ -239,7 +244,7 @@ class EncoderCheck:
         """Forget the past: the next positions are accepted if they are finite."""
         self._positions: NDArray | None = None
         self._read, self._velocities = np.zeros((2, len(self._joints)))
-        self._was_moved: BoolArray = np.zeros(len(self._joints), dtype=bool)
+        self._was_moved, self._has_jumped = np.zeros((2, len(self._joints)), dtype=bool)
         self._was_wrong: BoolArray | None = None
         self._debounce.reset()
         self.bridged = BridgedReadings()
@@ -315,12 +320,14 @@ class EncoderCheck:
 
     def _is_moved(self, positions: NDArray, velocities: NDArray, interval: float) -> BoolArray:
         """Return which joints have been moved faster than they can be driven since the reading before the last one."""
-        motion = 0.5 * interval * (self._velocities + velocities)
-        is_moved = np.abs(positions - self._read - motion) <= _AGREEMENT * np.abs(motion)  # NaN is not
+        change, motion = positions - self._read, 0.5 * interval * (self._velocities + velocities)
+        is_moved = self._is_free & (np.abs(change - motion) <= _AGREEMENT * np.abs(motion))  # NaN is not
         is_moved &= np.abs(motion) > self._speeds * interval
+        jumps = self._is_too_far(change, interval) & ~(np.abs(change) <= (1.0 + _AGREEMENT) * np.abs(motion))
+        self._has_jumped = jumps if self._was_wrong is None else jumps | self._has_jumped & self._was_wrong
         was_moved, self._was_moved = self._was_moved, is_moved
         self._read, self._velocities = positions, velocities
-        return is_moved & was_moved
+        return is_moved & was_moved & ~self._has_jumped
 
     def _finding(self, index: int, read: NDArray, bridged: NDArray) -> Finding:
         is_jump, joint = divmod(index, len(self._joints))

@@ -85,7 +85,7 @@ class JointBounds:
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
-_FOLLOWING = (SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TRACKING)  # commands are no faster than the limits
+_BLOW_DURATION = 0.3  # [s] for which a joint that carries nothing may be faster: a wrist that a blow spins is for less
 _NOUNS = ("is at", "moves at", "has a torque of", "differs from its command by")
 _UNITS = ("rad", "rad/s", "N·m", "rad")
 
@@ -99,9 +99,8 @@ class JointCheck:
     .. math:: \underline s + m \le s \le \bar s - m, \quad |\dot s| \le f_v \bar v, \quad
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
-    A torque that is not finite counts as not measured. An arm that does not follow, or that is moved faster than its
-    commands ever are, carries nothing, and its sensors say where it is: it is a kind of its own, on which the robot
-    walks on.
+    A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
+    where it is: it is a kind of its own, on which the robot walks on. For the same reason it may be too fast for 0.3 s.
     """
 
     def __init__(
@@ -115,13 +114,10 @@ class JointCheck:
         tracking = 0.5 * bounds.torques / bounds.stiffness + _TRACKING_MARGIN
         self._lower = np.concatenate([bounds.lower + margin, -speed, -torque, -tracking])
         self._upper = np.concatenate([bounds.upper - margin, speed, torque, tracking])
-        durations = (
-            _POSITION_DURATION,
-            config.velocity_duration,
-            config.torque_duration,
-            config.tracking_duration,
-        )
-        self._debounce = VectorDebounce(np.repeat(durations, n))
+        too_fast = np.full(n, config.velocity_duration)
+        too_fast[[joint not in self._carrying for joint in joints]] = max(config.velocity_duration, _BLOW_DURATION)
+        others = np.repeat((_POSITION_DURATION, config.torque_duration, config.tracking_duration), n)
+        self._debounce = VectorDebounce(np.concatenate([others[:n], too_fast, others[n:]]))
         self._values = np.zeros(4 * n)
         self._positions, self._velocities, self._torques, self._offsets = self._values.reshape(4, n)
         self._is_beyond = np.zeros((2, 4 * n), dtype=bool)
@@ -157,7 +153,7 @@ class JointCheck:
         limit = self._upper[index] if value > 0.5 * (self._lower[index] + self._upper[index]) else self._lower[index]
         unit = _UNITS[part]
         text = f"joint {self._joints[joint]} {_NOUNS[part]} {beside_limit(value, limit, 2, ' ' + unit)}"
-        is_free = _KINDS[part] in _FOLLOWING and self._joints[joint] not in self._carrying
+        is_free = _KINDS[part] is SafetyKind.JOINT_TRACKING and self._joints[joint] not in self._carrying
         return Finding(SafetyKind.ARM_TRACKING if is_free else _KINDS[part], self._joints[joint], text)
 
 
@@ -309,7 +305,7 @@ class FootCheck:
         No load accuses a foot while one of them is ``untrusted``.
         """
         if untrusted:
-            self.suspected = None
+            self.reset()
             return []
         suspected = self.suspected
         left = 0.0 if suspected is Side.LEFT else state.left_foot_wrench.item(2)
@@ -336,10 +332,10 @@ class FootCheck:
         planned_left = (1.0 - reference.right_load_fraction) * self._weight
         lacks_more = planned_left - left > self._weight - planned_left - right
         side = Side.LEFT if lacks_more else Side.RIGHT
-        text = (
-            f"both feet carry {beside_limit(left + right, self._lightest, 0, ' N', ' together')}: most lacks on the"
-            f" {side} foot, which has no ground, or its sensor is dead"
-        )
+        load = beside_limit(left + right, self._lightest, 0, " N", " together")
+        if not is_low:
+            load = f"{left + right:.0f} N together, the robot weighs {self._weight:.0f} N"
+        text = f"both feet carry {load}: most lacks on the {side} foot, which has no ground, or its sensor is dead"
         return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
 
     def _suspect(self, left: float, right: float, reference: WalkingReference, time: float) -> Side | None:
@@ -350,14 +346,13 @@ class FootCheck:
             self.suspected, self._falling_speed, self._was_lacking = None, 0.0, False
             return None
         loads = ((Side.LEFT, left), (Side.RIGHT, right))
-        silent = [
-            side for side, load in loads if abs(load) < _NOTHING * self._weight and reference.foot(side).in_contact
-        ]
+        standing = [(side, load / self._weight) for side, load in loads if reference.foot(side).in_contact]
+        silent = [side for side, part in standing if abs(part) < _NOTHING]
         if not silent:
             self.suspected = None
         elif len(silent) == 1:
             (self.suspected,) = silent
-        is_lacking = bool(silent) or min(left, right) < -_LOADED * self._weight
+        is_lacking = bool(silent) or any(part < -_LOADED for _, part in standing)
         goes_on = self._was_lacking and is_lacking and self.suspected is last
         self._was_lacking = is_lacking
         self._falling_speed = self._falling_speed + period * GRAVITY * lacking if goes_on else 0.0

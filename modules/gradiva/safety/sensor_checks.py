@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -365,12 +365,14 @@ class JointSensorCheck:
         positions: Last accepted or predicted positions, [rad], shape (n,); None before the first.
     """
 
-    def __init__(self, config: SensorCheckConfig, joints: Sequence[str], velocity_limits: NDArray) -> None:
-        """Take the tolerated limits, the names of the joints and their velocity limits, [rad/s], shape (n,)."""
+    def __init__(
+        self, config: SensorCheckConfig, joints: Sequence[str], velocity_limits: NDArray, carrying: Collection[str] = ()
+    ) -> None:
+        """Take the tolerated limits, names of joints, their velocity limits, [rad/s], and names of those that carry."""
         speeds, duration = _JUMP_SPEED * velocity_limits, config.bridge_duration
         self._slowest = float(speeds.min())
         self._velocities = VelocityCheck(joints, velocity_limits, config.frozen_duration, duration)
-        self._encoders = EncoderCheck(joints, speeds, _JUMP_MARGIN, duration)
+        self._encoders = EncoderCheck(joints, speeds, _JUMP_MARGIN, duration, carrying)
         self.reset()
 
     def reset(self) -> None:

@@ -180,7 +180,7 @@ class SensorCheck:
         self._no_motion = np.zeros_like(velocity_limits)
         self._joint_shape, self._wrench_shape = (len(robot.joints),), (len(robot.force_torque_sensors), 6)
         self._unmeasured = sealed(np.full(self._joint_shape, np.nan))
-        self._joints = JointSensorCheck(config, robot.joints, velocity_limits)
+        self._joints = JointSensorCheck(config, robot.joints, velocity_limits, _carrying(robot))
         self._wrenches = WrenchCheck(
             robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
         )
@@ -365,6 +365,11 @@ class SensorCheck:
         return self._last
 
 
+def _carrying(robot: RobotDescription) -> list[str]:
+    """Return the names of the joints that carry the weight."""
+    return [joint for name, group in robot.joint_groups.items() if name not in _FREE for joint in group.joints]
+
+
 def _mismatch(value: object, shape: tuple[int, ...]) -> str:
     """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
     if type(value) is _ARRAY and value.dtype == _FLOAT and value.shape == shape:
@@ -397,9 +402,7 @@ class SafetySupervisor:
         self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
         self._rows = {side: robot.sensors_of(side) for side in Side}
         self.suspected_foot: Side | None = None
-        groups = [group for name, group in robot.joint_groups.items() if name not in _FREE]
-        carrying = [joint for group in groups for joint in group.joints]
-        self._joints = JointCheck(config.joints, robot.joints, bounds, carrying)
+        self._joints = JointCheck(config.joints, robot.joints, bounds, _carrying(robot))
         self._motors = MotorCheck(config.motors, robot.joints)
         self._feet = FootCheck(config.feet, robot.sole, robot.mass * GRAVITY)
         self._fall = FallCheck(config.fall, start_posture, robot.com_height - robot.sole.z)

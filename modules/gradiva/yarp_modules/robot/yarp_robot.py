@@ -216,7 +216,7 @@ class YarpRobot:
         if self._clocks[-1].is_late(now):
             imu = NO_ATTITUDE
         return Measurement(
-            time=sample.time,
+            time=min(sample.time, now),  # of what came while this was held up, too
             joint_positions=sample.positions,
             joint_velocities=sample.velocities,
             joint_torques=sample.torques,
@@ -234,7 +234,7 @@ class YarpRobot:
         read[[clock.is_late(now) for clock in clocks]] = np.nan
         wrenches = np.full((len(self._is_sensed), 6), np.nan)
         wrenches[self._is_sensed] = read
-        return wrenches, min((clock.time for clock in clocks), default=None)
+        return wrenches, min((min(clock.time, now) for clock in clocks), default=None)
 
     def write(self, command: JointCommand) -> None:
         """Send a command; the first one of a mode switches all joints, and until they are there they are held.
