@@ -7,6 +7,7 @@ def test_few_names_are_all_listed():
     assert nearest_name("perod", ["period", "model"]) == "; did you mean 'period'? (valid: model, period)"
     assert nearest_name("forward_speed", ["or", "height"]) == " (valid: height, or)"
     assert "'g1'" in nearest_name("unitree_g1", ["g1", "icub_v3"]).split("(")[0]
+    assert "'g1'" in nearest_name("G1", ["g1", "icub_v3"]).split("(")[0]
 
 
 def test_of_many_names_the_nearest_are_listed_and_the_others_counted():

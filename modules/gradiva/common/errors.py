@@ -106,7 +106,8 @@ def nearest_name(name: str, valid: Iterable[str]) -> str:
         return ""
     words = re.split(r"[_.\- ]", name)
     meant = [words[name] for family, words in _MEANT.items() if family <= set(names) and name in words]
-    close = meant or difflib.get_close_matches(name, names, n=1)
+    close = meant or [known for known in names if known.casefold() == name.casefold()]
+    close = close or difflib.get_close_matches(name, names, n=1)
     close = close or [known for known in names if known in words or (len(name) > 2 and name in known)]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     listed = ", ".join(names)
