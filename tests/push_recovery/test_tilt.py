@@ -196,7 +196,7 @@ def test_the_trunk_tilts_neither_by_torque_nor_where_the_external_wrench_is_esti
     [
         ("icub_v2_7", "middle", (0.0, -161.0)),
         long("icub_v3", "late", (-110.0, 190.0)),
-        ("g1", "middle", (0.0, -142.0)),
+        ("g1", "middle", (0.0, -150.0)),
     ],
 )
 def test_the_trunk_saves_a_robot_from_a_push_that_fells_it_upright(robot, phase, force, tilts):
