@@ -250,8 +250,8 @@ class FootCheck:
 
     .. math:: g \int \left(0.9 - \tfrac{f_l + f_r}{W}\right) dt > 0.5 \, m/s.
 
-    Nor do both together carry less than half of the weight for long: 0.06 s where one foot stands alone, 0.2 s where
-    both stand, for a blow from below unloads them for less.
+    Nor do both together carry less than half of the weight for long: ``force_duration`` where one foot stands alone,
+    0.2 s where both stand, for a blow from below unloads them for less.
 
     In the axes of the sole frame, with force :math:`f` and moment :math:`\mu` about its origin and the bottom of the
     sole at height :math:`h`, the centre of pressure is
