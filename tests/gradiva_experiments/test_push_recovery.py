@@ -155,26 +155,33 @@ class DecayingWalk:
 
 
 @pytest.mark.parametrize(
-    ("walk", "seconds", "survived"),
+    ("walk", "before", "seconds", "survived"),
     [
-        (DecayingWalk(0.1, 2.0), np.log(8.0) / 2.0 + 1.0, True),  # 1.25 cm are reached after ln 8 / 2
-        (DecayingWalk(0.1, 2.0, outside=(1.5,)), 2.5, True),
-        (DecayingWalk(0.0, 1.0), 0.5 + 1.0, True),  # watched from the end of the push on
-        (DecayingWalk(0.1, 0.1), 0.5 + WATCHED, True),
-        (DecayingWalk(0.1, 2.0, falls_at=7.0), 2.0, False),
+        (DecayingWalk(0.1, 2.0), 0.001, np.log(8.0) / 2.0 + 1.0, True),  # 1.25 cm are reached after ln 8 / 2
+        (DecayingWalk(0.1, 2.0), 0.02, np.log(4.0) / 2.0 + 1.0, True),  # 2.5 cm are 5/4 of what it had before
+        (DecayingWalk(0.1, 2.0, outside=(1.5,)), 0.001, 2.5, True),
+        (DecayingWalk(0.0, 1.0), 0.001, 0.5 + 1.0, True),  # watched from the end of the push on
+        (DecayingWalk(0.1, 0.1), 0.001, 0.5 + WATCHED, True),
+        (DecayingWalk(0.1, 2.0, falls_at=7.0), 0.001, 2.0, False),
     ],
 )
-def test_a_walk_is_watched_until_its_dcm_was_on_the_reference_for_a_step(walk, seconds, survived):
-    pushed = PushedWalk.__new__(PushedWalk)
-    pushed.walk, pushed._link, pushed._turns = walk, "torso", False
+def test_a_walk_is_watched_until_it_has_tracked_as_before_the_push_for_a_step(walk, before, seconds, survived):
+    pushed = pushed_walk(walk, before)
     outcome = pushed.continued(((10.0, 0.0, 0.0), 0.5, 1))
     assert outcome["time_s"] - 5.0 == pytest.approx(seconds, abs=0.011)
     assert outcome["survived"] is survived
 
 
+def pushed_walk(walk, before=0.0):
+    pushed = PushedWalk.__new__(PushedWalk)
+    pushed.walk, pushed._link, pushed._turns = walk, "torso", False
+    pushed._errors = SimpleNamespace(largest=before)
+    return pushed
+
+
 def test_two_pushes_are_apart_and_those_of_a_walk_that_turns_are_in_the_axes_of_its_heading():
-    pushed, pushes = PushedWalk.__new__(PushedWalk), []
-    pushed.walk, pushed._link, pushed._turns = DecayingWalk(0.0, 1.0), "torso", True
+    pushed, pushes = pushed_walk(DecayingWalk(0.0, 1.0)), []
+    pushed._turns = True
     pushed.walk.robot.push = pushes.append
     pushed.walk.controller.plan = SimpleNamespace(at=lambda time: SimpleNamespace(heading=np.pi / 2.0))
     outcome = pushed.continued(((10.0, 5.0, 0.0), 0.1, 2))

@@ -14,6 +14,7 @@ import math
 import os
 import signal
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
@@ -160,8 +161,9 @@ _STEP = 1  # of this foot: the one before still gathers speed
 _SETTLED = 1.0  # [s] between start and push of a robot that stands
 WATCHED = 4.0
 """Time after a push in which the robot must not fall, [s]: four steps or more."""
-TRACKED, RECOVERED = 0.0125, 1.0
-"""DCM error [m] and time [s], a step: a robot that tracks so well for so long has recovered, and is left alone."""
+RECOVERED = 1.0
+"""Time for which a robot tracks as before the push when it has recovered, and is left alone: a step, [s]."""
+_TRACKED, _MARGIN = 0.0125, 1.25  # DCM error [m] that is none, and [-] of the largest in `RECOVERED` before the push
 
 APART = 0.8
 """Time from the begin of a push to that of the next one, [s]."""
@@ -177,6 +179,7 @@ class PushedWalk(ContinuedWalk):
     def __init__(self, trial: Trial, link: str = "") -> None:
         """Begin the walk as `ContinuedWalk`; ``link`` is pushed, the torso where it is empty."""
         super().__init__(trial)
+        self.walk.recorder = self._errors = _DcmErrors(self.walk.setup.walking.walking.period)  # type: ignore[assignment]
         self._link = link or self.walk.setup.robot.torso_frame
         self._turns = isinstance(trial.command, VelocityCommand) and trial.command.angular != 0.0
 
@@ -195,13 +198,14 @@ class PushedWalk(ContinuedWalk):
         """
         walk, failure = self.walk, ""
         force, duration, count = way
+        tracked = max(_TRACKED, _MARGIN * self._errors.largest)
         pushes = [Push(self._link, self._turned(force), walk.time + APART * k, duration) for k in range(count)]
         for push in pushes:
             walk.robot.push(push)
         end, recovered = pushes[-1].end + WATCHED - 1e-9, pushes[-1].end + RECOVERED - 1e-9
         try:
             while walk.time < min(end, recovered) and not walk.is_down:
-                if not _is_tracking(walk.tick()):
+                if _dcm_error(walk.tick()) > tracked:
                     recovered = max(pushes[-1].end, walk.time) + RECOVERED - 1e-9
         except RobotInterfaceError as error:
             failure = str(error)
@@ -222,12 +226,12 @@ class PushedWalk(ContinuedWalk):
         return c * force[0] - s * force[1], s * force[0] + c * force[1], force[2]
 
 
-def _is_tracking(log: WalkingLog) -> bool:
-    """Return whether the DCM is within `TRACKED` of its reference."""
+def _dcm_error(log: WalkingLog) -> float:
+    """Return the distance of the DCM from its reference, [m]; infinite where one of them is unknown."""
     state, reference = log.robot_state, log.reference
     if state is None or reference is None:
-        return False
-    return math.dist(state.dcm_position, reference.dcm.position) <= TRACKED
+        return math.inf
+    return math.dist(state.dcm_position, reference.dcm.position)
 
 
 def phase_times(plan: WalkingPlan | None) -> dict[str, float]:
@@ -246,12 +250,29 @@ def phase_times(plan: WalkingPlan | None) -> dict[str, float]:
 class _NoRecorder:
     """Records nothing: of a trial the end counts."""
 
-    def wants(self, log: object) -> bool:
+    def wants(self, log: WalkingLog) -> bool:
         """Return that no tick is wanted."""
         return False
 
     def record_standing(self, log: object, measurement: object) -> None:
         """Drop a tick."""
+
+
+class _DcmErrors(_NoRecorder):
+    """Remembers the DCM errors of the last `RECOVERED` seconds."""
+
+    def __init__(self, period: float) -> None:
+        self._errors: deque[float] = deque(maxlen=round(RECOVERED / period))
+
+    def wants(self, log: WalkingLog) -> bool:
+        """Remember the error of a tick, which is not wanted."""
+        self._errors.append(_dcm_error(log))
+        return False
+
+    @property
+    def largest(self) -> float:
+        """The largest one that is known, [m]."""
+        return max(filter(math.isfinite, self._errors), default=0.0)
 
 
 # -- jobs ------------------------------------------------------------------------------------------------------------
