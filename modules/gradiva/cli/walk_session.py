@@ -279,6 +279,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome, folder: RunFolder) ->
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
     if at_limits := outcome.result["position_limits"]:
         _warn(console, [f"warning: {at_limits}"])
+    if near := outcome.result["near_bounds"]:
+        _warn(console, [f"near a bound: it {near}"])
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
     if further := further_steps(outcome.result):
