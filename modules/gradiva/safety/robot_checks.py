@@ -101,7 +101,7 @@ class JointCheck:
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
     A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
-    where it is: it is a kind of its own, on which the robot walks on. So it may be too fast for ``BLOW_DURATION`` as well.
+    where it is: it is a kind of its own, on which the robot walks on. So it may also be too fast for `BLOW_DURATION`.
     """
 
     def __init__(

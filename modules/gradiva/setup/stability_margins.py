@@ -270,6 +270,7 @@ class _Analysis:
         return found
 
     def result(self) -> StabilityMargins:
+        """Return the margins, with the gain to lower where they are not wide."""
         config = self._setup.walking
         margins, case = self._least(config)
         floor = max(SOFT_FLOOR, floor_time(self._setup))

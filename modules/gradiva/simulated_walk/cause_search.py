@@ -151,6 +151,7 @@ def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | N
     named = (measured, inferred and inferred.kind)
 
     def rank(each: Difference) -> int:
+        """Return the place of a difference in the order of trials: the measured kind first, choices last."""
         is_last = each.is_choice or each in speeds[1:] or each.kind not in named
         return len(named) if is_last else named.index(each.kind)
 

@@ -181,8 +181,8 @@ def _slip(evidence: FallEvidence) -> Cause | None:
     """Return a floor that gives less horizontal force than the plan needs.
 
     Constant errors of the sensors and the tilt of the IMU are taken off by the median. Ticks in which steps are adapted
-    say nothing of what the plan needs, nor do those after a sole has tipped: such a robot lags behind its plan and slides
-    because it tips.
+    say nothing of what the plan needs, nor do those after a sole has tipped: such a robot lags behind its plan, and
+    slides because it tips.
     """
     log = evidence.log
     if not len(log):

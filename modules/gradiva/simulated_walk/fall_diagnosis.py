@@ -187,6 +187,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     stop = next((event.time for event in events if event.text == walk.controller.reason), walk.time)
 
     def cause(onset: float) -> Cause | None:
+        """Return the cause by the measurements, as far as it acted in simulation."""
         if measured is None:
             return None
         acted = pushes_before(log, walk.acted_pushes, min(onset, stop))
@@ -254,6 +255,7 @@ def diagnose_recording(
     measured, end = MeasuredWalk.of_log(log, setup.robot), float(log.times[-1])
 
     def cause(onset: float) -> Cause | None:
+        """Return the cause by the recording alone."""
         evidence = _evidence(setup, log, measured, onset, velocity_limits, events)
         return find_cause(evidence) or (cause_not_found(evidence) if onset < end else None)
 
