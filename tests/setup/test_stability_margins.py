@@ -227,12 +227,24 @@ def test_a_floor_softer_than_gains_are_made_for_is_said_with_its_m_s_before_the_
         " up to 28 physics steps (of 1 ms) is a stiffer floor; zmp_com_controller.walking.com is set in"
         " robots/g1/simplified_model.toml"
     )
-    assert "on a floor of 60 ms: M_s inf" in found.balance_text  # as `gradiva robots` lists it
+    assert found.balance_text == "; balance on one foot on a floor of 60 ms: unstable (with any K_CoM)"
     found = replace(found, balance_peak=2.9, largest_com_gain=1.14)
     assert "has an M_s of 2.9 there (at most 2 is wanted), lower zmp_com_" in found.balance_in_words
     by_torque = check_margins(load_setup("g1", {"simulation.ground.contact_time": 60.0, "walking.control": "torque"}))
     assert "its time constant is 30 ms" in by_torque  # steps of 0.5 ms
     assert "M_s" not in by_torque
+
+
+def test_the_list_of_robots_warns_of_a_simulated_floor_that_is_too_soft(monkeypatch):
+    found = StabilityMargins(Margins(9.0, 60.0, 1.5, 17.0), "", math.inf, 0.0, balance_floor=0.06)
+    monkeypatch.setattr(robot_checks, "stability_margins", lambda setup: found)
+    assert {finding.verdict for finding in robot_checks.margin_findings("g1")} == {OK}
+    soft = load_setup("g1", {"simulation.ground.contact_time": 60.0})
+    monkeypatch.setattr(robot_checks, "load_setup", lambda *_, **__: soft)
+    finding = next(robot_checks.margin_findings("g1"))
+    assert finding.verdict == WARN
+    assert finding.text.endswith("its time constant is 60 ms, they are made for up to 28 ms")
+    assert finding.remedy == "simulation.ground.contact_time of up to 28 physics steps (of 1 ms) is a stiffer floor"
 
 
 def test_m_s_of_balance_is_that_of_the_simulated_floor_where_it_is_softer():

@@ -8,7 +8,8 @@ from gradiva.common import ControlMode, so3
 from gradiva.estimation import DeflectionSource
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
-from gradiva.simulated_walk import diagnose, walk_result
+from gradiva.setup.robot import load_robot
+from gradiva.simulated_walk import diagnose, simulate, walk_result
 from gradiva.simulated_walk.fall_diagnosis import (
     Diagnosis,
     advised,
@@ -461,3 +462,14 @@ def test_a_joint_is_held_at_one_limit_whatever_it_does_at_the_other():
     found = joints_at_limits(log, ["knee"], (np.array([-1.0]), np.array([1.0])))
     assert [(each.joint, each.limit) for each in found] == [("knee", -1.0)]
     assert found[0].margin == pytest.approx(np.radians(0.3))
+
+
+@pytest.mark.walk
+def test_a_robot_that_tips_on_a_soft_floor_did_not_slip():
+    """G1 on a floor of 60 ms: friction of 0.06 was named, though it tipped from 4.2 s on and slid from 4.7 s on."""
+    robot = load_robot("g1", ["simulation.ground.contact_time=60.0"])
+    outcome = simulate(robot, VelocityCommand(0.19, duration=6.0))
+    cause = outcome.diagnosis.cause
+    assert (outcome.result["outcome"], cause.kind) == ("fell", CauseKind.SOFT_GROUND)
+    assert "friction" not in outcome.result["reason"]
+    assert cause.advice == "simulation.ground.contact_time of up to 28 physics steps (of 1 ms) is a stiffer floor"

@@ -75,6 +75,12 @@ def of_key(key):
             "simulation.ground.friction = 0.02 (shipped 1): it does not fall without that",
         ),
         (
+            "simulation.ground.contact_time",
+            60.0,
+            CauseKind.SOFT_GROUND,
+            "simulation.ground.contact_time = 60 physics steps (shipped 2 physics steps): it does not fall",
+        ),
+        (
             "simulation.ground.slope_left",
             0.08727,
             CauseKind.SLOPE,

@@ -213,8 +213,10 @@ class StabilityMargins:
         """M_s of balance behind a semicolon, with the largest K_CoM where that is less; empty where it is not known."""
         if math.isnan(self.balance_peak):
             return ""
-        gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
-        return f"; balance on one foot on a floor of {in_ms(self.balance_floor)}: M_s {self.balance_peak:.1f}{gain}"
+        found = f"M_s {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "unstable"
+        largest = f"K_CoM up to {self.largest_com_gain:.1f} 1/s" if self.largest_com_gain else "with any K_CoM"
+        gain = f" ({largest})" if self.balance_peak > PEAK else ""
+        return f"; balance on one foot on a floor of {in_ms(self.balance_floor)}: {found}{gain}"
 
     @property
     def balance_advice(self) -> str:
