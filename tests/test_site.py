@@ -12,7 +12,7 @@ import pytest
 import gradiva
 from gradiva.safety import SafetyKind
 from gradiva.session import coordinator_commands
-from gradiva.setup import installed_robot_names
+from gradiva.setup import installed_robot_names, shipped_robot_names
 from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 from tests.cli.test_walk_command import CONTRACT
 
@@ -299,6 +299,14 @@ def test_documents_outside_of_the_site_keep_their_budgets():
     assert sum(map(words, outside)) <= 9000
     for path in rooms():
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 80, path
+
+
+def test_the_readme_leads_to_the_page_of_each_shipped_robot():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for robot in shipped_robot_names():
+        assert f"(docs/robots/{robot}.md)" in readme
+        assert (SITE / "robots" / f"{robot}.md").is_file()
+    assert "[G1](docs/robots/g1.md) has no sensors in its feet" in readme
 
 
 def rooms() -> list[Path]:

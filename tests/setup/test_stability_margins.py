@@ -23,7 +23,8 @@ from gradiva.setup import (
     robot_checks,
     stability_margins,
 )
-from gradiva.setup.stability_margins import PEAK, Margins, StabilityMargins, balance_peak
+from gradiva.setup.soft_floors import balance_peak
+from gradiva.setup.stability_margins import PEAK, Margins, StabilityMargins
 from gradiva.setup.standing_plant import Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
 from gradiva.simulated_walk import SimulatedWalk
@@ -213,6 +214,44 @@ def test_a_floor_on_which_the_com_gain_topples_the_robot_is_warned_of(monkeypatc
     assert replace(wide, balance_peak=math.inf, largest_com_gain=0.0).balance_advice.endswith(
         "it is unstable, at most 2 is wanted; no value of zmp_com_controller.walking.com has that"
     )
+
+
+def test_a_floor_softer_than_gains_are_made_for_is_said_with_its_m_s_before_the_walk(monkeypatch):
+    found = StabilityMargins(Margins(9.0, 60.0, 1.5, 17.0), "", math.inf, 0.0, balance_floor=0.06)
+    monkeypatch.setattr(sys.modules[check_margins.__module__], "stability_margins", lambda setup: found)
+    text = check_margins(load_setup("g1", {"simulation.ground.contact_time": 60.0}))
+    assert text == (
+        "the simulated floor is softer than gains are made for: its time constant is 60 ms, they are made for up to"
+        " 28 ms; balance on one foot is unstable there (M_s of at most 2 is wanted), no value of"
+        " zmp_com_controller.walking.com has that; the robot may slide, tip or fall: simulation.ground.contact_time of"
+        " up to 28 physics steps (of 1 ms) is a stiffer floor; zmp_com_controller.walking.com is set in"
+        " robots/g1/simplified_model.toml"
+    )
+    assert found.balance_text == "; balance on one foot on a floor of 60 ms: unstable (with any K_CoM)"
+    found = replace(found, balance_peak=2.9, largest_com_gain=1.14)
+    assert "has an M_s of 2.9 there (at most 2 is wanted), lower zmp_com_" in found.balance_in_words
+    by_torque = check_margins(load_setup("g1", {"simulation.ground.contact_time": 60.0, "walking.control": "torque"}))
+    assert "its time constant is 30 ms" in by_torque  # steps of 0.5 ms
+    assert "M_s" not in by_torque
+
+
+def test_the_list_of_robots_warns_of_a_simulated_floor_that_is_too_soft(monkeypatch):
+    found = StabilityMargins(Margins(9.0, 60.0, 1.5, 17.0), "", math.inf, 0.0, balance_floor=0.06)
+    monkeypatch.setattr(robot_checks, "stability_margins", lambda setup: found)
+    assert {finding.verdict for finding in robot_checks.margin_findings("g1")} == {OK}
+    soft = load_setup("g1", {"simulation.ground.contact_time": 60.0})
+    monkeypatch.setattr(robot_checks, "load_setup", lambda *_, **__: soft)
+    finding = next(robot_checks.margin_findings("g1"))
+    assert finding.verdict == WARN
+    assert finding.text.endswith("its time constant is 60 ms, they are made for up to 28 ms")
+    assert finding.remedy == "simulation.ground.contact_time of up to 28 physics steps (of 1 ms) is a stiffer floor"
+
+
+def test_m_s_of_balance_is_that_of_the_simulated_floor_where_it_is_softer():
+    """G1 falls on a floor of 60 ms; a turn by more than 180° below 0.05 Hz was lost, and M_s of 1.4 was read there."""
+    found = stability_margins(load_setup("g1", {"simulation.ground.contact_time": 60.0}))
+    assert (found.balance_floor, found.balance_peak, found.largest_com_gain) == (0.06, math.inf, 0.0)
+    assert stability_margins(load_setup("g1")).balance_floor == 0.028
 
 
 def test_a_small_margin_is_a_warning():

@@ -20,6 +20,7 @@ from gradiva.simulated_walk.commanded_end import (
     final_tilt,
     judged_posture,
     judged_walk,
+    near_bounds,
     planned_middles,
 )
 from gradiva.simulated_walk.walk_score import LastingTilt, lasting_sole_tilt
@@ -50,6 +51,22 @@ def test_a_velocity_is_done_where_its_plan_ends_within_tolerances_that_grow_with
     assert far == ["ended 0.19 m and 30° from where it was commanded"]
     short = VelocityCommand(0.1, duration=1.0)
     assert complaints_of(error_of(short, beside(plan_from_start(SETUP, short), 0.0, 0.17, 0.0)).judged()) != []
+
+
+def test_a_figure_within_a_tenth_of_its_tolerance_is_said_with_its_hint():
+    end = SimpleNamespace(foot_slip_m=0.0149, foot_wrench=lambda side: np.array([0.0, 0.0, 100.0]))
+    assert near_bounds(judged_posture(end, 0.0, 50.0)) == (
+        "slid 15 mm, 99 % of the 15 mm allowed: the floor is slippery, or so soft that feet roll: see"
+        " simulation.ground, or lower --speed and --turn"
+    )
+    end.foot_slip_m = 0.0134
+    assert near_bounds(judged_posture(end, 0.0, 50.0)) == ""
+    tilted = near_bounds(judged_posture(end, math.radians(4.6), 50.0))
+    assert tilted.startswith("stands with its base tilted by 5°, 92 % of the 5° allowed: the posture leans")
+    aside = near_bounds(EndError(0.19, 0.0, 0.0, way=1.5, end=(1.5, 0.0)).judged())
+    assert aside.startswith("ended 0.19 m and 0° from where it was commanded, 95 % of the 0.20 m and 10° allowed: feet")
+    end.foot_slip_m = 0.017
+    assert near_bounds(judged_posture(end, 0.0, 50.0)) == ""  # a complaint of its own
 
 
 def test_a_step_that_catches_a_push_moves_the_place_but_not_the_heading():

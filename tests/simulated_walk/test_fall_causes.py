@@ -430,6 +430,19 @@ def test_feet_that_feel_less_than_the_plan_needs_slip():
     assert cause.text == "the feet slipped: friction of about 0.04 held them, the plan needs 0.12"
 
 
+@pytest.mark.parametrize(("tips", "slips"), [(3.4, False), (4.5, True)])
+def test_feet_that_slide_after_a_sole_has_tipped_did_not_slip(tips, slips):
+    """G1 tipped on a floor of 60 ms from 4.2 s on and slid from 4.7 s on: friction of 0.06 was said to hold it."""
+    walk = healthy_walk()
+    log = log_of(walk)
+    more = np.where(TIMES < START + 2.0 * STEP_TIME, 1.0, 3.0)[:, None]  # that the plan needs than feet feel
+    tilted_foot = np.outer((tips < TIMES) & (tips + 0.5 > TIMES), [0.1, 0.0, 0.0])
+    signals = {name: log[name] for name in log} | {f"{side}_foot::orientation::measured": tilted_foot for side in Side}
+    signals["com::velocity::desired"] = log["com::velocity::desired"] * np.hstack([more**0, more, more**0])
+    cause = cause_of(walk, SignalLog.from_arrays(TIMES, signals))
+    assert (cause is not None and cause.kind is CauseKind.FRICTION) == slips
+
+
 def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_fast():
     walk = healthy_walk()
     assert cause_of(walk, log_of(walk, speed=0.5)) is None

@@ -66,37 +66,43 @@ def of_key(key):
             "planner.swing_height",
             0.25,
             CauseKind.SETTING,
-            "planner.swing_height = 0.25 (shipped 0.015): it walks on without that",
+            "planner.swing_height = 0.25 (shipped 0.015): it does not fall without that",
         ),
         (
             "simulation.ground.friction",
             0.02,
             CauseKind.FRICTION,
-            "simulation.ground.friction = 0.02 (shipped 1): it walks on without that",
+            "simulation.ground.friction = 0.02 (shipped 1): it does not fall without that",
+        ),
+        (
+            "simulation.ground.contact_time",
+            60.0,
+            CauseKind.SOFT_GROUND,
+            "simulation.ground.contact_time = 60 physics steps (shipped 2 physics steps): it does not fall",
         ),
         (
             "simulation.ground.slope_left",
             0.08727,
             CauseKind.SLOPE,
-            "a slope of 5.0° that rises to the left (--slope 5,90): it walks on without that",
+            "a slope of 5.0° that rises to the left (--slope 5,90): it does not fall without that",
         ),
         (
             "simulation.model_errors.floor_slope",
             0.05236,
             CauseKind.SLOPE,
-            "simulation.model_errors.floor_slope = 3° (shipped 0°): it walks on without that",
+            "simulation.model_errors.floor_slope = 3° (shipped 0°): it does not fall without that",
         ),
         (
             "simulation.friction.coulomb",
             2.0,
             CauseKind.MOTOR,
-            "simulation.friction.coulomb = 2 (shipped 0): it walks on",
+            "simulation.friction.coulomb = 2 (shipped 0): it does not fall",
         ),
         (
             "simulation.plant.mass_scale",
             2.0,
             CauseKind.MASS,
-            "simulation.plant.mass_scale = 2 (shipped 1): it walks on",
+            "simulation.plant.mass_scale = 2 (shipped 1): it does not fall",
         ),
         ("simulation.pushes", [PUSH], CauseKind.PUSH, "a push of 90 N forward on torso from 4.00 to 4.10 s"),
         ("simulation.faults", [FAULT], CauseKind.MOTOR, "the motor of l_knee has 25% of its torque from 4.00 s"),
@@ -164,10 +170,10 @@ def test_a_slope_and_a_push_are_named_together_where_the_robot_walks_on_without_
         "a push of 90 N forward on torso from 4.00 to 4.10 s",
     )
     named = (slope, push) if measured is CauseKind.SLOPE else (push, slope)
-    assert cause.text == f"{' and '.join(named)}: it walks on without the one or the other"
-    assert (cause.kind, cause.advice.startswith("--slope 0: tried, the robot walks on")) == (measured, True)
+    assert cause.text == f"{' and '.join(named)}: it does not fall without the one or the other"
+    assert (cause.kind, cause.advice.startswith("--slope 0: tried, the robot does not fall")) == (measured, True)
     for alone in both:
-        assert fall(both, of_key(alone), measured=measured).text.endswith(": it walks on without that")
+        assert fall(both, of_key(alone), measured=measured).text.endswith(": it does not fall without that")
 
 
 def test_a_push_that_adapted_steps_do_not_catch_has_no_advice_of_what_else_was_measured():
@@ -190,7 +196,7 @@ def test_advice_against_a_push_is_followed_in_walks_and_what_explains_the_fall_i
         lambda settings, *_: falls(settings) and settings.get("dcm_controller.proportional_gain") != 2.0,
         inferred=pushed,
     )
-    assert helped.next_step == "--set dcm_controller.proportional_gain=2 was tried and walks on"
+    assert helped.next_step == "--set dcm_controller.proportional_gain=2 was tried and does not fall"
 
 
 def test_a_variant_that_falls_is_blamed_on_what_the_nearest_one_that_stands_has_otherwise():
@@ -217,7 +223,8 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     lines = []
     cause = tried_cause(Trials(walk, lines.append), None)
     assert lines == [
-        "looks for the cause: at most 2 walks of 7 s, without what may be the cause",
+        "looks for the cause: at most 2 walks of 7 s, without what may be the cause; Ctrl-C ends it, gradiva walk"
+        " --no-cause leaves it out",
         "walked again without: simulation.sensors.inertial.tilt_bias = 3 (shipped 0): the robot walks on",
     ]
     change = "simulation.sensors.inertial.tilt_bias = 3 (shipped 0)"
@@ -225,17 +232,29 @@ def test_a_stop_is_blamed_on_the_difference_without_which_the_robot_walks_on():
     assert cause.kind is CauseKind.SENSOR
 
 
+@pytest.mark.parametrize(("pace", "clock"), [(0.5, "up to 30 s"), (0.1, "up to 3 min")])
+def test_the_search_says_before_it_begins_how_long_it_may_take_at_the_pace_of_the_walk_and_how_to_skip_it(pace, clock):
+    setup = load_setup("icub_v2_7", {"simulation.sensors.inertial.tilt_bias": 3.0})
+    falls, lines = of_key("simulation.sensors.inertial.tilt_bias"), []
+    walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 5.0, BadEnd.FELL, falls=falls)
+    tried_cause(Trials(walk, lines.append, pace=pace), None)
+    assert lines[0] == (
+        f"looks for the cause: at most 2 walks of 7 s, {clock} at the pace of this one, without what may be the cause;"
+        " Ctrl-C ends it, gradiva walk --no-cause leaves it out"
+    )
+
+
 def test_the_keys_of_a_table_of_ones_own_are_one_difference():
     keys = {"tasks.swing.class": "own:Swing", "tasks.swing.priority": "soft", "tasks.swing.gains.leg": 2.0}
     cause = fall(keys, of_key("tasks.swing.priority"))
-    assert cause.text.startswith("the table [tasks.swing]: it walks on without that")
-    assert cause.advice == "without [tasks.swing]: tried, the robot walks on"
+    assert cause.text.startswith("the table [tasks.swing]: it does not fall without that")
+    assert cause.advice == "without [tasks.swing]: tried, the robot does not fall"
 
 
 def test_a_key_of_a_table_that_ships_empty_is_named_with_its_value():
     bending = {"flexibility.joints": ["l_hip_yaw", "r_hip_yaw"], "simulation.flexibility.stiffness": 1e4}
     cause = fall(bending, of_key("simulation.flexibility.stiffness"))
-    assert cause.text.startswith("simulation.flexibility.stiffness = 1e+04: it walks on without that")
+    assert cause.text.startswith("simulation.flexibility.stiffness = 1e+04: it does not fall without that")
 
 
 def test_differences_that_do_no_harm_alone_are_named_together():
@@ -260,7 +279,7 @@ def test_a_speed_above_the_known_one_is_to_blame_before_a_control_mode_that_is_s
     )
     assert (high.kind, high.text.startswith("planner.adapted_swing_height")) == (CauseKind.SETTING, True)
     mode = fall(settings, of_key("walking.control"), FAST)
-    assert (mode.kind, mode.text) == (None, "not found; it walks on with --control position")
+    assert (mode.kind, mode.text) == (None, "not found; it does not fall with --control position")
 
 
 def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a_quarter_of_it_are_tried():
@@ -269,7 +288,7 @@ def test_where_the_known_speed_is_too_fast_for_this_control_as_well_a_half_and_a
     assert (
         "0.30 m/s are known to be walked by torque control; at that speed it falls as well as configured" in cause.text
     )
-    assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot walks on")
+    assert (cause.kind, cause.advice) == (CauseKind.SPEED, "--speed 0.15: tried, the robot does not fall")
     unknown = fall({}, lambda *_: True, FAST, inferred=Cause(None, "not found", "look at it", is_tried=True))
     assert unknown.why == "tried and falls as well: --speed 0.3, --speed 0.15, --speed 0.075"
 
@@ -299,7 +318,7 @@ def test_at_a_fraction_of_the_known_speed_the_robot_may_not_reach_a_bump_which_i
 
     assert fall(settings, falls, FAST, measured=CauseKind.SPEED).kind is CauseKind.BUMP
     slow = fall(settings, lambda settings, slower, _: slower == 1.0, FAST, measured=CauseKind.SPEED)
-    assert (slow.kind, slow.advice) == (CauseKind.SPEED, "--speed 0.3: tried, the robot walks on")
+    assert (slow.kind, slow.advice) == (CauseKind.SPEED, "--speed 0.3: tried, the robot does not fall")
 
 
 def test_a_cause_of_the_kind_that_is_measured_is_tried_before_a_harmless_difference_without_which_it_stands_by_chance():
@@ -354,10 +373,13 @@ def test_the_parts_of_a_plant_without_which_the_robot_does_better_are_named():
     by_friction = fall(
         {}, lambda settings, _, plant: plant is None and not exact.items() <= settings.items(), plant="robot"
     )
-    drawn = "the plant robot, as seed 3 draws it: it walks on without"
+    drawn = "the plant robot, as seed 3 draws it: it does not fall without"
     assert by_friction.text == f"{drawn} friction, play and rotors of its gears"
     by_all = fall({}, lambda settings, _, plant: plant is None and not settings, plant="robot")
-    assert "it walks on where one of these is left out, whichever: errors and ages of its sensors, fric" in by_all.text
+    assert (
+        "it does not fall where one of these is left out, whichever: errors and ages of its sensors, fric"
+        in by_all.text
+    )
 
 
 def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
@@ -366,26 +388,30 @@ def test_a_control_mode_that_is_shipped_is_no_excuse_for_the_plant():
 
     cause = fall({"walking.control": "velocity"}, falls, plant="robot")
     assert (cause.kind, cause.text) == (CauseKind.PLANT, "the plant robot, as seed 3 draws it")
-    assert cause.advice.startswith("--plant ideal walks on; ")
-    assert cause.advice.endswith("; --control position: tried, the robot walks on; tried on the plant of seed 3 alone")
+    assert cause.advice.startswith("--plant ideal does not fall; ")
+    assert cause.advice.endswith(
+        "; --control position: tried, the robot does not fall; tried on the plant of seed 3 alone"
+    )
 
 
 def test_a_control_mode_that_was_asked_for_is_advice_and_no_cause():
     alone = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings))
-    assert (alone.kind, alone.text) == (None, "not found; it walks on with --control position")
-    assert alone.next_step == "--control position: tried, the robot walks on"
+    assert (alone.kind, alone.text) == (None, "not found; it does not fall with --control position")
+    assert alone.next_step == "--control position: tried, the robot does not fall"
     unknown = Cause(None, "not found among speed", "look at it", is_tried=True, trials={"a lower --speed": {}})
     slow = fall(
         {"walking.control": "torque"}, lambda settings, slower, _: bool(settings) and slower == 1.0, inferred=unknown
     )
-    advice = "--speed 0.1: tried, the robot walks on; --control position: tried, the robot walks on; look at it"
+    advice = (
+        "--speed 0.1: tried, the robot does not fall; --control position: tried, the robot does not fall; look at it"
+    )
     assert (slow.text, slow.next_step) == ("not found among speed", advice)
     no_slower = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings), inferred=unknown)
     assert no_slower.next_step.startswith("tried and falls as well: --speed 0.1; --control position: tried")
     slipped = Cause(CauseKind.FRICTION, "the feet slipped", "walk on another floor")
     cause = fall({"walking.control": "torque"}, lambda settings, *_: bool(settings), inferred=slipped)
     assert (cause.kind, cause.text) == (CauseKind.FRICTION, "the feet slipped")
-    assert cause.next_step == "--control position: tried, the robot walks on"
+    assert cause.next_step == "--control position: tried, the robot does not fall"
 
 
 @pytest.mark.parametrize(
@@ -410,8 +436,10 @@ def test_a_trial_near_the_limit_is_named_so_and_is_no_cause():
 
 def test_that_no_push_acted_is_said_where_the_measurements_look_like_one():
     settings, falls = {"planner.swing_height": 0.25}, of_key("planner.swing_height")
-    assert fall(settings, falls, measured=CauseKind.PUSH).text.endswith(": it walks on without that; no push acted")
-    assert fall(settings, falls, measured=CauseKind.FRICTION).text.endswith(": it walks on without that")
+    assert fall(settings, falls, measured=CauseKind.PUSH).text.endswith(
+        ": it does not fall without that; no push acted"
+    )
+    assert fall(settings, falls, measured=CauseKind.FRICTION).text.endswith(": it does not fall without that")
 
 
 def test_the_largest_push_that_is_held_there_is_found_by_five_walks():
@@ -424,13 +452,13 @@ def test_the_largest_push_that_is_held_there_is_found_by_five_walks():
     setup = load_setup("icub_v2_7", {"simulation.pushes": [before, {**PUSH, "force": [0.0, 90.0, 0.0]}]})
     walk = RuledWalk(setup, changed_keys(setup), EASY, 3, 4.6, BadEnd.FELL, falls=falls)
     cause = tried_cause(Trials(walk, lines.append), None)
-    assert cause.next_step.startswith("it walks on with 59 N there and falls with 62 N; gradiva experiment")
+    assert cause.next_step.startswith("it does not fall with 59 N there and falls with 62 N; gradiva experiment")
     assert [line for line in lines if line.startswith("walked again with ")] == [
-        "walked again with 45 N: the robot walks on",
+        "walked again with 45 N: the robot does not fall",
         "walked again with 68 N: the robot falls",
-        "walked again with 56 N: the robot walks on",
+        "walked again with 56 N: the robot does not fall",
         "walked again with 62 N: the robot falls",
-        "walked again with 59 N: the robot walks on",
+        "walked again with 59 N: the robot does not fall",
     ]
     last = walk.tried[-1]["simulation.pushes"]
     assert (last[0], last[1]["force"]) == (before, [0.0, pytest.approx(59.0625), 0.0])
@@ -459,22 +487,22 @@ PUSHED = Cause(CauseKind.PUSH, "a push of about 75 N forward at 4.02 s", "maps",
 
 def test_an_interrupted_search_keeps_the_proved_cause_the_advice_that_fell_and_the_bounds_of_the_largest_push():
     cause, lines, steps = pushed_until(4, PUSHED)
-    assert cause.text == "a push of 90 N forward on torso from 4.00 to 4.10 s: it walks on without that"
+    assert cause.text == "a push of 90 N forward on torso from 4.00 to 4.10 s: it does not fall without that"
     assert (cause.kind, cause.is_shown) == (CauseKind.PUSH, True)
     assert cause.next_step == (
-        "the step was too short; it walks on with 45 N there and falls with 68 N;"
+        "the step was too short; it does not fall with 45 N there and falls with 68 N;"
         " --set dcm_controller.proportional_gain=2 was tried and falls as well;"
         " gradiva experiment push_recovery --robot icub_v2_7 --control position --speed 0.2 maps the largest pushes;"
         " the search for the cause was interrupted after 4 of at most 8 walks"
     )
-    assert lines[0] == "looks for the cause: at most 8 walks of 7 s, without what may be the cause"
+    assert lines[0].startswith("looks for the cause: at most 8 walks of 7 s, without what may be the cause; Ctrl-C ")
     assert lines[-1] == "interrupted in the walk with 56 N: what was found until then is kept"
     assert steps[1] == (1, 8, "with --set dcm_controller.proportional_gain=2")
 
 
 def test_advice_that_an_interrupted_search_did_not_come_to_is_untried_and_no_push_is_bounded_by_no_walk():
     cause, _, _ = pushed_until(1, PUSHED)
-    assert cause.text.endswith(": it walks on without that")
+    assert cause.text.endswith(": it does not fall without that")
     assert cause.next_step == (
         "the step was too short; untried: --set dcm_controller.proportional_gain=2;"
         " gradiva experiment push_recovery --robot icub_v2_7 --control position --speed 0.2 maps the largest pushes;"
@@ -531,11 +559,11 @@ def test_a_higher_swing_is_tried_against_a_bump():
         return bool(settings.get("simulation.ground.bumps")) and settings.get("planner.swing_height") != 0.025
 
     cause = fall({"simulation.ground.bumps": [BUMP]}, falls)
-    assert cause.next_step == "--set planner.swing_height=0.025 was tried and walks on"
+    assert cause.next_step == "--set planner.swing_height=0.025 was tried and does not fall"
     higher = fall({"simulation.ground.bumps": [BUMP]}, of_key("simulation.ground.bumps"))
     assert higher.next_step == (
-        "a floor without that bump: tried, the robot walks on; --set planner.swing_height=0.025 was tried and falls as"
-        " well"
+        "a floor without that bump: tried, the robot does not fall; --set planner.swing_height=0.025 was tried and"
+        " falls as well"
     )
 
 
@@ -568,11 +596,11 @@ def test_an_outcome_in_python_is_explained_by_further_walks_where_it_is_asked_to
     outcome, lines = pushed(), []
     assert (outcome.result["outcome"], outcome.diagnosis.cause.is_shown) == ("fell", False)
     explained = outcome.explained(lines.append)
-    text = "a push of 400 N to the left on torso from 1.00 to 1.20 s: it walks on without that"
+    text = "a push of 400 N to the left on torso from 1.00 to 1.20 s: it does not fall without that"
     assert (explained.diagnosis.cause.text, explained.diagnosis.cause.is_shown) == (text, True)
     assert text in explained.result["reason"]
     assert explained.result["diagnosis"]["text"] == text
-    assert lines[1] == f"walked again without: {text.partition(': it')[0]}: the robot walks on"
+    assert lines[1] == f"walked again without: {text.partition(': it')[0]}: the robot does not fall"
 
     def interrupted(*_):
         raise KeyboardInterrupt

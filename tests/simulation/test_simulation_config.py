@@ -50,7 +50,7 @@ def test_pushes_are_read_from_tables() -> None:
         ({"sensors": {"imu": {"period": 0.0015}}}, r"sensors.imu.period=0.0015: must be a multiple"),
         ({"ground": {"friction": 0.0}}, "friction=0.0"),
         ({"ground": {"gravity": -9.81}}, "gravity=-9.81, must not be negative"),
-        ({"ground": {"contact_time": 1.0}}, "contact_time=1.0"),
+        ({"ground": {"contact_time": 1.0}}, "contact_time=1.0, must be at least 2: below 2 physics steps"),
         ({"ground": {"slope_left": 1.0}}, "below 45°"),
         ({"fall": {"height_fraction": 1.0}}, "height_fraction=1.0"),
         ({"fall": {"tilt": 4.0}}, "tilt=4.0"),

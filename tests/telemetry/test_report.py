@@ -310,7 +310,7 @@ def test_tiles_of_stability_margins_name_their_case_and_mark_a_peak_beyond_its_b
         ("", "gain margin, wrench loop"),
         ("", "phase margin, wrench loop"),
         ("", "M_s from 5 Hz, wrench loop"),
-        (" beyond", "M_s up to 5 Hz, balance, one foot, 28 ms floor"),
+        (" beyond", "M_s up to 5 Hz, balance, one foot, soft floor"),
     ]
     assert tiles(result).count("in single support, gains of walking") == 1
     assert unhealthy_figures(result) == "", "it was warned of before the walk, where it matters"

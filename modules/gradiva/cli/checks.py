@@ -284,9 +284,11 @@ def exercise_over_ports(
             schedule = TickSchedule(_TICK, CLOCK)
 
             def wait() -> None:
+                """Wait for the next tick of the network's clock."""
                 schedule.wait(lambda: False)
 
             def motors() -> NDArray | None:
+                """Return the first signal that the drives report; None where they report none."""
                 return remote.drive_signals().get(DRIVE_SIGNALS[0])
 
             exercise = Exercise(remote, IdynTreeModel(setup.robot), wait, _TICK, motors)

@@ -239,6 +239,7 @@ class _Row:
 
     @classmethod
     def of(cls, key: Key, setup: Setup) -> _Row:
+        """Return a key with value, reason and file of a setup."""
         from gradiva.setup import place_of
 
         value: Any = setup.tables

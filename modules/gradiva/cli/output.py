@@ -105,6 +105,7 @@ def progress_bar(
         task = progress.add_task(text, total=total)
 
         def update(done: float, text: str, total: float | None = total) -> None:
+            """Show how much is done, of how much where that has changed, and a text."""
             progress.update(task, completed=done, description=text, total=total)
 
         yield update

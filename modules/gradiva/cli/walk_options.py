@@ -441,9 +441,11 @@ class _Table:
 
     @property
     def title(self) -> str:
+        """Name of the key, or of the table with an ellipsis."""
         return self.name if self.is_key else f"{self.name}.…"
 
     def is_set_by(self, key: str) -> bool:
+        """Return whether a key is it, or in the table and not the one that chooses it."""
         return key == self.name or (key.startswith(f"{self.name}.") and key != f"{self.name}.{self.chooses}")
 
 

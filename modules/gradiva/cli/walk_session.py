@@ -279,6 +279,8 @@ def _print_outcome(console: Console, outcome: WalkOutcome, folder: RunFolder) ->
         console.print(f"next    {advice}", markup=False, soft_wrap=True)
     if at_limits := outcome.result["position_limits"]:
         _warn(console, [f"warning: {at_limits}"])
+    if near := outcome.result["near_bounds"]:
+        _warn(console, [f"near a bound: it {near}"])
     if oscillation := outcome.result["chatter"]["text"]:
         _warn(console, [f"warning: {oscillation}"])
     if further := further_steps(outcome.result):
@@ -349,12 +351,14 @@ def _progress(
     with progress_bar(console, request.setup.robot.title, total) as update:
 
         def observe(walk: SimulatedWalk) -> None:
+            """Show state and time of the walk, some times a second."""
             nonlocal last
             if time.monotonic() - last > _BAR_PERIOD:
                 last = time.monotonic()
                 update(walk.time, f"{walk.controller.state} {walk.time:5.1f} s")
 
         def search(done: int, most: int, what: str) -> None:
+            """Show which walk of the search for a cause is walked now."""
             update(done, f"looks for the cause, walk {done + 1} of at most {most}: {what}", most)
 
         yield observe, search

@@ -111,6 +111,7 @@ def configuration(kind: type[T]) -> type[T]:
     own = kind.__dict__.get("__post_init__")
 
     def checked(self: Any) -> None:
+        """Check each setting, then what the class itself relates."""
         for field in dataclasses.fields(self):
             if "limits" in field.metadata:
                 _check(field.name, getattr(self, field.name), field.metadata["limits"])

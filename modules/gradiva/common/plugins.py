@@ -252,6 +252,7 @@ def _returning(method: Callable[..., Any], wanted: tuple[type, ...], name: str) 
     """Return a method that raises a ConfigError where it returns none of the ``wanted`` types."""
 
     def checked(*arguments: Any, **named: Any) -> Any:
+        """Call the method and check the type of what it returns."""
         found = method(*arguments, **named)
         if not isinstance(found, wanted):
             types = " or ".join("None" if kind is NoneType else kind.__name__ for kind in wanted)

@@ -79,6 +79,7 @@ def _lasting(kind: Any, bindings: ModuleType) -> type:
     """Return a class of ports that derives from one of the bindings."""
 
     def open_and_keep(self: Any, name: Any = "", *rest: Any) -> bool:
+        """Open the port, at a free number where its own is taken, and remember its address."""
         _forget(kind.where(self))
         may_conflict = isinstance(name, str) and name not in _ANONYMOUS and not _is_alive(name)
         is_open = bool(kind.open(self, name, *rest))
@@ -95,6 +96,7 @@ def _lasting(kind: Any, bindings: ModuleType) -> type:
         return bool(kind.open(self, bindings.Contact(name, "tcp", contact.getHost(), contact.getPort())))
 
     def forget_and_close(self: Any) -> None:
+        """Close the port and forget its address."""
         _forget(kind.where(self))
         kind.close(self)
 

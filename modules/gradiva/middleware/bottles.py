@@ -119,12 +119,15 @@ class _Bottles(Bottles):
     """Read and fill the bottles of the bindings that were chosen."""
 
     def empty(self) -> yarp.Bottle:
+        """Return an empty bottle."""
         return yarp.Bottle()
 
     def items(self, bottle: yarp.Bottle) -> list[Element]:
+        """Return the elements of a bottle."""
         return as_items(bottle)
 
     def fill(self, bottle: yarp.Bottle, items: list[Element]) -> None:
+        """Add elements to a bottle."""
         fill_bottle(bottle, items)
 
 

@@ -32,6 +32,7 @@ class _Echo(yarp.PortReader):
     """Answers every Bottle with the same Bottle."""
 
     def read(self, connection: yarp.ConnectionReader) -> bool:
+        """Read a bottle and reply with it."""
         bottle = yarp.Bottle()
         if not bottle.read(connection):
             return False

@@ -222,9 +222,11 @@ def guarded(
     serve, started = server.serve, list[int]()
 
     def serve_guarded(handler: Any, host: str, port: int, *, process_request: Any, **more: Any) -> Any:
+        """Serve with the guard before each handshake."""
         started.append(port)
 
         async def handle(connection: ServerConnection) -> None:
+            """Hand a connection to the view or to the page that drives."""
             assert connection.request is not None, "its handshake is done"
             path = _path(connection.request)
             is_view = _VIEW.fullmatch(path)
@@ -232,6 +234,7 @@ def guarded(
             await (handler if is_view else drive)(connection)
 
         def process(connection: ServerConnection, request: Request) -> Response | None:
+            """Answer a request that the guard refuses or serves itself."""
             guard.port = connection.local_address[1]
             return answer(guard, request, lambda inner: process_request(connection, inner), run)
 

@@ -85,7 +85,8 @@ class JointBounds:
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
-_BLOW_DURATION = 0.3  # [s] for which a joint that carries nothing may be faster: a wrist that a blow spins is for less
+BLOW_DURATION = 0.3
+"""For which a joint that carries nothing may be too fast, [s]: a wrist that a blow spins is for less."""
 _NOUNS = ("is at", "moves at", "has a torque of", "differs from its command by")
 _UNITS = ("rad", "rad/s", "N·m", "rad")
 
@@ -100,7 +101,7 @@ class JointCheck:
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
 
     A torque that is not finite counts as not measured. An arm that does not follow carries nothing, and its sensors say
-    where it is: it is a kind of its own, on which the robot walks on. For the same reason it may be too fast for 0.3 s.
+    where it is: it is a kind of its own, on which the robot walks on. So it may also be too fast for `BLOW_DURATION`.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class JointCheck:
         self._lower = np.concatenate([bounds.lower + margin, -speed, -torque, -tracking])
         self._upper = np.concatenate([bounds.upper - margin, speed, torque, tracking])
         too_fast = np.full(n, config.velocity_duration)
-        too_fast[[joint not in self._carrying for joint in joints]] = max(config.velocity_duration, _BLOW_DURATION)
+        too_fast[[joint not in self._carrying for joint in joints]] = max(config.velocity_duration, BLOW_DURATION)
         others = np.repeat((_POSITION_DURATION, config.torque_duration, config.tracking_duration), n)
         self._debounce = VectorDebounce(np.concatenate([others[:n], too_fast, others[n:]]))
         self._values = np.zeros(4 * n)
@@ -238,6 +239,40 @@ drift put the centre of pressure up to 3 mm beyond; farther, the sensor is wrong
 _PRESSURE_DURATION = 0.15  # [s] tolerated; healthy walks have 0.02 at 5 mm
 
 
+class _StandingAlone:
+    """Debounces what is wrong with the foot that stands alone; it begins anew with each foot that does.
+
+    Attributes:
+        side: Of that foot; None: both stand.
+    """
+
+    def __init__(self, force_duration: float) -> None:
+        """Take for how long the foot, or both together, may carry too little, [s]."""
+        self.side: Side | None = None
+        self._low, self._light = Debounce(force_duration), Debounce(force_duration)
+        self._early, self._tips = Debounce(_EARLY_LANDING_DURATION), Debounce(_PRESSURE_DURATION)
+
+    def begin(self, side: Side | None) -> None:
+        """Count anew where another foot stands alone than before, or none."""
+        if side is not self.side:
+            self.side = side
+            for debounce in (self._low, self._light, self._early, self._tips):
+                debounce.reset()
+
+    def lacks_load(self, is_light: bool, time: float) -> bool:
+        """Return whether both feet together have carried too little for long while one stands alone."""
+        return self.side is not None and self._light.update(is_light, time)
+
+    def carries_too_little(self, is_low: bool, is_early: bool, time: float) -> bool:
+        """Return whether the foot has for long, or the other one has landed early for long."""
+        is_lasting = self._low.update(is_low and not is_early, time)
+        return self._early.update(is_early, time) or is_lasting
+
+    def tips(self, is_beyond: bool, time: float) -> bool:
+        """Return whether the centre of pressure has been beyond an edge for long."""
+        return self._tips.update(is_beyond, time)
+
+
 class FootCheck:
     r"""Checks the load and the centre of pressure of the foot that stands alone, and the load of both feet together.
 
@@ -273,9 +308,7 @@ class FootCheck:
         self._height = sole.z
         gain, margin = 1.0 + config.pressure_gain_error, _PRESSURE_MARGIN
         self._corners = {side: (gain * sole.corners(side, margin)).tolist() for side in Side}
-        self._force, self._load_alone = Debounce(config.force_duration), Debounce(config.force_duration)
-        self._pressure = Debounce(_PRESSURE_DURATION)
-        self._early, self._load = Debounce(_EARLY_LANDING_DURATION), Debounce(_UNLOADED_DURATION)
+        self._load, self._alone = Debounce(_UNLOADED_DURATION), _StandingAlone(config.force_duration)
         self.reset()
 
     def reset(self) -> None:
@@ -284,13 +317,7 @@ class FootCheck:
         self._time = self._falling_speed = 0.0
         self._was_lacking = False  # under a foot that read nothing or pulled
         self._load.reset()
-        self._stand_alone_on(None)
-
-    def _stand_alone_on(self, alone: Side | None) -> None:
-        """Count anew for how long something is wrong with the foot that stands alone."""
-        self._alone = alone
-        for debounce in (self._force, self._early, self._pressure, self._load_alone):
-            debounce.reset()
+        self._alone.begin(None)
 
     def note_reading(self, load: float) -> None:
         """Trust the suspected foot again if its sensors read a ``load`` [N] that is more than noise."""
@@ -311,8 +338,7 @@ class FootCheck:
         left = 0.0 if suspected is Side.LEFT else state.left_foot_wrench.item(2)
         right = 0.0 if suspected is Side.RIGHT else state.right_foot_wrench.item(2)
         alone = None if reference.is_double_support else reference.stance_foot
-        if alone is not self._alone:
-            self._stand_alone_on(alone)
+        self._alone.begin(alone)
         found = self._lacking_load(left, right, reference, time)
         if alone is not None:
             found += self._standing_alone(state, alone, time)
@@ -321,8 +347,7 @@ class FootCheck:
     def _lacking_load(self, left: float, right: float, reference: WalkingReference, time: float) -> list[Finding]:
         is_light = left + right < self._lightest
         is_low = self._load.update(is_light, time)
-        if self._alone is not None:
-            is_low |= self._load_alone.update(is_light, time)
+        is_low |= self._alone.lacks_load(is_light, time)
         suspected = self._suspect(left, right, reference, time)
         if not is_low and self._falling_speed <= _FASTEST_FALL:
             return []
@@ -365,12 +390,11 @@ class FootCheck:
         is_low = load < self._lowest
         found = []
         is_early = is_low and load + float(state.foot_wrench(stance.other)[2]) >= self._lightest  # the other one landed
-        is_lasting = self._force.update(is_low and not is_early, time)
-        if self._early.update(is_early, time) or is_lasting:
+        if self._alone.carries_too_little(is_low, is_early, time):
             text = f"the {stance} foot carries {beside_limit(load, self._lowest, 0, ' N', ' alone')}"
             found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
         beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)
-        if self._pressure.update(beyond > 0.0, time):
+        if self._alone.tips(beyond > 0.0, time):
             text = (
                 f"the centre of pressure of the {stance} foot is {1e3 * beyond:.1f} mm beyond its limit: the foot tips"
                 " about an edge, or its sensor is wrong"

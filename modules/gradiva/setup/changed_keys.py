@@ -95,9 +95,11 @@ def _setter(key: str) -> str:
 
 
 def _shown(key: str, value: Any) -> str:
-    """Return a value as it is written at the command line: slopes in degrees, grounds by their names."""
+    """Return a value in words: slopes in degrees, grounds by their names, a time in physics steps with this unit."""
     if key in _ANGLES:
         return f"{math.degrees(value):.3g}°"
     if key == "simulation.ground.kind":
         return ground_name(value)
+    if key == "simulation.ground.contact_time":
+        return f"{value:.4g} physics steps"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

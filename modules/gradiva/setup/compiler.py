@@ -80,6 +80,7 @@ class GccCompiler:
         """Return the compiled function that ``simplify`` makes of ``function``; made only where it is not there yet."""
 
         def library() -> Path:
+            """Return the library, made where it is not there yet."""
             serialized = f"{_SIMPLIFICATION}|{cs.CasadiMeta.version()}|{function.serialize()}".encode()
             found = self._place_of(function.name(), self._key(serialized))
             return found if found.exists() else self._library(simplify(), lambda source: self._key(serialized))

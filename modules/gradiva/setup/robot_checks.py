@@ -29,6 +29,7 @@ from gradiva.setup.layers import Plant, nested
 from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
+from gradiva.setup.soft_floors import is_too_soft, soft_floor_note, stiffer_floor
 from gradiva.setup.stability_margins import GAIN_MARGIN, StabilityMargins, stability_margins
 from gradiva.setup.standing_plant import StandingBody
 from gradiva.simulation import load_tree, read_urdf, sole_boxes
@@ -185,8 +186,11 @@ def margin_findings(argument: str, plants: Sequence[Plant] = (Plant.IDEAL, Plant
         found = stability_margins(setup)
         finding = found.finding()
         verdict = WARN if finding.verdict == FAIL and setup.simulation.friction.coulomb else finding.verdict
-        loop = f"{control} control, plant {plant}: wrench loop, {found.figures}{found.balance_text}"
-        yield Finding(verdict, loop, finding.remedy)
+        loop, remedies = f"{control} control, plant {plant}: wrench loop, {found.figures}{found.balance_text}", []
+        if is_too_soft(setup):
+            verdict, remedies = max(verdict, WARN, key=(OK, WARN, FAIL).index), [stiffer_floor(setup)]
+            loop += f"; {soft_floor_note(setup)}"
+        yield Finding(verdict, loop, "; ".join(filter(None, [finding.remedy, *remedies])))
 
 
 class LoweredGains(NamedTuple):

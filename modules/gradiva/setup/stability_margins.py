@@ -15,13 +15,7 @@ be stable, say nothing.
 
 Of both feet they are those of feet that have stood for 0.25 s: before, the ZMP of old wrenches lags less.
 
-A soft floor sets the opposite limit. With :math:`\rho = k_\theta / (m g h)`, the stiffness against tipping of servos
-and one sole over that of gravity, a pendulum on this spring, undamped and without delay, is stable for
-
-.. math:: K_{CoM} < K_{ZMP} (\rho - K_p + \rho K_p K_{ZMP} / \omega).
-
-Damping and delays are in the whole loop, cut at the velocity of the CoM: on one foot, with the gains of walking and on
-a floor of 28 ms, it has to be stable, by the argument principle, with :math:`M_s \le 2` below 5 Hz.
+The same loop, cut elsewhere, is that of balance itself, to which soft floors set a limit (``soft_floors.py``).
 
 A loop with margins still passes on what its sensors add. With the closed loop's gains :math:`H_i` from the noises
 :math:`n_i` of all readings, white from tick to tick but for the tilt, and the gain G of the filter of ``chatter.py``
@@ -50,28 +44,31 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, ControlMode, ModelError, NDArray, Side, WalkingError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.estimation import STRIDE_OVER, BaseSource
-from gradiva.setup import standing_plant, wrench_loop
+from gradiva.setup import soft_floors, standing_plant, wrench_loop
 from gradiva.setup.changed_keys import changed_keys, setting_in_words, shipped_values
 from gradiva.setup.compiler import print_line
 from gradiva.setup.load_setup import Setup, load_setup
 from gradiva.setup.robots import cache_folder
+from gradiva.setup.soft_floors import (
+    CONTACT_TIMES,
+    SOFT_FLOOR,
+    balance_peak,
+    floor_time,
+    in_ms,
+    is_too_soft,
+    soft_floor_note,
+    stands_softly,
+    stiffer_floor,
+)
 from gradiva.setup.standing_plant import CHANNELS, Complex, Plant, StandingBody
 from gradiva.setup.wrench_loop import WrenchLoop
-from gradiva.simulation import GroundKind
 from gradiva.walking import Chatter, WalkingConfig, high_pass_gains
 
-CONTACT_TIMES = (0.002, 0.006, 0.02)
-"""Times in which a floor lets a sole come to rest, from hard to soft, [s]."""
 GAIN_MARGIN, PHASE_MARGIN = 6.0, 30.0  # [dB], [°]: a factor of two, and what is usual beside it
 PEAK = 2.0  # [-] such a locus has M_s / (M_s - 1), 6 dB, and 2 asin(1 / (2 M_s)), 29°, also between both axes
 SITUATION = f"one foot or both for {STRIDE_OVER:g} s"  # of the margins
 _WANTED = f"{GAIN_MARGIN:g} dB, {PHASE_MARGIN:g}° and M_s of at most {PEAK:g}"
-_LOWEST = 5.0  # [Hz] of the loop of the wrenches, highest of balance
-SOFT_FLOOR = (
-    0.028  # [s] of the softest floor that K_CoM is designed for; a foot of a robot whose servos yield has ρ < 1
-)
-_SLOWEST, _BALANCE_FREQUENCIES = 0.05, 120  # [Hz]; of the return difference, which may turn by less than 180° each
-_FADING = 0.05  # [1/s] rate at which motions have to die away: integrals of the controller are on the unit circle
+_LOWEST = 5.0  # [Hz] of the loop of the wrenches
 _FREQUENCIES = 31  # of a locus: steps of 1.5 Hz at ticks of 10 ms
 _NO_MARGIN = 200.0  # [dB] of a locus that never comes near the critical point
 _MOVES, _MOST_CHANGED = 1.0, 6  # [dB] by which a changed key moves the margin; keys that are looked at
@@ -172,13 +169,14 @@ class StabilityMargins:
     Attributes:
         margins: The least ones.
         case: Support, gains and floor that have the least gain margin.
-        balance_peak: M_s of balance on one foot on a floor of 28 ms; infinite where it is unstable, NaN where the
-            robot has no posture on one foot, and by velocity control, [-].
+        balance_peak: M_s of balance on one foot on a soft floor; infinite where it is unstable, NaN where the robot has
+            no posture on one foot, and by velocity control, [-].
         largest_com_gain: Largest K_CoM of walking with which that M_s is 2 where it is more; zero where none is, [1/s].
         gain: Key of the gain that takes most of the margin; empty where the margins are wide or all gains zero. With
             a ``zmp`` its ``com`` is scaled as well.
         value: Present value of that gain.
         largest: Largest value of that gain with wide margins; NaN where no value of it alone has them.
+        balance_floor: Time constant of that soft floor: 28 ms, or of the simulated one where that is softer, [s].
     """
 
     margins: Margins
@@ -188,6 +186,7 @@ class StabilityMargins:
     gain: str = ""
     value: float = math.nan
     largest: float = math.nan
+    balance_floor: float = SOFT_FLOOR
 
     @property
     def is_stable(self) -> bool:
@@ -214,17 +213,32 @@ class StabilityMargins:
         """M_s of balance behind a semicolon, with the largest K_CoM where that is less; empty where it is not known."""
         if math.isnan(self.balance_peak):
             return ""
-        gain = f" (K_CoM up to {self.largest_com_gain:.1f} 1/s)" if self.balance_peak > PEAK else ""
-        return f"; balance on one foot on a floor of {1e3 * SOFT_FLOOR:.0f} ms: M_s {self.balance_peak:.1f}{gain}"
+        found = f"M_s {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "unstable"
+        largest = f"K_CoM up to {self.largest_com_gain:.1f} 1/s" if self.largest_com_gain else "with any K_CoM"
+        gain = f" ({largest})" if self.balance_peak > PEAK else ""
+        return f"; balance on one foot on a floor of {in_ms(self.balance_floor)}: {found}{gain}"
 
     @property
     def balance_advice(self) -> str:
         """M_s of balance as a warning on a floor that is soft, with the key to lower."""
         found = f"M_s is {self.balance_peak:.1f}" if math.isfinite(self.balance_peak) else "it is unstable"
+        floor = f"balance on one foot on this soft floor ({in_ms(self.balance_floor)})"
+        return f"{floor}: {found}, at most {PEAK:g} is wanted; {self._balance_change}"
+
+    @property
+    def _balance_change(self) -> str:
         key, largest = "zmp_com_controller.walking.com", self.largest_com_gain
-        change = f"lower {key} to {largest:.1f}" if largest else f"no value of {key} has that"
-        floor = f"balance on one foot on this soft floor ({1e3 * SOFT_FLOOR:.0f} ms)"
-        return f"{floor}: {found}, at most {PEAK:g} is wanted; {change}"
+        return f"lower {key} to {largest:.1f}" if largest else f"no value of {key} has that"
+
+    @property
+    def balance_in_words(self) -> str:
+        """M_s of balance on the soft floor, and the key to lower where it is too large; empty where it is not known."""
+        if math.isnan(self.balance_peak):
+            return ""
+        is_stable = math.isfinite(self.balance_peak)
+        found = f"has an M_s of {self.balance_peak:.1f} there (" if is_stable else "is unstable there (M_s of "
+        change = f", {self._balance_change}" if self.balance_peak > PEAK else ""
+        return f"balance on one foot {found}at most {PEAK:g} is wanted){change}"
 
     @property
     def advice(self) -> str:
@@ -258,9 +272,11 @@ class _Analysis:
         return found
 
     def result(self) -> StabilityMargins:
+        """Return the margins, with the gain to lower where they are not wide."""
         config = self._setup.walking
         margins, case = self._least(config)
-        result = StabilityMargins(margins, case, *self._balance(config))
+        floor = max(SOFT_FLOOR, floor_time(self._setup))
+        result = StabilityMargins(margins, case, *self._balance(config, floor), balance_floor=floor)
         if margins.is_wide:
             return result
         gain, value = self._most_effective(config)
@@ -315,12 +331,12 @@ class _Analysis:
         found = _largest(is_wide, 0.05, 1.0)
         return found or math.nan
 
-    def _balance(self, config: WalkingConfig) -> tuple[float, float]:
-        """Return ``balance_peak`` and ``largest_com_gain`` of ``StabilityMargins``."""
+    def _balance(self, config: WalkingConfig, time: float) -> tuple[float, float]:
+        """Return ``balance_peak`` and ``largest_com_gain`` of ``StabilityMargins`` on a floor of a ``time`` [s]."""
         support, _, plant = self._plants[-1]
         if support != "single support" or config.walking.control is not ControlMode.POSITION:
             return math.nan, math.nan
-        gains, floor = config.zmp_com_controller.walking, Plant(plant.body, SOFT_FLOOR)
+        gains, floor = config.zmp_com_controller.walking, Plant(plant.body, time)
 
         def peak(com: float) -> float:
             """Return M_s, [-], with this K_CoM of walking."""
@@ -340,21 +356,6 @@ def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
-
-
-def balance_peak(loop: WrenchLoop) -> float:
-    """Return M_s of the loop cut at the velocity of the CoM; infinite where the loop is unstable."""
-    radius, peak = math.exp(_FADING * loop.period), 0.0
-    frequencies = np.geomspace(_SLOWEST, 0.5 / loop.period, _BALANCE_FREQUENCIES)
-    angles = []
-    for frequency in (0.0, *frequencies):
-        gain, difference = loop.balance(radius * complex(np.exp(2j * np.pi * frequency * loop.period)))
-        angles.append(float(np.angle(np.linalg.slogdet(difference)[0])))
-        if frequency <= _LOWEST:
-            peak = max(peak, 1.0 / float(np.abs(1.0 - np.linalg.eigvals(gain)).min()))
-    turned = np.unwrap(angles)
-    unstable = loop.unstable_poles(radius) - round((turned[-1] - turned[0]) / math.pi)
-    return math.inf if unstable else peak
 
 
 def _scaled_zmp(config: WalkingConfig, situation: str, factor: float) -> WalkingConfig:
@@ -401,7 +402,7 @@ def stability_margins(setup: Setup) -> StabilityMargins:
 
 
 def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) -> str:
-    """Return a warning about margins of a setup that are too small; empty where they are wide, or are not modelled.
+    """Return a warning about margins that are too small, or a floor that is too soft; empty where there is none.
 
     A plant with dry friction is not refused: the friction, which this linear model lacks, holds small oscillations.
 
@@ -413,15 +414,18 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     Raises:
         ConfigError: The robot would oscillate: the gain margin is zero or less, and there is no dry friction.
     """
-    if not has_wrench_loop(setup):
-        return ""
-    try:
-        margins = stability_margins(setup)
-    except (ModelError, np.linalg.LinAlgError) as error:
-        return f"stability margins are not known: {error}"
-    if margins.margins.is_wide:
-        topples = stands_softly(setup) and margins.balance_peak > PEAK
-        return f"little stability margin: {setup.with_files(margins.balance_advice)}" if topples else ""
+    margins, unknown = None, ""
+    if has_wrench_loop(setup):
+        try:
+            margins = stability_margins(setup)
+        except (ModelError, np.linalg.LinAlgError) as error:
+            unknown = f"stability margins are not known: {error}"
+    narrow = "" if margins is None or margins.margins.is_wide else _narrow_margins(setup, margins, announce)
+    return "; ".join(filter(None, (unknown, narrow, _soft_floor(setup, margins))))
+
+
+def _narrow_margins(setup: Setup, margins: StabilityMargins, announce: Callable[[str], None]) -> str:
+    """Return a warning about margins that are not wide, with the key that takes most of them."""
     key, advice = _keys_to_blame(setup, margins, announce)
     text = f"{margins.text}; {advice}"
     if margins.is_stable:
@@ -431,10 +435,15 @@ def check_margins(setup: Setup, announce: Callable[[str], None] = print_line) ->
     raise ConfigError(f"the robot would oscillate: {text}", [key])
 
 
-def stands_softly(setup: Setup) -> bool:
-    """Return whether the floor is softer than those of the margins, so that M_s of balance counts."""
-    ground = setup.simulation.ground
-    return ground.kind == GroundKind.RIGID and ground.contact_time * setup.simulation.timestep > CONTACT_TIMES[-1]
+def _soft_floor(setup: Setup, margins: StabilityMargins | None) -> str:
+    """Return a warning about a simulated floor on which M_s of balance is too large, or that no gains are made for."""
+    if is_too_soft(setup):
+        balance = "" if margins is None else margins.balance_in_words
+        what = f"the robot may slide, tip or fall: {stiffer_floor(setup)}"
+        return setup.with_files("; ".join(filter(None, (soft_floor_note(setup), balance, what))))
+    if margins is None or not margins.margins.is_wide or not stands_softly(setup) or margins.balance_peak <= PEAK:
+        return ""
+    return f"little stability margin: {setup.with_files(margins.balance_advice)}"
 
 
 def _keys_to_blame(setup: Setup, found: StabilityMargins, announce: Callable[[str], None]) -> tuple[str, str]:
@@ -567,6 +576,7 @@ def _digest(setup: Setup) -> str:
     """Return a name for all that the margins follow from: robot, model, gains, plant, and this code."""
     model = setup.robot.model_path.stat()
     simulation = replace(setup.simulation, pushes=(), faults=())
-    code = [Path(file).read_bytes() for file in (__file__, standing_plant.__file__, wrench_loop.__file__)]
+    rooms = soft_floors, standing_plant, wrench_loop
+    code = [Path(file).read_bytes() for file in (__file__, *(str(each.__file__) for each in rooms))]
     said = repr((setup.robot, setup.walking, simulation, model.st_mtime_ns, model.st_size)).encode()
     return hashlib.sha256(b"".join([said, *code])).hexdigest()[:24]

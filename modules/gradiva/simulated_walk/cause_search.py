@@ -26,6 +26,7 @@ from gradiva.simulated_walk.known_causes import (
 )
 
 _MOST_WALKS = 8
+_SECONDS = 100.0  # [s] of a search, beyond which it is announced in minutes
 _PUSH_WALKS = 5  # of the bisection for the largest push that is held: to a thirty-second of the one that was not
 _WATCHED = 4.0  # [s] after a push in which a robot that holds it does not fall
 _MODE, _ADAPTED = "step_adaptation.mode", str(SteppingMode.PLACE_AND_TIME)
@@ -59,6 +60,7 @@ class Trials:
         known: The walk that ended badly.
         report: Takes a line for each walk.
         progress: Is called before each walk.
+        pace: Simulated time over that of the clock of the walk that ended badly, [-]; zero: not known.
         most: Number of walks that there can be.
         done: Number of walks that were walked to their end.
         is_interrupted: Whether Ctrl-C came.
@@ -68,6 +70,7 @@ class Trials:
     known: KnownWalk
     report: Callable[[str], None]
     progress: Progress = lambda done, most, what: None
+    pace: float = 0.0
     most: int = 0
     done: int = 0
     is_interrupted: bool = False
@@ -144,11 +147,11 @@ def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | N
     candidates = _candidates(found[:_MOST_WALKS], speeds if known.is_too_fast else ())
     trials.most = _most_walks(known, candidates, found, speeds, inferred)
     if candidates or speeds or known.setup.plant is not Plant.IDEAL:
-        lasting = "" if known.bad_end is BadEnd.WALKED_BADLY else f" of {known.end + LATER:.0f} s"
-        trials.report(f"looks for the cause: at most {trials.most} walks{lasting}, without what may be the cause")
+        trials.report(_announcement(trials))
     named = (measured, inferred and inferred.kind)
 
     def rank(each: Difference) -> int:
+        """Return the place of a difference in the order of trials: the measured kind first, choices last."""
         is_last = each.is_choice or each in speeds[1:] or each.kind not in named
         return len(named) if is_last else named.index(each.kind)
 
@@ -165,6 +168,18 @@ def _tried_cause(trials: Trials, inferred: Cause | None, measured: CauseKind | N
         advice = "any of it as shipped, one after the other"
         return Cause(found[0].kind, _together(known, found), advice, is_tried=True, is_shown=True)
     return _without_differences(trials, found, speeds, _acquitted(trials, inferred))
+
+
+def _announcement(trials: Trials) -> str:
+    """Return the line before the search: how many walks, how long they may take on this machine, and the way out."""
+    known, is_judged = trials.known, trials.known.bad_end is BadEnd.WALKED_BADLY
+    lasting = known.end + (0.0 if is_judged else LATER)
+    walks = f"at most {trials.most} walks{'' if is_judged else f' of {lasting:.0f} s'}"
+    seconds = trials.most * lasting / trials.pace if trials.pace > 0.0 else 0.0
+    clock = f"{10 * math.ceil(seconds / 10)} s" if seconds <= _SECONDS else f"{math.ceil(seconds / 60)} min"
+    pace = f", up to {clock} at the pace of this one" if seconds else ""
+    text = f"looks for the cause: {walks}{pace}, without what may be the cause"
+    return f"{text}; Ctrl-C ends it, gradiva walk --no-cause leaves it out"
 
 
 def _most_walks(

@@ -44,6 +44,11 @@ _LEANING = math.radians(5.0)  # [rad]
 _SOLE_TILT = math.radians(7.0)  # [rad] of a sole that carries a tenth of the weight, from the floor
 _LASTING = 0.1  # [s]
 _AT_LAST = 0.5  # [s] of the final stand, in which soles of a robot that was pushed are looked at
+_NEAR = 0.9  # [-] of a tolerance: worth a word
+_DRIFTS = "feet turn or slide a little with each step: see foot slip and odometry drift"
+_SLIDES = "the floor is slippery, or so soft that feet roll: see simulation.ground, or lower --speed and --turn"
+_TIPS = "the floor is soft or uneven, or feet land on an edge: see simulation.ground and the plot of the feet"
+_LEANS = "the posture leans, or the IMU is tilted"
 AS_HEALTHY = 2.0 / 3.0  # [-] of a tolerance, which is half as much again as healthy walks need
 
 Pose = tuple[float, float, float]
@@ -57,15 +62,26 @@ class Judged:
     Attributes:
         excess: Figure over tolerance, [-]; beyond 1 it is a complaint.
         text: The complaint, in words that follow the name of the robot.
+        tolerance: In words.
+        hint: Usual reason of a figure near its tolerance.
     """
 
     excess: float
     text: str
+    tolerance: str = ""
+    hint: str = ""
 
 
 def complaints_of(judged: Sequence[Judged]) -> list[str]:
     """Return the texts of the figures that are beyond their tolerances."""
     return [each.text for each in judged if each.excess > 1.0]
+
+
+def near_bounds(judged: Sequence[Judged]) -> str:
+    """Return the figures of a good walk within a tenth of their tolerances, with what they hint at; else empty."""
+    near = [each for each in judged if _NEAR < each.excess <= 1.0]
+    texts = [f"{each.text}, {100 * each.excess:.0f} % of the {each.tolerance} allowed: {each.hint}" for each in near]
+    return "; ".join(texts)
 
 
 def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
@@ -147,8 +163,11 @@ class EndError:
         turned = "" if self.heading is None else f" and {math.degrees(self.heading):.0f}°"
         text = f"ended {self.distance:.2f} m{turned} from where it was commanded"
         return [
-            Judged(max(self.distance / place, (self.heading or 0.0) / heading), text),
-            Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m"),
+            Judged(
+                *(max(self.distance / place, (self.heading or 0.0) / heading), text),
+                *(f"{place:.2f} m and {math.degrees(heading):.0f}°", _DRIFTS),
+            ),
+            Judged(self.off_path / place, f"left its path by {self.off_path:.2f} m", f"{place:.2f} m", _DRIFTS),
         ]
 
 
@@ -241,10 +260,12 @@ def judged_posture(
         least_load: Of a foot that stands, [N].
         sole_tilt: Largest lasting tilt of a loaded sole from the floor, [rad]; None where soles need not be flat.
     """
+    slid, allowed = f"slid {1e3 * truth.foot_slip_m:.0f} mm", f"{1e3 * SLIP_TOLERANCE:.0f} mm"
+    flat, upright = (f"{math.degrees(angle):.0f}°" for angle in (_SOLE_TILT, _LEANING))
     return [
-        *([] if sole_tilt is None else [Judged(sole_tilt.angle / _SOLE_TILT, f"had its {sole_tilt}")]),
-        Judged(truth.foot_slip_m / SLIP_TOLERANCE, f"slid {1e3 * truth.foot_slip_m:.0f} mm"),
-        Judged(tilt / _LEANING, f"stands with its base tilted by {math.degrees(tilt):.0f}°"),
+        *([] if sole_tilt is None else [Judged(sole_tilt.angle / _SOLE_TILT, f"had its {sole_tilt}", flat, _TIPS)]),
+        Judged(truth.foot_slip_m / SLIP_TOLERANCE, slid, allowed, _SLIDES),
+        Judged(tilt / _LEANING, f"stands with its base tilted by {math.degrees(tilt):.0f}°", upright, _LEANS),
         *(
             Judged(0.0 if truth.foot_wrench(side)[2] > least_load else math.inf, f"has its {side} foot in the air")
             for side in Side

@@ -152,26 +152,44 @@ def _soft_ground_advice(evidence: FallEvidence) -> str:
 
 def _rolled(walk: MeasuredWalk, side: Side, since: float = -math.inf) -> float:
     """Return how far, as a slope [-], a sole rolled from a time [s] on that did not tip about an edge."""
-    slopes, sole = walk.sole_slopes(side), walk.robot.sole
-    at_first = slopes[walk.times <= walk.times[0] + FIRST_STAND].mean(axis=0)
+    slopes, sole = _slopes_since_first(walk, side), walk.robot.sole
     inside = np.abs(walk.pressure_off_middle(side)) < np.array([0.5 * sole.length, 0.5 * sole.width]) - _EDGE
     flat = walk.is_loaded(side) & inside.all(axis=1) & (walk.times >= since)
     if np.count_nonzero(flat) < FEW:
         return 0.0
-    return float(np.percentile(np.linalg.norm(slopes[flat] - at_first, axis=1), 95))
+    return float(np.percentile(slopes[flat], 95))
+
+
+def _slopes_since_first(walk: MeasuredWalk, side: Side) -> NDArray:
+    """Return how far a sole is rolled from where it stood at first, as a slope [-], shape (T,)."""
+    slopes = walk.sole_slopes(side)
+    at_first = slopes[walk.times <= walk.times[0] + FIRST_STAND].mean(axis=0)
+    rolled: NDArray = np.linalg.norm(slopes - at_first, axis=1)
+    return rolled
+
+
+def _tipped_at(walk: MeasuredWalk, side: Side) -> float:
+    """Return when a loaded sole first rolled for some rows, [s]; infinite where it did not."""
+    rolled = walk.is_loaded(side) & (_slopes_since_first(walk, side) > _ROLLED)
+    if len(rolled) < FEW:
+        return math.inf
+    lasting = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(rolled, FEW).all(axis=1))
+    return float(walk.times[lasting[0]]) if len(lasting) else math.inf
 
 
 def _slip(evidence: FallEvidence) -> Cause | None:
     """Return a floor that gives less horizontal force than the plan needs.
 
     Constant errors of the sensors and the tilt of the IMU are taken off by the median. Ticks in which steps are adapted
-    say nothing of what the plan needs.
+    say nothing of what the plan needs, nor do those after a sole has tipped: such a robot lags behind its plan, and
+    slides because it tips.
     """
     log = evidence.log
     if not len(log):
         return None
     walk = MeasuredWalk.of_log(log, evidence.walk.robot)
-    rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times < evidence.onset + AFTER)
+    end = min(evidence.onset + AFTER, *(_tipped_at(walk, side) for side in Side))
+    rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times < end)
     rows &= walk.force[:, 2] > 0.5 * walk.weight
     if (active := "step_adaptation::is_active") in log:
         rows &= ~(log[active][:, 0] > 0.5)  # a changed plan restarts where the robot is

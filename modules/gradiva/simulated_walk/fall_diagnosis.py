@@ -14,6 +14,7 @@ from gradiva.common import GRAVITY, ControlMode, NDArray, Side
 from gradiva.estimation import DeflectionSource
 from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.setup import NoiseResponse, Plant, Setup, load_setup, noise_response
+from gradiva.setup.soft_floors import is_too_soft, stiffer_floor
 from gradiva.simulated_walk.commanded_end import commanded_speed
 from gradiva.simulated_walk.fall_causes import cause_not_found, find_cause, greatest_speed, moves
 from gradiva.simulated_walk.fall_evidence import (
@@ -186,6 +187,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     stop = next((event.time for event in events if event.text == walk.controller.reason), walk.time)
 
     def cause(onset: float) -> Cause | None:
+        """Return the cause by the measurements, as far as it acted in simulation."""
         if measured is None:
             return None
         acted = pushes_before(log, walk.acted_pushes, min(onset, stop))
@@ -200,6 +202,8 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         found = found or (cause_not_found(evidence) if went_wrong else None)
         if found is None:
             return None
+        if found.kind is CauseKind.SOFT_GROUND and is_too_soft(walk.setup):
+            found = replace(found, advice=stiffer_floor(walk.setup))
         is_reported = found.text in [event.text for event in events]  # by the supervisor: nothing that bending explains
         bending = None if is_reported else bending_links(found, walk.setup, log, onset)
         oscillating = oscillating_loop(found, walk, onset)
@@ -251,6 +255,7 @@ def diagnose_recording(
     measured, end = MeasuredWalk.of_log(log, setup.robot), float(log.times[-1])
 
     def cause(onset: float) -> Cause | None:
+        """Return the cause by the recording alone."""
         evidence = _evidence(setup, log, measured, onset, velocity_limits, events)
         return find_cause(evidence) or (cause_not_found(evidence) if onset < end else None)
 
@@ -302,7 +307,7 @@ def impossible_causes(walk: SimulatedWalk, asked_speed: float | None, acted: Seq
         CauseKind.SPEED: not acted or asked_speed is None or asked_speed > known_speed(walk.setup),
         CauseKind.SLOPE: floor.steepness > 0.0 or errors.floor_slope > 0.0,
         CauseKind.MASS: simulation.plant.mass_scale != 1.0,
-        CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID,
+        CauseKind.SOFT_GROUND: floor.kind != GroundKind.RIGID or is_too_soft(walk.setup),
         CauseKind.BUMP: bool(floor.bumps),
         CauseKind.MOTOR: FaultKind.WEAK_MOTOR in faults or drives[0] != drives[1],
         CauseKind.SENSOR: bool(faults - {FaultKind.WEAK_MOTOR}) or simulation.sensors != exact,
@@ -546,7 +551,7 @@ def _step_before(log: SignalLog, time: float) -> str:
     if not steps:
         return ""
     lifted, changed = steps[-1].nominal.time, steps[-1].changed
-    return f", after the step that lifted off at {lifted:.2f} s was changed at {changed:.2f} s"
+    return f" (earlier, at {changed:.2f} s, step adaptation changed the step that lifted off at {lifted:.2f} s)"
 
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:

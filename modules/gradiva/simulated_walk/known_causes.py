@@ -49,6 +49,7 @@ _KINDS = (  # of keys of the simulation, the first that fits
     ("simulation.model_errors.floor_slope", CauseKind.SLOPE),
     ("simulation.plant.mass_scale", CauseKind.MASS),
     (_KIND, CauseKind.SOFT_GROUND),
+    ("simulation.ground.contact_time", CauseKind.SOFT_GROUND),
     ("simulation.viscoelastic", CauseKind.SOFT_GROUND),
     ("simulation.penalty", CauseKind.SOFT_GROUND),
     ("simulation.sensors", CauseKind.SENSOR),
@@ -125,13 +126,16 @@ class Trial(Enum):
 class BadEnd(Enum):
     """Ways in which a walk ends badly, with words for the end of a trial.
 
+    A robot that fell is watched for a while longer than it stood: that it does not fall is all that such a trial shows,
+    not that it ends where it was commanded.
+
     Attributes:
         better: Of a trial that helps.
         no_better: Of one that does not; a robot that had stopped may fall then.
         no_better_either: Of one that does not, beside another.
     """
 
-    FELL = "walks on", "falls", "falls as well"
+    FELL = "does not fall", "falls", "falls as well"
     STOPPED = "walks on", "does not walk on", "does not walk on either"
     OVERDUE = "ends its walk", "does not end it", "does not end it either"
     WALKED_BADLY = "walks as commanded", "walks badly", "walks badly as well"

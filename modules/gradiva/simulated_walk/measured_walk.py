@@ -124,10 +124,12 @@ class MeasuredWalk:
         walks = (self, *others)
 
         def of(name: str) -> NDArray:
+            """Return one array after the change."""
             array: NDArray = change(*(getattr(walk, name) for walk in walks))
             return array
 
         def of_sides(name: str) -> dict[Side, Any]:
+            """Return the arrays of both feet after the change."""
             return {side: change(*(getattr(walk, name)[side] for walk in walks)) for side in Side}
 
         return MeasuredWalk(

@@ -187,6 +187,7 @@ def noted_calls(owner: object, name: str, note: Callable[..., None]) -> Iterator
     method = getattr(owner, name)
 
     def noted(*arguments: Any, **keywords: Any) -> Any:
+        """Note the arguments, then call the method."""
         note(*arguments)
         return method(*arguments, **keywords)
 
@@ -202,6 +203,7 @@ def timed_calls(owner: object, name: str, counts: Callable[[], bool] = lambda: T
     method, samples = getattr(owner, name), list[float]()
 
     def timed(*arguments: Any) -> Any:
+        """Call the method and add its time."""
         started = time.process_time()
         answer = method(*arguments)
         duration = 1e6 * (time.process_time() - started)

@@ -103,15 +103,18 @@ def compared_solvers(
     forces, compared = dict[int, NDArray](), SolverComparison([], [], [])
 
     def push(now: float) -> NDArray:
+        """Return the push of this second at a time [s], [N]; zeros between pushes."""
         force = random.uniform(-1.0, 1.0, 3) * _BENCH_FORCE * strength * gait.body.mass
         return forces.setdefault(math.floor(now), force) if now % 1.0 < _BENCH_PUSH else np.zeros(3)
 
     def timed(solver: CentroidalMpc, now: float, state: CentroidalState, wrench: NDArray) -> Solved:
+        """Return how long a solver takes, [s], and its solution."""
         start = time.thread_time()
         solution = solver.update(now, state, gait.plan, com, wrench)
         return time.thread_time() - start, solution
 
     def solve(now: float, state: CentroidalState, wrench: NDArray) -> CentroidalSolution:
+        """Solve by both solvers from the same state and memory; return the first one's solution."""
         memory, noise = mpc.memory, _BENCH_NOISE * random.standard_normal(3)
         state = replace(state, com_velocity=state.com_velocity + noise)
         ours = timed(mpc, now, state, wrench)

@@ -21,7 +21,8 @@ from gradiva.safety import SafetyCheck
 from gradiva.setup import Plant, Robot, Setup, has_wrench_loop, stability_margins
 from gradiva.setup.changed_keys import changed_in_words
 from gradiva.setup.robot import load_robot
-from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN, stands_softly
+from gradiva.setup.soft_floors import stands_softly
+from gradiva.setup.stability_margins import GAIN_MARGIN, PEAK, PHASE_MARGIN
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulated_walk.cause_search import Progress, Trials, tried_cause
 from gradiva.simulated_walk.commanded_end import (
@@ -34,6 +35,7 @@ from gradiva.simulated_walk.commanded_end import (
     final_tilt,
     goal_error,
     judged_walk,
+    near_bounds,
     plan_from_start,
     true_pose,
 )
@@ -184,7 +186,7 @@ class WalkOutcome:
         if self.diagnosis is None:
             return self
         known = KnownWalk.of(self.walk, self.request.command, _BAD_ENDS[self.result["outcome"]])
-        trials = Trials(known, report, progress or _without_progress)
+        trials = Trials(known, report, progress or _without_progress, self.result["real_time_factor"])
         found = self.with_cause(tried_cause(trials, self.diagnosis.cause, self.diagnosis.measured))
         return replace(found, was_interrupted=self.was_interrupted or trials.is_interrupted)
 
@@ -369,6 +371,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, error: E
         **count_steps(walk, plan_from_start(request.setup, request.command)),
         **_how_it_went(request, walk, error),
         "position_limits": _position_limits(walk, ending),
+        "near_bounds": ending.near or None,
         "usual": usual_figures(request.setup, request.command, walk.layers.has_own_tasks),
         **_how_it_ran(walk),
         "real_time_factor": walk.time / wall,
@@ -461,12 +464,13 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """Outcome and reason of a walk, the diagnosis of one that ended badly, and whether it ended with both feet set."""
+    """Outcome and reason of a walk, diagnosis of a bad one, whether both feet are set, what is near its bound."""
 
     outcome: str
     reason: str
     diagnosis: Diagnosis | None = None
     stands: bool = False
+    near: str = ""
 
     def as_table(self, setup: Setup) -> dict[str, Any]:
         """Return the part of ``result.json``."""
@@ -504,8 +508,11 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 
 def _judged(ending: _Ending, walk: SimulatedWalk, error: EndError) -> _Ending:
     """Return how a walk ended, judged by its command where the controller takes it for done; all pushes are named."""
-    if ending.outcome != WALKED or not (found := complaints_of(judged_walk(walk, error))):
+    if ending.outcome != WALKED:
         return ending
+    judged = judged_walk(walk, error)
+    if not (found := complaints_of(judged)):
+        return replace(ending, near=near_bounds(judged))
     diagnosis = replace(diagnose_walk(walk), pushes=walk.acted_pushes)
     return _Ending(WALKED_BADLY, "; ".join(found), diagnosis, stands=True)
 

@@ -96,7 +96,8 @@ class GroundConfig:
         kind: Name of a ground, which has a table of its own: a shipped one (`GroundKind`), an entry point of the group
             ``gradiva.grounds``, or ``package.module:Class``.
         friction: Coulomb coefficient, [-].
-        contact_time: Time constant of the contact with a rigid floor, in physics steps, [-].
+        contact_time: Time constant of the contact with a rigid floor, in physics steps of ``timestep``: 28 steps of
+            1 ms are 28 ms.
         gravity: [m/s²].
         slope_forward: By which the floor rises towards x, [rad].
         slope_left: By which the floor rises towards y, [rad].
@@ -105,7 +106,7 @@ class GroundConfig:
 
     kind: str
     friction: float = setting("-", above=0.0)
-    contact_time: float = setting("-", least=2.0, why="below 2 steps the contact is unstable")
+    contact_time: float = setting("physics steps", least=2.0, why="below 2 physics steps the contact is unstable")
     gravity: float = setting("m/s²", least=0.0)
     slope_forward: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")
     slope_left: float = setting("rad", above=-_STEEPEST, below=_STEEPEST, why="slopes stay below 45°")

@@ -196,6 +196,7 @@ def _name_default_meshes(root: ElementTree.Element) -> None:
     meshes: dict[str, str] = {}
 
     def read(default: ElementTree.Element, inherited: str) -> None:
+        """Collect the meshes that classes of defaults name, inherited ones included."""
         geom = default.find("geom")
         own = inherited if geom is None else geom.attrib.pop("mesh", inherited)
         meshes[default.get("class", "main")] = own
@@ -203,6 +204,7 @@ def _name_default_meshes(root: ElementTree.Element) -> None:
             read(child, own)
 
     def name(body: ElementTree.Element, inherited: str) -> None:
+        """Write the mesh of its class into each geometry that names none."""
         of_body = body.get("childclass", inherited)
         for geom in body.findall("geom"):
             if mesh := meshes.get(geom.get("class", of_body)):

@@ -248,6 +248,7 @@ def _read_log(tree: h5py.Group) -> SignalLog:
     found: dict[str, h5py.Group] = {}
 
     def visit(path: str, node: h5py.Group | h5py.Dataset) -> None:
+        """Remember a group that holds a signal."""
         if isinstance(node, h5py.Group) and "data" in node:
             found[path.replace("/", "::")] = node
 

@@ -87,7 +87,8 @@ def heading(result: Mapping[str, Any], run_name: str) -> str:
     advice = (result.get("diagnosis") or {}).get("advice")
     at_limits, oscillation = result.get("position_limits"), (result.get("chatter") or {}).get("text")
     pushes = " · ".join(str(push) for push in result.get("pushes") or [])
-    notes = further_steps(result), unusual_figures(result)
+    near = result.get("near_bounds")
+    notes = near and f"near a bound: it {near}", further_steps(result), unusual_figures(result)
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
         f"{outcome_badge(result)}</div>"

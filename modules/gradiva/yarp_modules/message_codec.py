@@ -224,10 +224,12 @@ def _dataclass(kind: type, codecs: Mapping[str, FieldCodec]) -> FieldCodec:
     unpackers = [(name, codec.unpack) for name, codec in codecs.items()]
 
     def pack(value: Any, numbers: list[float], texts: list[str]) -> None:
+        """Append all fields of a value."""
         for name, pack_field in packers:
             pack_field(getattr(value, name), numbers, texts)
 
     def unpack(packed: PackedValues) -> Any:
+        """Return the dataclass of the next values; a mismatch names its field."""
         values, name = dict[str, Any](), ""
         try:
             for name, unpack_field in unpackers:
@@ -252,6 +254,7 @@ def _one_of(codecs: Mapping[Any, FieldCodec]) -> FieldCodec:
     only = None if default is None or len(each) != 2 else 1 - default
 
     def pack(value: Any, numbers: list[float], texts: list[str]) -> None:
+        """Append the number of the type, then the value."""
         index = indices.get(type(value), only)
         if index is None:
             raise TypeError(f"a {type(value).__name__} is none of {', '.join(kind.__name__ for kind in codecs)}")
@@ -259,6 +262,7 @@ def _one_of(codecs: Mapping[Any, FieldCodec]) -> FieldCodec:
         each[index].pack(value, numbers, texts)
 
     def unpack(packed: PackedValues) -> Any:
+        """Return the next value by the type that its number names."""
         return each[packed.index(len(each))].unpack(packed)
 
     return FieldCodec(f"({' | '.join(codec.layout for codec in each)})", pack, unpack)
@@ -266,6 +270,7 @@ def _one_of(codecs: Mapping[Any, FieldCodec]) -> FieldCodec:
 
 def _tuple(codecs: Sequence[FieldCodec]) -> FieldCodec:
     def pack(value: Any, numbers: list[float], texts: list[str]) -> None:
+        """Append each item by its own codec."""
         for codec, item in zip(codecs, value, strict=True):
             codec.pack(item, numbers, texts)
 
@@ -275,6 +280,7 @@ def _tuple(codecs: Sequence[FieldCodec]) -> FieldCodec:
 
 def _sequence(make: Callable[[Any], Any], codec: FieldCodec) -> FieldCodec:
     def pack(value: Any, numbers: list[float], texts: list[str]) -> None:
+        """Append the number of items, then the items."""
         numbers.append(len(value))
         for item in value:
             codec.pack(item, numbers, texts)
@@ -300,6 +306,7 @@ def _pack_number(value: float, numbers: list[float], texts: list[str]) -> None:
 
 def _whole(kind: type) -> FieldCodec:
     def unpack(packed: PackedValues) -> Any:
+        """Return the next number, which has to be whole."""
         number = packed.number()
         value = kind(number)
         if value != number:

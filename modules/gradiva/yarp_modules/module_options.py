@@ -91,6 +91,7 @@ class _Parser(argparse.ArgumentParser):
     """Raises `ConfigError` instead of leaving the process."""
 
     def error(self, message: str) -> NoReturn:
+        """Refuse the options."""
         raise ConfigError(f"{message} (see --help)")
 
 

@@ -324,6 +324,7 @@ def _driven(
     coulomb = gears.friction(torques)
 
     def modelled(quantity: str, assumed: NDArray) -> PerJoint:
+        """Return a quantity as the model has it where that is credible, else as assumed."""
         values = np.array([getattr(drive, quantity) for drive in known])
         is_known = values > 0.0
         are_true = np.all(np.abs(np.log(values[is_known] / assumed[is_known])) < math.log(_FARTHEST))

@@ -181,6 +181,7 @@ class _Reader:
         self._outer = outer
 
     def read(self, path: Path) -> Application:
+        """Return the application of a file, with those that it includes."""
         root = read_xml(path)
         if root.tag != "application":
             raise root.error("the root of an application is <application>")

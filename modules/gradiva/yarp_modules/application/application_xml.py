@@ -112,6 +112,7 @@ class _Builder:
         self._parser.EntityDeclHandler = self._refuse_entity
 
     def build(self, text: bytes) -> XmlElement:
+        """Return the root of an XML text."""
         try:
             self._parser.Parse(text, True)
         except expat.ExpatError as error:

@@ -145,6 +145,7 @@ class _Arrivals(yarp.PortReader):
         self.times: list[float] = []
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
+        """Note the time of a message and read it."""
         self.times.append(time.monotonic())
         return yarp.Bottle().read(reader)
 

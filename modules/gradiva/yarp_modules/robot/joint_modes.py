@@ -199,6 +199,7 @@ class JointModes:
         compliant = self._compliant()
 
         def order(joint: int) -> bool:
+            """Ask the board of a joint for the mode; return whether it agrees."""
             is_agreed = joint not in compliant or self._make_stiff(joint)
             if mode is ControlMode.VELOCITY:
                 is_agreed &= bool(self._velocity.setRefAcceleration(joint, self._velocity_acceleration))
@@ -308,6 +309,7 @@ def hold_in_position_mode(
     mover = required(driver.viewIPositionControl(), "position control")
 
     def order(joint: int) -> bool:
+        """Ask the board of a joint to hold it; return whether it agrees."""
         is_agreed = bool(modes.setControlMode(joint, yarp.VOCAB_CM_POSITION))
         is_agreed &= bool(mover.setRefSpeed(joint, speed))
         return is_agreed and (goals is None or bool(mover.positionMove(joint, goals[joint])))

@@ -175,9 +175,11 @@ class _OpenEnds:
 
     @property
     def are_there(self) -> bool:
+        """Whether a quote, a list or a line goes on."""
         return self.quoted or self.depth > 0 or self.ends_in_backslash
 
     def feed(self, character: str) -> None:
+        """Count a character."""
         if character == '"':
             self.quoted = not self.quoted
         elif not self.quoted and character in "({":

@@ -98,11 +98,13 @@ class _WrittenByUser:
         self._written = written
 
     def to_wire(self, family: WireFamily) -> bytes:
+        """Return what the object writes in binary."""
         writer = ConnectionWriter(False, family)
         self._written.write(writer)
         return bytes(writer.data)
 
     def to_wire_text(self) -> str:
+        """Return what the object writes as text."""
         writer = ConnectionWriter(True)
         self._written.write(writer)
         return line_of(writer)

@@ -202,6 +202,7 @@ class _Run:
     stride: int
 
     def last_cut(self, limit: int) -> int:
+        """Return the last place up to a limit where the bytes may be cut."""
         return self.start + (min(limit, self.end) - self.start) // self.stride * self.stride
 
 
@@ -248,6 +249,7 @@ class _Walk:
         self.offset = start
 
     def whole_list(self) -> Iterator[_Run]:
+        """Yield the runs of the list and of the lists in it."""
         yield from self._elements(self._next_int() & SCALAR_MASK)
 
     def _elements(self, scalar: int) -> Iterator[_Run]:
