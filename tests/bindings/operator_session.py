@@ -30,9 +30,10 @@ from gradiva.simulated_walk.running_application import (
 
 APPLICATION = "icub_v2_7-simulation"
 GOAL = 0.1  # [m] ahead
+_SHORT = "--set walking.prepare_duration=0.5 --set planner.pendulum.first_double_support=0.4"
 _OPTIONS = (
     *("--add", "gradiva-simulator=--paused --speed 0 --timeout 4"),  # time passes when the operator says so
-    *("--add", "gradiva-walking=--set walking.prepare_duration=0.5"),  # the robot stands in its start posture
+    *("--add", f"gradiva-walking={_SHORT}"),  # the robot stands in its start posture
 )
 _STEP = 0.5  # [s] of simulated time between two looks at the state
 _PAUSE = 0.5  # [s] before a look at modules that start: each look opens ports, and takes from them a processor's time

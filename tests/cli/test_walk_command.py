@@ -18,7 +18,8 @@ from gradiva.telemetry import Motion, RunFolder, WalkRecord
 from tests.full_disk import full_at
 
 IDLE = "torque_control.torque_rate=3000"
-FELLING_PUSH = "--push", "torso,0,400,0,1,0.2", "--duration", "1", "--set", "walking.prepare_duration=0.5"
+PREPARED_SOON = "--set", "walking.prepare_duration=0.5"
+FELLING_PUSH = "--push", "torso,0,400,0,1,0.2", "--duration", "1", *PREPARED_SOON
 CONTRACT = {
     "outcome": str,
     "reason": str,
@@ -110,7 +111,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 
 @pytest.mark.walk
 def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path, reference):
-    settings = "--set", IDLE, "--set", "walking.prepare_duration=0.5"
+    settings = "--set", IDLE, *PREPARED_SOON
     status, out, _ = gradiva(
         "walk", "--duration", 0.5, "--json", "result.json", "--plant", "robot", "--seed", 5, *settings
     )
@@ -142,7 +143,7 @@ def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
     pushes = "--push", "torso,0,130,0,3,0.1", "--push", "chest,0,5,0,6,0.3"
-    settings = "--duration", 2.5, "--set", "walking.prepare_duration=0.5"
+    settings = "--duration", 2.5, *PREPARED_SOON
     status, out, err = gradiva("walk", *pushes, *settings, "--step-adaptation", "off", "--json", "-")
     result = json.loads(out)
     assert status == 1
@@ -220,7 +221,7 @@ def test_a_disk_that_fills_up_keeps_the_figures_and_what_fits(gradiva, monkeypat
             return stands
 
         monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", walk_until_it_is_full)
-        status, out, err = gradiva("walk", "--duration", "1", "--json", "result.json")
+        status, out, err = gradiva("walk", "--duration", "1", *PREPARED_SOON, "--json", "result.json")
     assert status == 1
     assert "Traceback" not in err
     assert "CoM error rms, max" in out
@@ -238,7 +239,7 @@ def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr("gradiva.simulated_walk.SimulatedWalk.follow", interrupt)
-    status, out, err = gradiva("walk", "--json", "-")
+    status, out, err = gradiva("walk", *PREPARED_SOON, "--json", "-")
     result = json.loads(out)
     assert status == 130
     assert result["outcome"] == "stopped"
